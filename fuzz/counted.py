@@ -79,8 +79,13 @@ def _bases(folder: Path) -> list[Path]:
                     for name, states in NETWORK.states_of.items()
                 }
                 rows["w"] = rng.uniform(0.5, 2, 30).tolist()
+                given: dict[str, Any] = {"weight": weight, "cluster": None}
+                if weight is not None and day:  # what files say that they do not keep
+                    given["cluster"] = [number % 5 for number in range(30)]
+                    given["codes"] = {} if method == "em" else {"B": {"rest": ["middle", "high"]}}
+                    rows["B"][:3] = [None] * 3 if method == "em" else ["rest"] * 3
                 path = folder / f"{method}-{weight}-{day}.stats"
-                lc.count(NETWORK, rows, method, weight=weight, part=str(day)).write(path)
+                lc.count(NETWORK, lc.Data(rows, **given), method, part=str(day)).write(path)
                 parts.append(path)
             paths += parts
             for summing in (False, True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -94,6 +95,20 @@ def test_a_page_and_a_diagnosis_of_statistics_are_those_of_the_rows(
         missing = text[text.index("What is missing") :].split("</section>")[0]
         found.append((missing, capsys.readouterr().out))
     assert found[0] == found[1]
+
+
+def test_learning_from_a_file_says_that_the_design_was_not_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lc.write_network(NETWORK, tmp_path / "net.bif")
+    lines = [f"{row % 2},{row % 3 % 2},{row % 3},{1 + row % 4},{row % 6}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("A,B,C,w,psu\n" + "\n".join(lines) + "\n")
+    net, rows, out = (str(tmp_path / name) for name in ("net.bif", "rows.csv", "rows.stats"))
+    design = ["--weight", "w", "--cluster", "psu", "--method", "direct-mcar"]
+    assert main(["count", net, rows, *design, "-o", out]) == 0
+    assert "keep no strata, clusters" in capsys.readouterr().err
+    assert main(["learn", net, out, "--intervals", "--json"]) == 0
+    assert "keep no strata, clusters" in str(json.loads(capsys.readouterr().out)["notes"])
 
 
 def commands(folder: Path) -> dict[str, list[str]]:

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import lacunet as lc
+from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.estimate.count import merge_into
+from lacunet.estimate.count import count_into, merge_into
 from lacunet.statistics import streamed
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.saved import header
@@ -214,6 +215,75 @@ def test_more_distinct_rows_than_fit_are_refused_in_memory(
         other.write(tmp_path / "part.stats")
 
 
+DESIGNED = {"weight": "w", "strata": "h", "cluster": "c"}
+COARSE = NETWORK.with_codes({"C": {"yz": ["y", "z"]}}, {})
+
+
+def surveyed(rows: int, seed: int) -> pa.Table:
+    table = frame(rows, seed)
+    for name, column in {"w": 1.0 + np.arange(rows) % 3, "h": np.arange(rows) % 2}.items():
+        table = table.append_column(name, pa.array(column))
+    return table.append_column("c", pa.array(np.arange(rows) % 6))
+
+
+def coarsened(seed: int) -> pa.Table:
+    """Thirty rows, in the first three of which C is one of two states."""
+    table = frame(30, seed)
+    values = ["yz"] * 3 + table.column("C").to_pylist()[3:]
+    return table.set_column(table.column_names.index("C"), "C", pa.array(values))
+
+
+@pytest.mark.parametrize("memory", [None, 2000])
+@pytest.mark.parametrize("summing", [False, True])
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_a_file_says_that_its_data_had_a_design(
+    method: str, summing: bool, memory: int | None, tmp_path: Path
+) -> None:
+    one, two, both = (tmp_path / f"{name}.stats" for name in ("one", "two", "both"))
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
+        lc.count(NETWORK, lc.Data(surveyed(60, 0), **DESIGNED), method).write(one)
+    _, notes = count_into(two, NETWORK, frame(40, 1), method)
+    assert notes == ()
+    merge_into(both, [two, one], summing=summing)
+    assert "keep no strata, clusters" in str(lc.Statistics.read(both).notes)
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
+        found = lc.learn(NETWORK, both, "direct-mcar", intervals=True, memory=memory)
+    (note,) = (note for note in found.notes if "strata" in note)
+    assert "take rows as independent" in note
+    assert lc.learn(NETWORK, two, "direct-mcar", intervals=True, memory=memory).notes == ()
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_counting_into_a_file_keeps_that_the_data_had_a_design(method: str, tmp_path: Path) -> None:
+    path = tmp_path / "part.stats"
+    _, notes = count_into(path, NETWORK, lc.Data(surveyed(60, 0), **DESIGNED), method)
+    assert "keep no strata, clusters" in notes[-1]
+    assert lc.Statistics.read(path).notes == notes[-1:]
+
+
+@pytest.mark.parametrize("summing", [False, True])
+@pytest.mark.parametrize("method", ["direct-mcar", "listwise", "factored-mar"])
+def test_a_file_says_how_many_cells_of_several_states_were_taken_as_missing(
+    method: str, summing: bool, tmp_path: Path
+) -> None:
+    one, two, both = (tmp_path / f"{name}.stats" for name in ("one", "two", "both"))
+    count_into(one, COARSE, lc.Data(coarsened(0)), method, part="one")
+    lc.count(COARSE, coarsened(1), method, part="two").write(two)
+    merge_into(both, [one, two], summing=summing)
+    whole = lc.learn(COARSE, pa.concat_tables([coarsened(0), coarsened(1)]), method)
+    (note,) = lc.learn(COARSE, both).notes
+    assert note.endswith("taken as missing here: C 6.")
+    assert (note,) == whole.notes
+
+
+def test_cells_of_several_states_go_with_the_part_that_is_replaced(tmp_path: Path) -> None:
+    one, two, both = (tmp_path / f"{name}.stats" for name in ("one", "two", "both"))
+    lc.count(COARSE, coarsened(0), "direct-mcar", part="monday").write(one)
+    lc.count(COARSE, frame(30, 1), "direct-mcar", part="monday").write(two)
+    merge_into(both, [one, two], replacing=True)
+    assert lc.learn(COARSE, both).notes == ()
+
+
 def forged(path: Path, change: Callable[[dict[str, Any], pa.Table], pa.Table]) -> Path:
     """The file with its header and contents changed, and all hashes made to fit."""
     with pq.ParquetFile(path) as file:
@@ -284,6 +354,42 @@ def test_a_forged_file_is_refused_by_its_name(what: str, method: str, tmp_path: 
     path = forged(part(tmp_path / "forged.stats", method), FORGERIES[what])
     with pytest.raises(StatisticsError, match=r"forged\.stats"):
         lc.learn(NETWORK, path, "direct-mcar")
+
+
+def with_losses(name: str, value: Callable[[str], object]) -> Callable[..., pa.Table]:
+    def changed(told: dict[str, Any], table: pa.Table) -> pa.Table:
+        told[name] = value(told["parts"][0][0]["id"])
+        return table
+
+    return changed
+
+
+LOSSES = {
+    "a design of another part": with_losses("designed", lambda _: ["other"]),
+    "a design twice": with_losses("designed", lambda own: [own, own]),
+    "a design that is no list": with_losses("designed", lambda own: own),
+    "cells of another part": with_losses("coarse", lambda _: {"other": {"B": 1}}),
+    "cells of no variable": with_losses("coarse", lambda own: {own: {"D": 1}}),
+    "more cells than are missing": with_losses("coarse", lambda own: {own: {"B": 49}}),
+    "no cells": with_losses("coarse", lambda own: {own: {"B": 0}}),
+    "cells that are no number": with_losses("coarse", lambda own: {own: {"B": True}}),
+    "no variables": with_losses("coarse", lambda own: {own: {}}),
+    "cells that are a list": with_losses("coarse", lambda own: [own]),
+}
+
+
+@pytest.mark.parametrize("what", LOSSES)
+def test_a_file_forged_in_what_it_does_not_keep_is_refused(what: str, tmp_path: Path) -> None:
+    path = forged(part(tmp_path / "forged.stats", "direct-mcar"), LOSSES[what])
+    with pytest.raises(StatisticsError, match=r"forged\.stats"):
+        lc.learn(NETWORK, path)
+
+
+def test_rows_that_show_their_sets_of_states_do_not_count_them_too(tmp_path: Path) -> None:
+    change = with_losses("coarse", lambda own: {own: {"B": 1}})
+    path = forged(part(tmp_path / "forged.stats", "em"), change)
+    with pytest.raises(StatisticsError, match=r"forged\.stats"):
+        lc.learn(NETWORK, path)
 
 
 @pytest.mark.parametrize("method", ["factored-mar", "direct-mcar"])

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from lacunet.data.errors import DataWarning
 from lacunet.diagnosis.sensitivity import Sensitivity
 from lacunet.statistics import folds, observations
 
@@ -239,7 +240,11 @@ def test_effects_of_graphs_have_intervals_by_clusters() -> None:
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_statistics_say_that_they_keep_no_design(method: str) -> None:
-    found = lc.count(NETWORK, lc.Data(survey_rows(), **SURVEYED), method)
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
+        found = lc.count(NETWORK, lc.Data(survey_rows(), **SURVEYED), method)
     assert any("keep no strata, clusters" in note for note in found.notes)
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
+        result = lc.learn(NETWORK, found, intervals=True)
+    assert any("keep no strata, clusters" in note for note in result.notes)
     plain = lc.count(NETWORK, lc.Data(survey_rows(), weight="weight"), method)
     assert not any("clusters" in note for note in plain.notes)

@@ -8,9 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
+from lacunet.errors import warn
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
@@ -36,6 +38,7 @@ from lacunet.statistics.saved.parts import (
     CountedPart,
     Fingerprint,
     check_distinct,
+    design_notes,
     name_of,
     replaced,
     unnamed_part,
@@ -76,6 +79,12 @@ def count(
     weight, counts, missing, memory, scratch, progress
         As `lacunet.learn` takes them.
 
+    Warns
+    -----
+    DataWarning
+        The data have strata, clusters or replicate weights, which statistics do not keep; or
+        something was met while they were read.
+
     Returns
     -------
     Statistics that add up with ``+``, can be written to a file, and learned from:
@@ -97,8 +106,7 @@ def count(
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
-            notes = (*found.notes, *_not_kept(data))
-            return replace(found, notes=notes, parts=(_families_part(found, data, part),))
+            return _with_part(found, _families_part(found, data, part), data)
         read_report = ReadReport()
         parts = _distinct(network, source, budget, read_report)
         whole = next(parts)
@@ -113,26 +121,29 @@ def count(
         counted = fingerprint.part(
             name, rows=table.row_count, total=table.total, is_named=part is not None
         )
-        return Statistics(
+        found = Statistics(
             tally=whole.all_rows,
             missing_of=table.missing_of,
             counts={},
             distinct={network.variables: whole},
-            notes=(*source.notes(read_report), *_not_kept(data)),
+            notes=source.notes(read_report),
             network=network,
             method=method,
-            parts=(counted if name else unnamed_part(table.row_count),),
         )
+        return _with_part(found, counted if name else unnamed_part(table.row_count), data)
 
 
-def _not_kept(data: Any) -> tuple[str, ...]:
-    """What statistics forget of the data."""
-    if not isinstance(data, Data) or not data.has_design:
-        return ()
-    return (
-        "statistics keep no strata, clusters and replicate weights: intervals learned from them "
-        "take rows as independent",
-    )
+def _with_part(found: Statistics, part: CountedPart, data: Data) -> Statistics:
+    """What was counted, with its part and a warning of what is not kept of the data."""
+    parts = (_with_losses(part, found, data),)
+    for note in (notes := design_notes(parts)):
+        warn(note, DataWarning)
+    return replace(found, notes=(*found.notes, *notes), parts=parts)
+
+
+def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPart:
+    """The part with what its statistics do not keep of the data."""
+    return replace(part, is_designed=data.has_design, cells_of_sets=found.cells_of_sets)
 
 
 def _families_part(found: Statistics, data: Any, part: str | None) -> CountedPart:
@@ -157,19 +168,25 @@ def count_into(
 
     The parameters are those of `count`.
     """
+    data = data_given(data)
     given, network = network, with_data_codes(network, data)
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
-            block = (families_part(found, name_of(data, part), is_named=part is not None),)
-            notes = (*found.notes, *_not_kept(data))
-            return write_families([(found, block)], method, path), notes
+            named = families_part(found, name_of(data, part), is_named=part is not None)
+            header = write_families([(found, (_with_losses(named, found, data),))], method, path)
+            return header, (*found.notes, *design_notes(header.parts))
         read_report = ReadReport()
         rows = _distinct(network, source, budget, read_report)
-        counted = RowsToWrite(rows, name=name_of(data, part), is_named=part is not None)
+        counted = RowsToWrite(
+            rows,
+            name=name_of(data, part),
+            is_named=part is not None,
+            is_designed=data.has_design,
+        )
         header = write_rows([counted], network, method, path)
-        return header, (*source.notes(read_report), *_not_kept(data))
+        return header, (*source.notes(read_report), *design_notes(header.parts))
 
 
 def merge_into(

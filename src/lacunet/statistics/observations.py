@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 import numpy as np
 
 from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
-from lacunet.data.errors import PromiseError
+from lacunet.data.errors import DataWarning, PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, read_notes, read_table
@@ -34,6 +34,7 @@ from lacunet.data.stream import (
     missing_by_footers,
 )
 from lacunet.data.table import EncodedTable
+from lacunet.errors import warn
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
@@ -51,6 +52,7 @@ from lacunet.statistics.saved.header import (
     header_of,
     saved_paths,
 )
+from lacunet.statistics.saved.parts import CountedPart, design_notes
 from lacunet.statistics.units import Units
 
 if TYPE_CHECKING:  # what rows in memory do without
@@ -159,6 +161,7 @@ def observations(
     if paths or isinstance(source, Statistics):
         _refuse_options(data)
     if isinstance(source, Statistics):
+        _warn_of_design(source.parts)
         yield of_statistics(source, network)
         return
     if isinstance(source, EncodedTable):
@@ -286,7 +289,9 @@ def _of_saved(
     for path, header in zip(paths, headers, strict=True):
         check_same(network, header.network, f"the statistics in {str(path)!r}")
     check_kinds(headers)
-    notes = check_parts(headers, paths)
+    parts = [part for header in headers for part in header.parts]
+    _warn_of_design(parts)
+    notes = (*check_parts(headers, paths), *design_notes(parts))
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
@@ -306,6 +311,11 @@ def _of_saved(
         notes=lambda _: notes,
         is_designed=True,
     )
+
+
+def _warn_of_design(parts: Sequence[CountedPart]) -> None:
+    for note in design_notes(parts):
+        warn(note, DataWarning)
 
 
 def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:

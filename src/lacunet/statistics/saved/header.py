@@ -33,6 +33,7 @@ from lacunet.statistics.saved.soundness import (
     network_hash,
     refuse,
     seal,
+    with_losses,
 )
 
 SUFFIX = ".stats"
@@ -102,6 +103,11 @@ class Header:
                 name: [[network.states(name)[at] for at in own] for own in sets]
                 for name, sets in self.sets_of.items()
             }
+        if designed := [part.id for part in self.parts if part.is_designed]:
+            told["designed"] = designed
+        coarse = {own.id: dict(own.cells_of_sets) for own in self.parts if own.cells_of_sets}
+        if coarse:
+            told["coarse"] = coarse
         return {**told, "seal": seal(told)}
 
     @classmethod
@@ -160,6 +166,8 @@ class Header:
             blocks: tuple[Block, ...] = ((CountedPart(seal(told)[:16], name, rows),),)
         else:
             blocks = checked_blocks(told.get("parts"), rows)
+        if kind == ROWS and "coarse" in told:
+            refuse("its rows show which cells are one of several states, and it counts them too")
         if not isinstance(told.get("data"), str):
             refuse("it does not have a hash of its contents")
         return cls(
@@ -170,7 +178,7 @@ class Header:
             float(told["total"]),
             told["missing"],
             told["complete_rows"],
-            blocks,
+            with_losses(told, blocks),
             told["data"],
             checked_sets(told.get("sets", {}), network),
         )

@@ -7,7 +7,7 @@ that is counted again, copied, linked, or held already by a sum, is recognised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from os import PathLike, fspath
@@ -30,19 +30,34 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 class CountedPart:
     """What was counted at one time.
 
-    ``name`` are the files that were read, or what the user called it (``is_named``).
+    ``name`` are the files that were read, or what the user called it (``is_named``). What its
+    statistics do not keep: the strata, clusters or replicate weights of the data
+    (``is_designed``) and, where families alone were counted, the states that cells are one of
+    (``cells_of_sets``: how many cells of each variable were taken as missing).
     """
 
     id: str
     name: str
     rows: int
     is_named: bool = False
+    is_designed: bool = False
+    cells_of_sets: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name or 'a part without a name'} ({counted(self.rows, 'row')}, {self.id})"
 
 
 Block = tuple[CountedPart, ...]  # parts that were added up; they can be told apart no longer
+
+
+def design_notes(parts: Iterable[CountedPart]) -> tuple[str, ...]:
+    """What the user should know where the data had a design, which statistics do not keep."""
+    if not any(part.is_designed for part in parts):
+        return ()
+    return (
+        "statistics keep no strata, clusters and replicate weights: intervals and tests from them "
+        "take rows as independent.",
+    )
 
 
 def name_of(data: Any, given: str | None) -> str:
@@ -78,7 +93,7 @@ class Fingerprint:
             self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
 
     def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
-        """The part that was added."""
+        """The part that was added; what is not kept of its data has no place in its identifier."""
         told = f"{name}\n{self.sums}\n{rows}\n{total:.9g}"
         return CountedPart(sha256(told.encode()).hexdigest()[:16], name, rows, is_named)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -30,7 +31,7 @@ from lacunet.statistics.saved.header import (
     Header,
     believed,
 )
-from lacunet.statistics.saved.parts import Block
+from lacunet.statistics.saved.parts import Block, design_notes
 from lacunet.statistics.saved.soundness import (
     Cells,
     Digest,
@@ -114,6 +115,8 @@ def _statistics(
         complete=complete or {},
         complete_rows=header.complete_rows or 0,
         distinct=distinct or {},
+        notes=design_notes(header.parts),
+        cells_of_sets=sum((Counter(part.cells_of_sets) for part in header.parts), Counter()),
         network=header.network,
         method=header.method,
         parts=header.parts,

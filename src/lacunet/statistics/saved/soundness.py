@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isclose, isfinite, prod
 from typing import Any, NoReturn
@@ -147,6 +147,31 @@ def _checked_part(told: Any) -> CountedPart:
     if not texts or not _is_count(told["rows"], SAFE) or not isinstance(told["named"], bool):
         refuse("a part is not described as it should be")
     return CountedPart(told["id"], told["name"], told["rows"], told["named"])
+
+
+def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The parts of a header, with what it says that their statistics do not keep."""
+    designed, coarse = told.get("designed", []), told.get("coarse", {})
+    part_of = {part.id: part for block in blocks for part in block}
+    if not _are_texts(designed) or not isinstance(coarse, dict):
+        refuse("it does not say which parts had a design, or cells of several states")
+    if len(set(designed)) < len(designed) or not {*designed, *coarse} <= set(part_of):
+        refuse("it describes a part that it does not hold")
+    left = dict(told["missing"])
+    for key, cells in coarse.items():
+        if not isinstance(cells, dict) or not cells or not {*cells} <= {*left}:
+            refuse("its cells of several states are not those of its variables")
+        for name, number in cells.items():
+            if not _is_count(number, min(part_of[key].rows, left[name])) or not number:
+                refuse(f"{name!r} is one of several states in more rows than miss it")
+            left[name] -= number
+    return tuple(
+        tuple(
+            replace(part, is_designed=part.id in designed, cells_of_sets=coarse.get(part.id, {}))
+            for part in block
+        )
+        for block in blocks
+    )
 
 
 @dataclass

@@ -51,13 +51,15 @@ def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
 class RowsToWrite:
     """Distinct rows to be written, of parts that are known, or of one that is still to be named.
 
-    ``name`` is None where the parts are known.
+    ``name`` is None where the parts are known; ``is_designed`` says of the other that its data
+    have a design.
     """
 
     rows: Iterable[Rows]
     block: Block = ()
     name: str | None = None
     is_named: bool = False
+    is_designed: bool = False
 
 
 def write_rows(
@@ -81,7 +83,7 @@ def write_rows(
                 named = fingerprint.part(
                     source.name, rows=rows - before, total=weight, is_named=source.is_named
                 )
-                block = (named,)
+                block = (replace(named, is_designed=source.is_designed),)
             blocks.append(block)
         header = Header(ROWS, network, method, rows, total, missing_of, None, tuple(blocks))
         return file.finish(header)
