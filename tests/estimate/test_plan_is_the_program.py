@@ -158,6 +158,23 @@ def test_from_every_source_it_is_what_is_learned(
     assert_as_explained(monkeypatch, way, data)
 
 
+@pytest.mark.parametrize("has_data", [False, True])
+def test_what_learn_refuses_is_explained_as_refused(has_data: bool) -> None:
+    rows = rows_of("mgraph, masked, otherwise em")
+    told = lc.explain(NETWORK, rows if has_data else None, "mgraph", missingness=MASKED)
+    with pytest.raises(lc.LacunetError) as refused:
+        lc.learn(NETWORK, rows, "mgraph", missingness=MASKED)
+    assert told.refusal == str(refused.value)
+    assert f"learning will be refused: {refused.value}" in str(told)
+    assert told.as_data()["refusal"] == told.refusal
+    assert told.stages == ()
+    assert told.families["Ill"].estimand == "refused"
+    assert told.families["Age"].estimand == "P(Age) = P(Age)"
+    assert "intervals" not in str(told)
+    recovered = lc.explain(NETWORK, method="mgraph", missingness=MAR)
+    assert (recovered.refusal, recovered.as_data()["refusal"]) == ("", None)
+
+
 def test_without_data_the_method_and_its_stages_are_told() -> None:
     told = lc.explain(NETWORK, method="em")
     assert told.rows is None

@@ -47,7 +47,8 @@ class Explanation:
     one that the data support best. ``shown`` counts for each variable the rows that show its
     family (with "listwise", every variable). ``tables`` are the unions of families that will be
     counted, ``groupings`` the sets of variables that rows will be grouped by, ``bytes_needed``
-    what the largest family takes. ``rows`` is None and ``shown`` empty where no data were given;
+    what the largest family takes. Where `lacunet.learn` will refuse, ``refusal`` says why, and
+    no stage runs. ``rows`` is None and ``shown`` empty where no data were given;
     ``expectation`` is None where the method has none. ``intervals`` says what intervals would
     take, ``scratch`` how many bytes the scratch files of rows that memory does not hold; None
     where it holds them.
@@ -68,7 +69,12 @@ class Explanation:
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
-        return tuple(stage.name for stage in self.plan.stages)
+        return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
+
+    @property
+    def refusal(self) -> str:
+        """Why learning will be refused, and the way out; empty where it will not be."""
+        return str(self.plan.refusal or "")
 
     @property
     def prior(self) -> str:
@@ -83,7 +89,10 @@ class Explanation:
     def __str__(self) -> str:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
-        lines += [*_stage_lines(plan), f"prior: {self.prior}"]
+        if self.refusal:
+            lines.append(f"learning will be refused: {self.refusal}")
+        else:
+            lines += [*_stage_lines(plan), f"prior: {self.prior}"]
         lines.append("")
         for family in self.families.values():
             given = f" given {', '.join(family.parents)}" if family.parents else ""
@@ -111,7 +120,7 @@ class Explanation:
             )
         if self.expectation is not None:
             lines += ["", "an exact expectation step:", self.expectation.text]
-        return "\n".join([*lines, "", self.intervals])
+        return "\n".join([*lines, *(() if self.refusal else ("", self.intervals))])
 
     def _heading(self) -> str:
         plan = self.plan
@@ -133,8 +142,10 @@ class Explanation:
             "method": plan.method,
             "category": plan.category,
             "intention": plan.intention,
+            "refusal": self.refusal or None,
             "stages": [
-                {"name": stage.name, "branches": list(stage.branches)} for stage in plan.stages
+                {"name": stage.name, "branches": list(stage.branches)}
+                for stage in (() if plan.refusal else plan.stages)
             ],
             "prior": self.prior,
             "rows": self.rows,

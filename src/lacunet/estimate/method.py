@@ -136,6 +136,7 @@ class Plan:
     the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
+    ``refusal`` is why the plan will not be carried out, where it will not.
     """
 
     method: str
@@ -153,6 +154,7 @@ class Plan:
     graph: MissingnessGraph | None = None
     units: Units | None = None
     prior: AskedPrior = ONE_PER_CELL
+    refusal: LacunetError | None = None
 
     @property
     def prior_from(self) -> str:
@@ -362,7 +364,15 @@ class Learned:
 
 
 def run(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-    """Carry out a plan, stage by stage, on what was counted."""
+    """Carry out a plan, stage by stage, on what was counted.
+
+    Raises
+    ------
+    LacunetError
+        The plan is refused.
+    """
+    if plan.refusal is not None:
+        raise plan.refusal
     learned = Learned()
     for stage in plan.stages:
         learned = stage.solve(statistics, learned, setting)

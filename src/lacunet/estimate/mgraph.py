@@ -94,10 +94,9 @@ class MGraph:
         if look.partially is not None:
             notes = graph.check_partially(look.partially, network.variables)
         verdicts = recover_families(graph, self.effort)
-        recovery = recovery_stage(network, verdicts)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
-        if self.otherwise == "refuse" and lost:
-            recovery = replace(recovery, solve=partial(_refuse, verdicts[lost[0]], lost))
+        is_refused = self.otherwise == "refuse" and bool(lost)
+        recovery = recovery_stage(network, verdicts, "refused" if is_refused else "the prior")
         stages = [recovery, self._last(network, recovery.families, lost)]
         heldout = None
         if self.otherwise in STAND_INS:
@@ -114,6 +113,7 @@ class MGraph:
             heldout=heldout,
             notes=notes,
             graph=graph,
+            refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,
         )
 
     def _stand_in(self) -> Method:
@@ -137,8 +137,8 @@ class MGraph:
         return Stage("prior", own, Needs(network.families), solve)
 
 
-def _refuse(first: Verdict, lost: list[str], *_: object) -> Learned:
-    raise NotRecoverableError.family(
+def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:
+    return NotRecoverableError.family(
         lost[0],
         first.standing,
         first.why,

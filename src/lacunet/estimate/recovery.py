@@ -36,7 +36,7 @@ NO_ROWS = "no row shows what an estimand needs, or the data contradict it: the C
 
 @dataclass(frozen=True)
 class ByVerdict:
-    """The formula of a family that a verdict recovers; the prior's where it does not.
+    """The formula of a family that a verdict recovers; where it does not, what is there instead.
 
     Of several, ``chosen`` is the one that was computed, because the data support it best.
     """
@@ -44,20 +44,26 @@ class ByVerdict:
     verdict: Verdict
     chosen: Estimation | None = None
     given: Scope = ()
+    otherwise: str = "the prior"
 
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
         term = self.verdict.term if self.chosen is None else self.chosen.term
-        return notation.words("the prior") if term is None else term.equation(notation)
+        return notation.words(self.otherwise) if term is None else term.equation(notation)
 
 
-def recovery_stage(network: Network, verdicts: Mapping[str, Verdict]) -> Stage:
-    """The CPTs that verdicts recover, from distinct rows; the others are left."""
+def recovery_stage(
+    network: Network, verdicts: Mapping[str, Verdict], otherwise: str = "the prior"
+) -> Stage:
+    """The CPTs that verdicts recover, from distinct rows; the others are left.
+
+    ``otherwise`` says what becomes of these, if no other stage answers for them.
+    """
     families = {
         name: FamilyPlan(
             name,
             network.parents(name),
-            ByVerdict(verdict),
+            ByVerdict(verdict, otherwise=otherwise),
             cells_of(network, name),
             verdict=f"{verdict.standing}: {verdict.why}",
         )
