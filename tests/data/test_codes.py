@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import lacunet as lc
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table
 from lacunet.data.reading import plan_reading, with_data_codes
@@ -81,6 +81,20 @@ def test_what_the_data_say_of_codes_comes_before_the_network() -> None:
     assert any("in place of the network" in note for note in result.notes)
     with pytest.raises(DataError, match=r"codes=\{\.\.\.\} names \['Sux'\]"):
         read_table(Data(ROWS, codes={"Sux": {9: None}}), AGES)
+
+
+@pytest.mark.parametrize("missing", [[9], 9.0, ["9"], {"A": [9]}, {None: ["9.0"]}])
+def test_a_value_that_is_missing_anywhere_wins_over_its_label_with_a_note(missing: object) -> None:
+    network = lc.Network(
+        {"A": ["one", "nine"], "B": ["1", "9"]}, codes={"A": {1: "one", 9: "nine"}}
+    )
+    rows = {"A": [1, 9, 9, 1], "B": [1, 9, 1, 9]}
+    with pytest.warns(DataWarning, match=r"'A': the data say what \['9'\] mean, in place of"):
+        table = read_table(Data({**rows, "B": [1] * 4}, missing=missing), network)
+    assert table.columns["A"].tolist() == [0, 2, 2, 0]
+    with pytest.warns(DataWarning):
+        table = read_table(Data(rows, missing=missing), network)
+    assert table.columns["B"].tolist() == [0, 1, 0, 1]  # a state
 
 
 def test_a_learned_network_reads_later_data_as_it_was_told_once() -> None:

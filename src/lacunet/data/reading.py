@@ -91,10 +91,16 @@ def with_data_codes(network: Network, given: Any) -> Network:
 
 
 def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
-    """What the data say of codes of the network's variables, by their spelling."""
+    """What the data say of codes of the network's variables, by their spelling.
+
+    What is missing in any column is so where the network has a code for it, unless it is a state.
+    """
     found: dict[str, dict[str, object]] = {}
     for name in network.variables:
-        own: dict[str, object] = {spelled(code): None for code in data.missing_in(name)}
+        known = network.codes_of.get(name, {}).keys() - set(network.states(name))
+        anywhere = [code for code in data.missing_anywhere if spelled(code) in known]
+        missing = (*anywhere, *data.missing_in(name))
+        own: dict[str, object] = {spelled(code): None for code in missing}
         if isinstance(codes := data.codes.get(name, {}), Mapping):
             own |= {spelled(code): meaning for code, meaning in codes.items()}
         if own:
