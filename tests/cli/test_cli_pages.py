@@ -160,11 +160,11 @@ def test_estimates_on_a_page_are_withheld_below_the_threshold(
     words = ["recover", "net.bif", "mar.txt", "--data", "rows.csv", "--query", "Disease|Test"]
     assert main([*words, "--report", "page.html", "--min-count", "50"]) == 0
     printed = capsys.readouterr().out
-    assert "effective size" in printed  # the page alone is limited
+    assert "worth" in printed  # the page alone is limited
     (query,) = carried((folder / "page.html").read_text(encoding="utf-8"))["queries"]
     table = np.array(query["estimate"]["table"], dtype=float)
     shown = table[~np.isnan(table)]
     assert np.isnan(table).any()
     np.testing.assert_allclose(shown / 0.1, np.rint(shown / 0.1), atol=1e-9)
-    assert query["estimate"]["effective_size"] is None
+    assert query["estimate"]["weighted_size"] is None
     assert query["estimate"]["warnings"] == []

@@ -69,7 +69,7 @@ def test_the_report_says_what_the_estimate_rests_on() -> None:
     assert report.rows_used == 12
     assert report.share_used == 12 / 16
     assert report.largest_weight == 2
-    assert report.effective_size == pytest.approx(16**2 / (8 * 1 + 4 * 4))
+    assert report.weighted_size == pytest.approx(16**2 / (8 * 1 + 4 * 4))
     assert report.warnings == ()
 
 
@@ -81,7 +81,7 @@ def test_a_row_of_weight_two_is_two_rows() -> None:
     weighted = verdict.estimate_with_report(frame, weight="w")
     repeated = verdict.estimate_with_report(doubled)
     np.testing.assert_allclose(weighted.table, repeated.table)
-    assert weighted.effective_size == pytest.approx(repeated.effective_size)
+    assert weighted.weighted_size == pytest.approx(repeated.weighted_size)
 
 
 def test_the_paper_s_mnar_formula_by_hand() -> None:
@@ -402,7 +402,7 @@ def test_of_several_estimands_the_data_choose_the_one_that_wastes_fewest_rows() 
     assert report.rows_used == report.rows_shown == np.count_nonzero(table.columns["X"] != 2)
     assert report.estimand == "P(X) = sum over Z of P(X | Z, R[X]=1) P(Z)"
     # Four standard errors of a share.
-    error = 4 * np.sqrt(0.25 / report.effective_size)
+    error = 4 * np.sqrt(0.25 / report.weighted_size)
     np.testing.assert_allclose(report.table, model.truth(["X"]), rtol=0, atol=error)
     exact = verdict.estimate(law)
     np.testing.assert_allclose(exact, model.truth(["X"]), rtol=0, atol=1e-12)

@@ -13,7 +13,7 @@ from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.report.recovered.page import page
 from lacunet.report.recovered.reported import reported
-from lacunet.report.recovered.text import verdicts_as_data
+from lacunet.report.recovered.text import rests_on, verdicts_as_data
 
 
 def made(graph: lc.MissingnessGraph, verdicts: list[Verdict], rows: Any = None) -> str:
@@ -50,7 +50,16 @@ def test_with_data_the_estimate_stands_below_its_formula() -> None:
     rows = {"X": ["a"] * 4 + ["b"] * 4, "Y": ["0", "1", "1", "1", "0", "0", None, None]}
     text = made(graph, [graph.recover(["Y"], ["X"])], rows)
     assert "<td>0.7500</td>" in text  # P(Y = 1 | X = a)
-    assert "6 rows used (75.0%)" in text
+    assert "6 rows used (75.0%), worth 6 of equal weight, largest weight 1" in text
+
+
+def test_what_weighted_rows_are_worth_is_not_called_an_effective_size() -> None:
+    network = Network({"X": ["a", "b"], "Y": ["0", "1"]}, {"Y": ["X"]})
+    graph = lc.MissingnessGraph.parse("X -> R[Y]", network)
+    rows = {"X": ["a"] * 4 + ["b"] * 4, "Y": ["0", "1", "1", "1", "0", "0", None, None]}
+    found = graph.recover(["Y"]).estimate_with_report(rows)
+    # Four rows of weight 1 and two of weight 2: 8^2 / (4 + 2 * 4).
+    assert rests_on(found) == "6 rows used (75.0%), worth 5 of equal weight, largest weight 2"
 
 
 def test_a_proof_by_two_models_is_shown() -> None:

@@ -227,7 +227,7 @@ def distinct_cells(column: Column) -> tuple[list[int], list[Any]]:
     return np.bincount(indices, minlength=len(values) + 1).tolist()[: len(values)], values
 
 
-# Effective sizes need sums of squares, which must neither overflow nor vanish.
+# Weighted sample sizes need sums of squares, which must neither overflow nor vanish.
 SMALLEST, LARGEST = 1e-100, 1e100
 
 

@@ -182,7 +182,7 @@ class NoSelfCensoring(Term):
         complete = Weighted(rows, shown, sample.factors[shown[sample.where]] * at_rows)
         used = float(rows.counts[sample.where].sum())
         basis = Basis.of(complete)
-        basis = Basis(basis.effective_size, used, basis.largest_weight)
+        basis = Basis(basis.weighted_size, used, basis.largest_weight)
         joint = complete.tabled(odds.scope)
         return Conditional.normalised(joint, self.target, self.given, basis)
 

@@ -127,7 +127,7 @@ class Sample:
     r"""The rows with :math:`R_H = 1`, each weighted by :math:`\prod_{j \in F} 1/\pi_j`.
 
     ``selected`` is H, ``weights`` are the propensities of F. ``others`` are samples that
-    serve as well; the one with the largest effective size on the data is taken.
+    serve as well; the one with the largest weighted sample size on the data is taken.
     """
 
     selected: Mechanisms
@@ -183,9 +183,9 @@ class Sample:
         return Weighted(run.rows, where, factors)
 
     def size(self, run: Run) -> float:
-        """The effective size on the data, tried apart: what it meets is not noted."""
+        """The weighted sample size on the data, tried apart: what it meets is not noted."""
         try:
-            return self.weigh(Run(run.rows, run.population, chosen=run.chosen)).effective_size
+            return self.weigh(Run(run.rows, run.population, chosen=run.chosen)).weighted_size
         except Unfounded:
             return -1.0
 
@@ -204,7 +204,7 @@ class Weighted:
         return self.rows.weights[self.where] * self.factors
 
     @property
-    def effective_size(self) -> float:
+    def weighted_size(self) -> float:
         r""":math:`(\sum w)^2 / \sum w^2`, a row of weight n counting as n rows of one factor."""
         weights, factors = self.rows.weights[self.where], self.factors
         squares = float((weights * factors**2).sum())

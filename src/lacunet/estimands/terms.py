@@ -23,9 +23,9 @@ LARGEST_TABLE = 50_000_000
 
 @dataclass(frozen=True)
 class Basis:
-    """What an estimate rests on: effective size, rows used, the largest weight of a row."""
+    """What an estimate rests on: weighted sample size, rows used, the largest weight of a row."""
 
-    effective_size: float
+    weighted_size: float
     rows_used: float
     largest_weight: float
 
@@ -33,12 +33,12 @@ class Basis:
     def of(cls, sample: Weighted) -> Basis:
         """What the rows of a sample carry."""
         used = float(sample.rows.counts[sample.where].sum())
-        return cls(sample.effective_size, used, float(sample.factors.max(initial=0.0)))
+        return cls(sample.weighted_size, used, float(sample.factors.max(initial=0.0)))
 
     def joined(self, other: Basis) -> Basis:
         """What rests on both rests on the weaker."""
         return Basis(
-            min(self.effective_size, other.effective_size),
+            min(self.weighted_size, other.weighted_size),
             min(self.rows_used, other.rows_used),
             max(self.largest_weight, other.largest_weight),
         )
@@ -72,14 +72,14 @@ class Conditional:
     def standardised(self, law: Table) -> Basis:
         r"""What the table rests on where ``given`` has another law q than its own, m.
 
-        A row with b then weighs q(b) / m(b) times as much: the effective size falls by
+        A row with b then weighs q(b) / m(b) times as much: the weighted sample size falls by
         :math:`\sum_b q(b)^2 / m(b)`.
         """
         wanted, own = law.marginal(self.given).array, self.mass.array
         ratio = np.divide(wanted, own, out=np.zeros_like(own), where=own > 0)
         spread = float((wanted * ratio).sum())
         return Basis(
-            self.basis.effective_size / max(spread, 1.0),
+            self.basis.weighted_size / max(spread, 1.0),
             self.basis.rows_used,
             self.basis.largest_weight * float(ratio.max(initial=0.0)),
         )

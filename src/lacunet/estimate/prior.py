@@ -264,8 +264,8 @@ def learn_prior(
     ----------
     counts_of
         For each variable the counts of its CPT, axes parents... then child: those of the rows that
-        show the whole family, or those that EM expects. Weights are scaled to the effective size;
-        the pseudo-counts are in the same unit.
+        show the whole family, or those that EM expects. Weights are scaled to the weighted sample
+        size; the pseudo-counts are in the same unit.
     kept
         Variables whose CPTs keep one pseudo-count per cell: no row shows a variable of theirs, and
         EM's counts say nothing about it.

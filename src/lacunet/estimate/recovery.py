@@ -1,7 +1,7 @@
 r"""CPTs by the estimand that a missingness graph recovers them with.
 
 The graph decides for each CPT whether it is recoverable, and how; MNAR graphs included.
-Pseudo-counts go on effective size times estimate,
+Pseudo-counts go on weighted sample size times estimate,
 
 .. math::
     \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + (\alpha - 1),
@@ -108,7 +108,7 @@ def _recovered(
         joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
         concentration = concentration_of(prior, name)
         tables[name], unseen = posterior_mode(
-            joint, found.effective_size, concentration, network.possible(name)
+            joint, found.weighted_size, concentration, network.possible(name)
         )
         reports[name] = family_report(
             replace(family, formula=ByVerdict(_verdict(family), found)),

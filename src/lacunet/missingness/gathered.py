@@ -22,7 +22,7 @@ def gathered_rows(
         `lacunet.Data`, or its source.
     groups
         If any, the rows are divided into so many groups (or the clusters of a survey), and a last
-        column says in which of the folds a row is; weights are scaled to the effective size.
+        column says in which of the folds a row is; weights are scaled to the weighted sample size.
     memory
         The budget in bytes; half of the machine's memory by default.
 

@@ -195,7 +195,7 @@ def _designed(implication: Implication, survey: SurveyRows) -> TestResult | None
 
 
 def _scale(rows: Rows, where: NDArray[np.bool_]) -> float:
-    """What makes the weights of the rows used add up to their effective size."""
+    """What makes the weights of the rows used add up to their weighted sample size."""
     squares = float(rows.tally.squares[where].sum())
     return float(rows.weights[where].sum()) / squares if squares > 0 else 1.0
 

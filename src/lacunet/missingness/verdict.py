@@ -49,7 +49,7 @@ Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
-BETTER = 1.05  # times the effective size, for another estimand than the first to be taken
+BETTER = 1.05  # times the weighted sample size, for another estimand than the first to be taken
 FEW = 0.05  # of the rows that show the query; below it a warning
 
 
@@ -59,11 +59,11 @@ class Estimation:
 
     ``table`` has the axes do..., given... then target...; a configuration of the conditions
     about which the data say nothing holds NaN, and ``unseen`` counts these. ``given_share`` is
-    the share of each configuration of the conditions among the weighted rows. ``effective_size`` is
-    :math:`(\sum w)^2 / \sum w^2` over the inverse propensities of the rows used,
+    the share of each configuration of the conditions among the weighted rows. ``weighted_size`` is
+    Kish's :math:`(\sum w)^2 / \sum w^2` over the inverse propensities of the rows used,
     ``largest_weight`` the largest of these, ``share_used`` the rows used among all rows.
-    ``term`` is the estimand that was computed: of several, the one with the largest effective
-    size. ``warnings`` name what backed off for lack of data. Where the data contradict what
+    ``term`` is the estimand that was computed: of several, the one with the largest weighted
+    sample size. ``warnings`` name what backed off for lack of data. Where the data contradict what
     the estimand assumes, the table holds NaN alone, ``is_founded`` is false and the warning
     says why.
     """
@@ -75,7 +75,7 @@ class Estimation:
     unseen: int
     warnings: tuple[str, ...]
     term: Term
-    effective_size: float = 0.0
+    weighted_size: float = 0.0
     largest_weight: float = 0.0
     rows_used: int = 0
     share_used: float = 0.0
@@ -115,7 +115,7 @@ class Verdict:
     are empty unless it is recoverable. ``witness`` holds two models that look the same and
     differ in the query, where such a pair is the reason. ``is_computable`` is false where
     the estimand is too large to compute. ``find_terms`` gives more estimands of the same query;
-    on data the one with the largest effective size is taken.
+    on data the one with the largest weighted sample size is taken.
     """
 
     graph: Drawing
@@ -401,7 +401,7 @@ def estimate(
         except Unfounded as error:
             refused.append(str(error))
             continue
-        if best is None or result.basis.effective_size > BETTER * best[0].basis.effective_size:
+        if best is None or result.basis.weighted_size > BETTER * best[0].basis.weighted_size:
             best = result, run, one
     if best is None:
         return _unfounded(verdict, term, rows, refused[0])
@@ -464,7 +464,7 @@ def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Es
         asked=asked,
         table=np.array(table, order="C"),
         given_share=np.array(result.mass.aligned(asked.conditions), order="C"),
-        effective_size=result.basis.effective_size,
+        weighted_size=result.basis.weighted_size,
         largest_weight=result.basis.largest_weight,
         rows_used=used,
         rows_shown=shown,

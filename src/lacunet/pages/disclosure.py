@@ -135,7 +135,7 @@ def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) ->
         rows_shown=int(told.count(found.rows_shown) or 0),
         share_used=told.share(found.rows_used) or 0.0,
         given_share=np.full_like(found.given_share, np.nan),
-        effective_size=np.nan,
+        weighted_size=np.nan,
         largest_weight=np.nan,
         warnings=(),
     )

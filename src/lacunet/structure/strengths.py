@@ -2,7 +2,7 @@
 
 Each replicate weighs the rows of a completion by independent exponential numbers (the Bayesian
 bootstrap) and repeats the search from the order found. The score counts all rows: with half of
-them, which is the effective size of such weights, arcs are found in far fewer replicates than
+them, which is the weighted sample size of such weights, arcs are found in far fewer replicates than
 they are true.
 
 Shares of replicates are not probabilities yet. Of the pairs that all replicates have, 97 in 100

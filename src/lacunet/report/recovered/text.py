@@ -16,7 +16,7 @@ from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.recovered.reported import POINT, Reported
-from lacunet.wording import finite, text_table
+from lacunet.wording import counted, finite, text_table
 
 SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
@@ -193,7 +193,7 @@ def _estimate_as_data(found: Estimation) -> dict[str, Any]:
         "rows_used": found.rows_used,
         "rows_shown": found.rows_shown,
         "share_used": found.share_used,
-        "effective_size": found.effective_size,
+        "weighted_size": found.weighted_size,
         "largest_weight": found.largest_weight,
         "unseen": found.unseen,
         "is_founded": found.is_founded,
@@ -275,8 +275,8 @@ def _cells(
 def rests_on(found: Estimation) -> str:
     """What an estimate rests on, in words."""
     return (
-        f"{found.rows_used:,} rows used ({found.share_used:.1%}), effective size "
-        f"{found.effective_size:,.0f}, largest weight {found.largest_weight:.3g}"
+        f"{counted(found.rows_used, 'row')} used ({found.share_used:.1%}), worth "
+        f"{found.weighted_size:,.0f} of equal weight, largest weight {found.largest_weight:.3g}"
     )
 
 
