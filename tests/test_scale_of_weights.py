@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from lacunet.evaluate import evaluate
+from lacunet.report.compared import evaluation_as_data
 from lacunet.report.learned.show import result_page
 from lacunet.report.learned.text import result_as_text
 
@@ -84,6 +86,7 @@ def told(data: lc.Data) -> list[Any]:
         str(diagnosis.as_data()),
         str(diagnosis),
         str(lc.explain(NETWORK, data, "auto").plan.families),
+        str(evaluation_as_data(evaluate(known, known, data))["fit"]),
     ]
 
 

@@ -198,7 +198,8 @@ class DataFit:
     """The log-likelihood of test data per row, in nats, and its standard error.
 
     The error is that of the mean over rows drawn anew; NaN where there are too few rows to
-    tell, or where a row is impossible and the mean minus infinity.
+    tell, or where a row is impossible and the mean minus infinity. ``weight`` is what the rows
+    are worth: their weighted sample size.
     """
 
     mean: float
@@ -269,7 +270,7 @@ def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Dat
     Where every row is complete a part is a row; otherwise a part is one in 25 of the rows,
     drawn with a fixed seed.
     """
-    is_complete = not table.partially_observed
+    table, is_complete = table.scaled(), not table.partially_observed
     logs, weights = _rows(network, table) if is_complete else _grouped(network, table, memory)
     mean = float(logs.sum() / weights.sum())
     if math.isinf(mean) or len(logs) < 2:

@@ -50,6 +50,14 @@ def test_the_fit_to_complete_rows_is_their_mean_with_the_standard_error_of_a_mea
     assert (found.rows, found.weight) == (50, 50)
 
 
+def test_the_weight_of_test_rows_is_their_weighted_sample_size() -> None:
+    table = rain_rows(60, seed=2, weighted=True)
+    weights = table.row_weights
+    expected = weights.sum() ** 2 / np.square(weights).sum()
+    assert fit(LEARNED, table).weight == pytest.approx(expected, rel=1e-12)
+    assert fit(LEARNED, table.scaled(1_000.0)).weight == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("hidden", [0.0, 0.4])
 def test_the_mean_is_the_log_likelihood_over_the_weight(hidden: float, weighted: bool) -> None:
