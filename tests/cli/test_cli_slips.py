@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,11 @@ def test_an_open_interval_is_written_and_read_without_a_second_sign(
     assert "no variable 'bm'" in refused(
         capsys, "query", "s.json", "survey.csv", "--query", "xray | bm>=25"
     )
+    assert run("learn", "s.json", "survey.csv", "--intervals") == 0
+    told = capsys.readouterr().out
+    assert re.search(r"P\(bmi(<|>=)", told)
+    assert "bmi=>" not in told
+    assert "bmi=<" not in told
 
 
 @pytest.mark.parametrize("command", [("query", "survey.csv"), ("recover", "R[xray]")])

@@ -74,6 +74,15 @@ def test_the_mechanisms_are_learned_too() -> None:
     np.testing.assert_allclose(found.mechanisms["Y"].table, truth, atol=1e-8)
 
 
+def test_mechanisms_name_the_states_of_their_parents() -> None:
+    ages = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    graph = MissingnessGraph.parse("Ill -> R[Age]; Age -> R[Ill]; R[Age] -> R[Ill]", ages)
+    found = em_on(graph, random_model(graph, np.random.default_rng(5)).manifest(), prior=1)
+    hides = found.mechanisms["Ill"]
+    assert hides.parents == ("Age", "R[Age]")
+    assert hides.states == (("young", "old"), *[("missing", "shown")] * 2)
+
+
 def test_where_it_ends_is_a_fixed_point_of_em_by_enumeration() -> None:
     graph = MissingnessGraph.parse("X, Z -> R[Y]; Y -> R[X]; R[Y], Z -> R[Z]", CHAIN)
     table = _rows(graph, 200)

@@ -211,6 +211,14 @@ def test_what_is_never_shown_is_refused(method: str) -> None:
             sensitivity(CLINIC, rows, "Ill", "yes", {}, "Ill", **options)
 
 
+def test_open_intervals_are_written_without_a_second_sign() -> None:
+    network = Network({"Age": ["young", "old"], "bmi": ["<25", ">=25"]}, {"bmi": ["Age"]})
+    rows = {"Age": ["young", "old"] * 30, "bmi": ["<25", ">=25", ">=25", "<25", None, None] * 10}
+    found = sensitivity(network, rows, "bmi", ">=25", {"Age": "old"}, "bmi")
+    assert "P(bmi>=25 | Age=old)" in str(found)
+    assert "bmi=" not in str(found)
+
+
 def test_the_command_prints_a_table_and_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

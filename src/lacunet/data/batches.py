@@ -227,9 +227,10 @@ def remarks(
 ) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
     for name, rows in contradicted.items():
+        contradict, were = ("contradicts", "was") if rows == 1 else ("contradict", "were")
         yield (
-            f"column {name!r}: {counted(rows, 'row')} contradict its rule (not asked where "
-            f"{reading.network.not_asked_of[name].when}), and were read as the rule says."
+            f"column {name!r}: {counted(rows, 'row')} {contradict} its rule (not asked where "
+            f"{reading.network.not_asked_of[name].when}), and {were} read as the rule says."
         )
     for name, own in odd_in.items():
         if own.stripped:

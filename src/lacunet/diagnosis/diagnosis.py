@@ -40,7 +40,7 @@ from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
-from lacunet.wording import counted, finite, first_of, text_table
+from lacunet.wording import assigned, counted, finite, first_of, text_table
 
 LEVEL = 0.05
 SHOWN = 10  # lines of each list that are printed
@@ -270,7 +270,7 @@ def _conclusions(
         words.append(
             f"Some variables are never shown under a state of another "
             f"({counted(len(never), 'case')}): {first.missing} is never shown where "
-            f"{first.cause}={first.state} ({counted(first.rows, 'row')}). "
+            f"{assigned(first.cause, first.state)} ({counted(first.rows, 'row')}). "
             "What holds there cannot be learned from these data."
         )
     words.append(f"Remember: {CANNOT_BE_SEEN}, nor whether rows were left out (R[*]).")
@@ -379,8 +379,9 @@ def _tested(test: MissingTest) -> str:
     if np.isfinite(test.ratio) and test.ratio > 100:
         times = "over 100 times"
     return (
-        f"{test.missing} is missing in {test.rates[0]:.0%} of rows with {test.cause}="
-        f"{test.highest}, in {test.rates[1]:.0%} with {test.cause}={test.lowest} "
+        f"{test.missing} is missing in {test.rates[0]:.0%} of rows with "
+        f"{assigned(test.cause, test.highest)}, in {test.rates[1]:.0%} with "
+        f"{assigned(test.cause, test.lowest)} "
         f"({times}; V = {test.effect:.2f}, p {_p(test.adjusted)})"
     )
 

@@ -34,7 +34,7 @@ from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Observations, observations, replicates
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
-from lacunet.wording import finite, text_table
+from lacunet.wording import assigned, finite, text_table
 
 METHODS = ("direct-mar", "em")
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
@@ -374,7 +374,7 @@ def _words(
     return (
         first,
         f"The answer would {what} {threshold:.3g} if the odds of a hidden "
-        f"{question.mechanism}={question.tilted_state} were {ratio} those of a shown one; "
+        f"{assigned(question.mechanism, question.tilted_state)} were {ratio} those of a shown one; "
         f"over these tilts it lies between {low:.3g} and {high:.3g}.",
     )
 

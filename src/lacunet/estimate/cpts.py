@@ -23,7 +23,7 @@ from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import row_sizes
-from lacunet.wording import counted
+from lacunet.wording import assigned, counted
 
 NAMED = 3  # groups of parent configurations that a warning spells out
 
@@ -186,7 +186,7 @@ def configurations(
             if chosen[tuple(wider)].all():
                 at = wider
         fixed = [
-            f"{name}={network.states(name)[place]}"
+            assigned(name, network.states(name)[place])
             for name, place in zip(parents, at, strict=True)
             if isinstance(place, int)
         ]

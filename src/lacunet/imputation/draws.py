@@ -56,7 +56,7 @@ def _as_learned(result: Result, tables: Tables) -> Network:
     mechanisms = network.mechanisms
     if mechanisms is not None:
         cpt_of = {
-            variable: Cpt(cpt.child, cpt.parents, tables[cpt.child])
+            variable: Cpt(cpt.child, cpt.parents, tables[cpt.child], cpt.states)
             for variable, cpt in mechanisms.cpt_of.items()
         }
         drawn = drawn.with_mechanisms(Mechanisms(mechanisms.graph, cpt_of))

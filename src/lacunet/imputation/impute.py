@@ -176,7 +176,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         raise LacunetError(
             "the result was learned without intervals, and not from these rows: how sure its "
             "parameters are cannot be found out.",
-            "learn with intervals=True, or give proper=False.",
+            "learn with intervals=True (--intervals), or give proper=False (--fixed-cpts).",
         )
     graph = network.mechanisms.graph if network.mechanisms else None
     options: dict[str, Any] = {"missingness": graph} if graph else {}

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from lacunet.errors import LacunetError, warn
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import Labelled, Library, rows_as_html
-from lacunet.wording import counted, did_you_mean, first_of, in_quotes, text_table
+from lacunet.wording import assigned, counted, did_you_mean, first_of, in_quotes, text_table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -764,7 +764,7 @@ def _check_rows(
 ) -> None:
     def where(row: Sequence[int]) -> str:
         given = ", ".join(
-            f"{parent}={states[index]}"
+            assigned(parent, states[index])
             for parent, states, index in zip(family, parent_states, row, strict=False)
         )
         return f" given {given}" if given else ""

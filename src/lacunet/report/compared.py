@@ -186,7 +186,7 @@ def evaluation_as_text(found: Evaluation) -> str:
     error = found.cpt_error
     if error.cells:
         given = ", ".join(assigned(name, state) for name, state in error.given.items())
-        where = f"{error.variable}={error.state}{f' given {given}' if given else ''}"
+        where = assigned(error.variable, error.state) + (f" given {given}" if given else "")
         lines += [
             f"largest CPT error    {error.largest:.6g} at {where}",
             f"mean CPT error       {error.mean:.6g} over {error.cells:,} cells",

@@ -13,7 +13,7 @@ from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.learned.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
-from lacunet.wording import counted
+from lacunet.wording import assigned, counted
 
 MOST_TESTS = 40
 TINY = 1e-16
@@ -77,7 +77,7 @@ def _limited_page(
         kind: [[test.missing, test.cause] for test in tests if test.adjusted < LEVEL]
         for kind, tests in (("mcar", diagnosis.mcar), ("mar", diagnosis.mar))
     }
-    never = [[one.missing, f"{one.cause}={one.state}"] for one in diagnosis.positivity]
+    never = [[one.missing, assigned(one.cause, one.state)] for one in diagnosis.positivity]
     few = f"fewer than {told.min_count} rows"
     variables = [[v, few if share is None else f"{share:.1%}"] for v, share in missing.items()]
     facts = [
@@ -217,7 +217,11 @@ def _never(diagnosis: Diagnosis) -> str:
     if not diagnosis.positivity:
         return section("positivity", title, paragraph("Every variable is shown under every state."))
     rows: list[list[Cell | str]] = [
-        [Cell(markup=named(one.missing), kind="label"), f"{one.cause}={one.state}", f"{one.rows:,}"]
+        [
+            Cell(markup=named(one.missing), kind="label"),
+            assigned(one.cause, one.state),
+            f"{one.rows:,}",
+        ]
         for one in diagnosis.positivity[:MOST_TESTS]
     ]
     return section("positivity", title, table(["never shown", "under", "rows"], rows, 2))

@@ -169,7 +169,7 @@ class Effect:
             [f"{one.state} vs {one.reference}", one.outcome, *map(str, one[3:])]
             for one in self.contrasts
         ]
-        header = [f"do({self.cause})", *(f"{self.target}={one}" for one in self.outcomes)]
+        header = [f"do({self.cause})", *(assigned(self.target, one) for one in self.outcomes)]
         shares = tuple(map(self.unsupported_of, self.contrasts))
         found = [
             (header, probabilities, self._shares),
@@ -403,7 +403,7 @@ def _by_network(
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     if not has_intervals:
         is_learned = hasattr(source, "require_intervals")
-        more = ("No intervals: learn with intervals=True.",) if is_learned else ()
+        more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return _Numbers(probabilities, None, None, (AS_CAUSES, *more), shares)
     uncertainty = source.require_intervals()
     asked = [

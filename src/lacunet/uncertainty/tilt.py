@@ -55,7 +55,7 @@ class Question:
 
     def __str__(self) -> str:
         given = ", ".join(assigned(name, state) for name, state in self.evidence.items())
-        return f"P({self.target}={self.state}{' | ' if given else ''}{given})"
+        return f"P({assigned(self.target, self.state)}{' | ' if given else ''}{given})"
 
 
 class Tilted(Protocol):

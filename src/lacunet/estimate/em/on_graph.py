@@ -52,7 +52,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.sets import best_fit, ends_of, lifted_near
 from lacunet.missingness.recover.answers import recover_families
 from lacunet.missingness.verdict import RECOVERABLE, Verdict
-from lacunet.model.network import Cpt, Network, Scope
+from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.problems.layout import layout_of
@@ -177,16 +177,14 @@ def _solved(
         for name, doubt in doubts.items():
             words = doubt.said(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
+    fitted = made.network.with_tables(tables)
     return Learned(
         {name: tables[name] for name in network.variables},
         reports,
         ended_of(climber, climbed, monotonic() - began),
         ON_GRAPH,
-        mechanisms={
-            variable: Cpt(name, made.network.parents(name), tables[name])
-            for variable, name in made.name_of.items()
-        },
-        network=made.network.with_tables(tables),
+        mechanisms={variable: fitted.cpt(name) for variable, name in made.name_of.items()},
+        network=fitted,
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
     )

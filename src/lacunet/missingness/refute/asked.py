@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named
+from lacunet.wording import assigned
 
 
 class Asked(NamedTuple):
@@ -45,7 +46,7 @@ class Asked(NamedTuple):
         >>> Asked(("Y",), ("Z",), ("X",)).at(["x", "z", "y"])
         'P(Y=y | do(X=x), Z=z)'
         """
-        told = [f"{named(n)}={state}" for n, state in zip(self.names, states, strict=True)]
+        told = [assigned(named(n), state) for n, state in zip(self.names, states, strict=True)]
         do, seen = len(self.do), len(self.conditions)
         done = f"do({', '.join(told[:do])})" if do else ""
         right = ", ".join(filter(None, [done, *told[do:seen]]))

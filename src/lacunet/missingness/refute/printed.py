@@ -10,6 +10,7 @@ from lacunet.missingness.refute.submodels import AnyNode
 from lacunet.missingness.refute.witness import Witness
 from lacunet.model.network import Network
 from lacunet.model.nodes import quoted
+from lacunet.wording import assigned
 
 Rows = list[list[str]]
 SAME = 1e-9  # entries as close as this differ by rounding alone
@@ -52,7 +53,9 @@ def _states(
     witness: Witness, network: Network, nodes: Sequence[AnyNode], cell: Sequence[int]
 ) -> list[str]:
     return [
-        f"{quoted(node) if isinstance(node, str) else node}={_state(witness, network, node, index)}"
+        assigned(
+            quoted(node) if isinstance(node, str) else node, _state(witness, network, node, index)
+        )
         for node, index in zip(nodes, cell, strict=False)
     ]
 

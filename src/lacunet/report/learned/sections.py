@@ -13,7 +13,7 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
 from lacunet.statistics.missing import MissingSummary
-from lacunet.wording import counted
+from lacunet.wording import assigned, counted
 
 MOST_PATTERNS = 14
 MOST_LINES = 24
@@ -168,7 +168,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
 def _entry(network: Network, variable: str, states: tuple[str, ...]) -> str:
     parents = network.parents(variable)
     given = ", ".join(
-        f"{named(parent)}={named(state)}"
-        for parent, state in zip(parents, states[:-1], strict=True)
+        named(assigned(parent, state)) for parent, state in zip(parents, states[:-1], strict=True)
     )
-    return f"P({named(variable)}={named(states[-1])}{' | ' if given else ''}{given})"
+    entry = named(assigned(variable, states[-1]))
+    return f"P({entry}{' | ' if given else ''}{given})"

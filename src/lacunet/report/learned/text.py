@@ -71,7 +71,7 @@ def _sure(result: Result, level: float) -> list[str]:
         place = np.unravel_index(int(width.argmax()), width.shape)
         states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
         given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states[:-1], strict=True))
-        words = f"P({cpt.child}={states[-1]}{' | ' if given else ''}{given})"
+        words = f"P({assigned(cpt.child, states[-1])}{' | ' if given else ''}{given})"
         found.append((float(width[place]), words, cpt.table[place], both[place]))
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
