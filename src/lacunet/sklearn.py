@@ -25,7 +25,7 @@ from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import most_probable
 from lacunet.data.batches import contradiction
-from lacunet.data.skips import skips_of
+from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetError, LacunetWarning
@@ -144,7 +144,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
-            self._calibrate(bare, table)
+            blind = _table(bare, coders, {**columns, self.target: y}, weights, [self.target])
+            self._calibrate(bare, blind)
         return self
 
     def _parents(self, table: EncodedTable, coders: Mapping[str, Coder]) -> dict[str, list[str]]:
@@ -152,10 +153,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         columns = [name for name in coders if name != self.target]
         ruled = _parents_of_rules(coders)
         if self.edges is None:
-            return {name: [self.target, *ruled.get(name, ())] for name in columns}
+            return {name: _distinct(self.target, ruled.get(name, ())) for name in columns}
         if isinstance(self.edges, str) and self.edges == "tan":
             tree = _tree(table, [name for name in columns if name not in ruled], self.target)
-            return {name: [self.target, *(tree | ruled).get(name, ())] for name in columns}
+            parents = tree | ruled
+            return {name: _distinct(self.target, parents.get(name, ())) for name in columns}
         if isinstance(self.edges, str) and self.edges == "learn":
             return _learned_parents(table, _network(coders, {}))
         edges = edges_of(self.edges)
@@ -168,7 +170,10 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return {name: list(own) for name, own in edges.parents_of.items()}
 
     def _calibrate(self, bare: Network, table: EncodedTable) -> None:
-        """Fit slope and offsets to rows that were not learned from."""
+        """Fit slope and offsets to rows that were not learned from.
+
+        Rules have not looked at the class in ``table``, as they cannot where it is predicted.
+        """
         rows = distinct_rows(table, table.variables).table()
         held = _folds(rows)
         logs, classes, weights = [], [], []
@@ -176,7 +181,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             left, tested = rows.row_weights - own, own > 0
             if not tested.any() or not (left > 0).any():
                 continue
-            network = _fitted(self, bare, _weighing(rows, left))
+            network = _fitted(self, bare, ruled(bare, _weighing(rows, left)))
             logs.append(_log_posteriors(network, rows.take(tested), self.target))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(own[tested])
@@ -486,6 +491,11 @@ def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
     return {name: list(parsed_rule(when, states)[0]) for name, (when, _) in rules.items()}
 
 
+def _distinct(target: str, parents: Sequence[str]) -> list[str]:
+    """The class and other parents, each once."""
+    return list(dict.fromkeys([target, *parents]))
+
+
 def _order(value: Hashable) -> tuple[str, Any]:
     """Numbers by size, all else by type and spelling."""
     if isinstance(value, int | float):
@@ -584,21 +594,25 @@ def _table(
     coders: Mapping[str, Coder],
     columns: Columns,
     weights: FloatArray | None,
+    unseen: Sequence[str] = (),
     *,
     is_strict: bool = False,
 ) -> EncodedTable:
     """The rows as codes; a row of weight two counts as two rows.
 
-    A cell that contradicts a rule is refused if that ``is_strict``, else read as the rule says.
+    Rules take ``unseen`` variables as missing. A cell that contradicts a rule is refused if that
+    ``is_strict``, else read as the rule says.
     """
     sizes = {name: len(coder.states) for name, coder in coders.items()}
     sets = {name: coder.sets for name, coder in coders.items() if coder.sets}
     codes: Any = {name: coder.codes(columns[name]) for name, coder in coders.items()}
-    for skips in skips_of(network, sets):
+    rules = skips_of(network, sets)
+    for skips in rules if is_strict else ():
         codes[skips.name] = skips.applied(codes)
-        if is_strict and skips.first is not None:
+        if skips.first is not None:
             place = f"row {skips.first + 1}"
             raise contradiction(skips.name, skips.rule, skips.contradicted, place)
+    codes = by_rules(rules, codes, unseen)
     if weights is None or (weights == 1).all():
         return EncodedTable.of(sizes, codes, sets_of=sets)
     copies = Copies(weights, weights)

@@ -164,6 +164,37 @@ def _crossed(rows: int, seed: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_what_was_not_asked_was_not_hidden_by_its_mechanism() -> None:
+    network = Network(
+        {"Sex": ["f", "m"], "Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        {"Smoked": ["Sex"], "Now": ["Smoked"]},
+        {
+            "Sex": np.array([0.5, 0.5]),
+            "Smoked": np.array([[0.75, 0.25], [0.25, 0.75]]),
+            "Now": np.array([[0, 0, 1], [0.5, 0.5, 0]]),
+        },
+        not_asked={"Now": "Smoked=no"},
+    ).with_mechanisms(
+        Mechanisms("", {"Now": Cpt("R[Now]", ("Sex",), np.array([[0.8, 0.2], [0.4, 0.6]]))})
+    )
+    rows: dict[str, list[str | None]] = {
+        "Sex": [None, None],
+        "Smoked": ["no", "yes"],
+        "Now": [None, None],
+    }
+    found = lc.predict(network, rows, "Sex")["Sex=f"]
+    # P(f, no, shown) : P(m, no, shown), and P(f, yes, missing) : P(m, yes, missing)
+    np.testing.assert_allclose(found, [3 * 0.2 / (3 * 0.2 + 0.6), 0.8 / (0.8 + 3 * 0.4)])
+    for target in ("Sex", "Smoked"):
+        predictor = lc.compile(network, target)
+        for at, expected in enumerate(
+            lc.predict(network, rows, target)[f"{target}={network.states(target)[0]}"]
+        ):
+            answer = predictor({name: own[at] for name, own in rows.items()})[target]
+            np.testing.assert_allclose(answer[0], expected, rtol=1e-12)
+
+
 def test_a_result_learned_with_a_graph_completes_rows_by_it() -> None:
     graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", CROSSED)
     rows = _crossed(20_000, 1)

@@ -164,6 +164,46 @@ def test_predictions_obey_where_the_rule_is_known() -> None:
     assert list(found["Now=not_asked"]) == [1, 0]
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("target", ["Age", "Smoked", "Now", "Packs", "Ill"])
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_no_rule_makes_a_target_its_own_evidence(rule: str, target: str) -> None:
+    rng = np.random.default_rng(RULES.index(rule))
+    network = truth(survey(rule), rng)
+    rows = table_of(network, rng, 60)
+    for targets in ([target], [target, "Smoked"] if target != "Smoked" else ["Smoked", "Now"]):
+        hidden = {**rows, **{name: [None] * 60 for name in targets}}
+        found, expected = (lc.predict(network, own, targets) for own in (rows, hidden))
+        for column, cells in found.items():
+            np.testing.assert_allclose(cells, expected[column], rtol=0, atol=1e-12)
+
+
+def test_a_shown_answer_and_a_rule_without_targets_stay_evidence() -> None:
+    network = truth(survey("Smoked=no or Age=young"), np.random.default_rng(1))
+    rows = {
+        "Age": ["old", "young", "old"],
+        "Smoked": ["yes", "yes", "no"],
+        "Now": ["daily", None, "not_asked"],
+        "Packs": ["one", None, None],
+        "Ill": ["no"] * 3,
+    }
+    found = lc.predict(network, rows, ["Smoked"], give=["probabilities", "log-probability"])
+    assert found["Smoked=yes"][0] == 1
+    assert 0 < found["Smoked=yes"][1] < 1
+    assert found["Smoked=no"][2] == 1  # written in the row, not filled in by its rule
+    shown = [
+        lc.log_likelihood(network, {v: [own[at]] for v, own in rows.items()}) for at in range(3)
+    ]
+    np.testing.assert_allclose(found["log-probability"], shown, rtol=1e-12)
+
+
+def test_what_contradicts_a_rule_is_refused_where_its_variable_is_predicted() -> None:
+    network = truth(survey("Smoked=no"), np.random.default_rng(1))
+    rows = {"Age": ["old"], "Smoked": ["no"], "Now": ["daily"], "Packs": [None], "Ill": ["no"]}
+    with pytest.raises(lc.LacunetError, match="contradicts its rule in 1 row"):
+        lc.predict(network, rows, "Smoked")
+
+
 def test_a_network_whose_cpts_break_a_rule_is_refused() -> None:
     states = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
     tables = {"Smoked": [0.5, 0.5], "Now": [[0, 0, 1], [0.5, 0.4, 0.1]]}

@@ -15,7 +15,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.skips import by_rules, skips_of
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.joint import codes_seen
 from lacunet.model.mechanisms import MISSING, SHOWN, with_nodes
 from lacunet.model.network import Network
@@ -49,9 +50,14 @@ def rows_with_mechanisms(
 
 
 def evidence_with_mechanisms(
-    network: Network, row: Mapping[str, object], shown: Mapping[str, object]
+    network: Network,
+    row: Mapping[str, object],
+    shown: Mapping[str, object],
+    unseen: Collection[str] = (),
 ) -> Mapping[str, object]:
     """What one row shows, its mechanisms included.
+
+    What was not asked is shown: its mechanism did not hide it.
 
     Parameters
     ----------
@@ -59,13 +65,34 @@ def evidence_with_mechanisms(
         A value for each column, missing or not.
     shown
         What counts as evidence of the variables themselves.
+    unseen
+        Variables that are missing to the rules of what was not asked.
     """
     if network.mechanisms is None:
         return shown
     seen = codes_seen(network, row)
+    skipped = _not_asked(network, seen, unseen)
     states = {
-        name: SHOWN if variable in seen else MISSING
+        name: SHOWN if variable in seen or variable in skipped else MISSING
         for variable, name in network.mechanisms.name_of.items()
         if variable in row
     }
-    return {**shown, **states}
+    return {**shown, **skipped, **states}
+
+
+def _not_asked(
+    network: Network, seen: Mapping[str, int], unseen: Collection[str]
+) -> dict[str, str]:
+    """The state of each variable that one row does not show, and was not asked about."""
+    if not network.not_asked_of:
+        return {}
+    sizes = network.cardinality_of
+    columns: dict[str, Codes] = {
+        name: np.array([seen.get(name, size)], np.uint16) for name, size in sizes.items()
+    }
+    found = by_rules(skips_of(network, {}), columns, unseen)
+    return {
+        name: rule.state
+        for name, rule in network.not_asked_of.items()
+        if name not in seen and found[name][0] < sizes[name]
+    }

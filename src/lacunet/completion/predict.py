@@ -18,6 +18,7 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import tables_of
 from lacunet.data.reading import source_from
+from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, made_like
 from lacunet.errors import LacunetError, warn
@@ -52,7 +53,8 @@ def predict(
     r"""The posterior of some variables for every row, given what the row shows of the others.
 
     Rows may miss any cells. The targets are predicted from the other columns, whether a row
-    shows them or not: no target is evidence. A network that knows how values went missing (one
+    shows them or not: no target is evidence, and no question counts as not asked because of what
+    a row shows of a target. A network that knows how values went missing (one
     learned by EM on a missingness graph) takes what each row misses as evidence too.
 
     Parameters
@@ -148,7 +150,8 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, bool]:
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
     opened = replace(data, source=source, query=None, database=None, latent=latent)
     found, misses_any = [], False
-    for table in tables_of(opened, asked.network):
+    unseen = () if asked.given_targets else names
+    for table in tables_of(opened, asked.network, unseen):
         misses_any |= bool({*table.partially_observed} - {*latent})
         found.append(_of_table(asked, table, set(latent)))
     return Posteriors.joined(found), misses_any
@@ -165,7 +168,8 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
         found = replace(found, bounds_of=bounds_of)
     if not asked.logs or shown is rows:
         return found
-    return found.with_logs(row_posteriors(network, table, (), asked.memory).log_probability)
+    whole_rows = row_posteriors(network, ruled(network, table), (), asked.memory)
+    return found.with_logs(whole_rows.log_probability)
 
 
 def _each(targets: Any) -> Iterable[str]:
@@ -323,7 +327,7 @@ class Predictor:
             The network gives what the row shows the probability zero.
         """
         shown = {name: value for name, value in row.items() if name in self.network.states_of}
-        evidence = evidence_with_mechanisms(self.network, shown, shown)
+        evidence = evidence_with_mechanisms(self.network, shown, shown, self.targets)
         seen = {name: value for name, value in evidence.items() if name not in self.targets}
         return marginals(
             self._whole,

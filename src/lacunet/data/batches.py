@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ from lacunet.data.errors import (
 )
 from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading
-from lacunet.data.skips import skips_of
+from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.source import Part, Piece
 from lacunet.data.table import Codes, Copies, Design, Labels, code_type
 from lacunet.model.dictionary import Meaning, NotAsked
@@ -87,11 +87,12 @@ class Door:
 
     ``encoders`` know what could not be matched, ``skips`` what contradicts a rule; ``given`` and
     ``kept`` count the rows, and those of a weight above zero; ``is_aggregated`` tells whether the
-    weights look like counts.
+    weights look like counts. Rules take ``unseen`` variables as missing, though what contradicts
+    a rule is found by all variables.
     """
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, reading: Reading, unseen: Collection[str] = ()) -> None:
+        self.reading, self.unseen = reading, unseen
         self.encoders = {
             name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
         }
@@ -160,9 +161,12 @@ class Door:
 
     def _encoded(self, place: _Place) -> EncodedBatch:
         columns = _columns(self.reading, self.encoders, place)
+        whole = dict(columns)
         for skips in self.skips:
-            columns[skips.name] = skips.applied(columns)
-        return _batch(self.reading, columns, place)
+            whole[skips.name] = skips.applied(whole)
+        if self.unseen:
+            whole = by_rules(self.skips, columns, self.unseen)
+        return _batch(self.reading, whole, place)
 
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
         if not self.given and self.reading.data.counts is None:

@@ -8,7 +8,7 @@ than a few pieces, so memory is bounded by the codes themselves.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -89,10 +89,16 @@ def note_on_sets(cells: Mapping[str, int]) -> str:
     return f"cells that are one of several states were taken as missing here: {each}."
 
 
-def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
+def tables_of(given: Any, network: Network, unseen: Collection[str] = ()) -> Iterator[EncodedTable]:
     """The rows of the data some at a time, for what looks at each row by itself.
 
     Weights are not looked at; cells that are one of several states stay so.
+
+    Parameters
+    ----------
+    unseen
+        Variables that are missing to the rules of what was not asked: no cell is filled in by
+        what a row shows of them.
 
     Raises
     ------
@@ -104,7 +110,7 @@ def tables_of(given: Any, network: Network) -> Iterator[EncodedTable]:
         yield read_table(data, network, keep_sets=True)
         return
     reading = plan_reading(data, network)
-    door = Door(reading)
+    door = Door(reading, unseen)
     for batch in door.batches():
         yield EncodedTable.of(reading.cardinality_of, batch.columns, sets_of=reading.sets_of)
     read_notes(reading, ReadReport.of(door))

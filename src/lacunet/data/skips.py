@@ -4,17 +4,20 @@ A rule looks at the row's other cells, which may be missing or one of several st
 may therefore hold, not hold, or be open. Where it holds, a cell that shows nothing was not asked;
 one that shows something else contradicts the rule. Where it does not hold, a cell that says "not
 asked" does. What is open stays as it is: CPTs that obey the rule do the rest.
+
+What a rule says by a variable that is to be predicted would be that variable in other words. So a
+rule can be applied as if some variables were missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Codes, SetsOf
+from lacunet.data.table import Codes, EncodedTable, SetsOf
 from lacunet.model.dictionary import NotAsked
 from lacunet.model.network import Network
 
@@ -40,20 +43,59 @@ class Skips:
     _rows: int = 0
 
     def applied(self, columns: Mapping[str, Codes]) -> Codes:
-        """The codes of the variable, with the state where the question was not asked."""
+        """The codes of the variable as `filled` gives them; what contradicts is remembered."""
         codes = columns[self.name]
-        cell = np.ravel_multi_index(
-            tuple(columns[name] for name in self.rule.scope), tuple(self.sizes)
-        )
-        holds, fails = ~self.can_fail[cell], ~self.can_hold[cell]
+        holds, fails = self._verdicts(columns)
         is_odd = (holds & ~self.holds_skip[codes]) | (fails & (codes == self.skip))
         if is_odd.any():
             if self.first is None:
                 self.first = self._rows + int(np.argmax(is_odd))
             self.contradicted += int(is_odd.sum())
         self._rows += len(codes)
-        codes = np.where(holds, codes.dtype.type(self.skip), codes)
-        return np.where(is_odd & fails, codes.dtype.type(self.states), codes)
+        return self._filled(codes, holds, fails)
+
+    def filled(self, columns: Mapping[str, Codes], unseen: Collection[str] = ()) -> Codes:
+        """The codes of the variable, with the state where the question was not asked.
+
+        Parameters
+        ----------
+        unseen
+            Variables that the rule takes as missing.
+        """
+        return self._filled(columns[self.name], *self._verdicts(columns, unseen))
+
+    def _verdicts(
+        self, columns: Mapping[str, Codes], unseen: Collection[str] = ()
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether the rule holds, and whether it fails, in each row."""
+        scope, missing = self.rule.scope, self.rule.truth.shape
+        codes = [
+            np.full_like(columns[name], code) if name in unseen else columns[name]
+            for name, code in zip(scope, missing, strict=True)
+        ]
+        cell = np.ravel_multi_index(tuple(codes), tuple(self.sizes))
+        return ~self.can_fail[cell], ~self.can_hold[cell]
+
+    def _filled(self, codes: Codes, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> Codes:
+        kind = codes.dtype.type
+        is_skip = fails & (codes == self.skip)
+        return np.where(holds, kind(self.skip), np.where(is_skip, kind(self.states), codes))
+
+
+def by_rules(
+    skips: Sequence[Skips], columns: Mapping[str, Codes], unseen: Collection[str] = ()
+) -> dict[str, Codes]:
+    """All columns with the rules applied; ``unseen`` variables are missing to the rules."""
+    found = dict(columns)
+    for own in skips:
+        found[own.name] = own.filled(found, unseen)
+    return found
+
+
+def ruled(network: Network, table: EncodedTable) -> EncodedTable:
+    """The table with a network's rules applied by all variables."""
+    columns = by_rules(skips_of(network, table.sets_of), table.columns)
+    return table.with_columns(table.cardinality_of, columns)
 
 
 def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
