@@ -135,6 +135,14 @@ def test_columns_of_pandas_own_kinds_are_taken() -> None:
     BayesianNetworkClassifier(method="direct-mcar").fit(X, ["yes", "no", "no"] * 10).predict(X)
 
 
+@pytest.mark.parametrize("keys", [(True, False), ("true", "false")])
+def test_truth_values_have_codes(keys: tuple[Any, Any]) -> None:
+    rows = pd.DataFrame({"Ill": [True, False] * 20})
+    codes = {"Ill": dict(zip(keys, ("ja", "nein"), strict=True))}
+    model = BayesianNetworkClassifier(codes=codes).fit(rows, ["x", "y"] * 20)
+    assert set(model.network_.states("Ill")) == {"ja", "nein"}
+
+
 ODD_NAMES = [
     "a -> b", "a,b", "a;b", "a=b", "[a]", "[a|b]", "{a}", "digraph { a }", "dag { a }", "#a",
     "// a", "/* a */", '"a"', "a\nb", "a <- b", "a -- b", "-", "--", "a<->b", "→", " a ", "'",

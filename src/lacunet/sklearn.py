@@ -33,7 +33,7 @@ from lacunet.estimate.learn import learn
 from lacunet.model.dictionary import Meaning, parsed_rule, sets_among, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
-from lacunet.model.spelling import spelled
+from lacunet.model.spelling import as_declared, spelled
 from lacunet.statistics.rows import distinct_rows
 
 try:
@@ -476,7 +476,9 @@ def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]
         return cells
     found = np.empty(len(cells), dtype=object)
     for at, cell in enumerate(cells.tolist()):
-        found[at] = cell if _is_nothing(cell) else meanings.get(spelled(cell), cell)
+        found[at] = (
+            cell if _is_nothing(cell) else meanings.get(as_declared(spelled(cell), meanings), cell)
+        )
     return found
 
 

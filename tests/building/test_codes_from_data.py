@@ -65,6 +65,34 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
     assert table.cells_of_sets == {"Age": (SURVEY["Age"] == "40+").sum()}
 
 
+@pytest.mark.parametrize("keys", [(True, False), ("True", "False"), ("true", "false")])
+@pytest.mark.parametrize("kind", ["bool", "boolean", "object", "polars", "dict", "file", "text"])
+def test_truth_values_have_codes(keys: tuple[Any, Any], kind: str, tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {"Ill": [True, False, False, False], "Sex": ["f", "m"] * 2}
+    data: Any = pd.DataFrame(rows)
+    if kind in ("boolean", "object"):
+        data = data.astype({"Ill": kind})
+    elif kind in ("polars", "dict"):
+        data = rows if kind == "dict" else pl.DataFrame(rows)
+    elif kind in ("file", "text"):
+        data = data.assign(Ill=data["Ill"].astype(str).str.upper())
+        data.to_csv(tmp_path / "rows.csv", index=False)
+        data = tmp_path / "rows.csv" if kind == "file" else data
+    codes = dict(zip(keys, ("ja", "nein"), strict=True))
+    network = lc.Network.from_data(data, "Ill -> Sex", codes={"Ill": codes})
+    assert network.states("Ill") == ("ja", "nein")
+    learned = lc.learn(network, data, "direct-mcar", prior=1)
+    assert learned.cpt("Ill").table.tolist() == [0.25, 0.75]
+
+
+def test_truth_values_may_mean_missing() -> None:
+    rows = pd.DataFrame({"Ill": [True, False, True, None], "Sex": ["f", "m"] * 2}, dtype=object)
+    network = lc.Network({"Ill": ["no", "True"], "Sex": ["f", "m"]}, {"Sex": ["Ill"]})
+    for missing in ([False], {"Ill": [False]}):
+        codes = read_table(Data(rows, missing=missing), network).columns["Ill"]
+        assert codes.tolist() == [1, 2, 1, 2]
+
+
 def test_a_rule_whose_variable_is_not_a_parent_proposes_the_edge() -> None:
     with pytest.raises(DictionaryError, match="add the edges Ever -> Now"):
         find_network(SURVEY, "Sex -> Now; Ever", codes=CODES, not_asked=RULES)

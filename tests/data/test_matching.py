@@ -27,6 +27,17 @@ def test_a_truth_value_matches_the_same_word_in_any_case(value: object) -> None:
     assert state(["FALSE", "tRUE"], value) == "tRUE"
 
 
+@pytest.mark.parametrize("value", [True, "true", "TRUE", "True"])
+@pytest.mark.parametrize("code", ["true", "True", "TRUE"])
+def test_a_code_for_a_truth_value_is_the_same_word_in_any_case(value: object, code: str) -> None:
+    assert Matcher(["no", "yes"], codes={code: 1}).match(value).code == 1
+
+
+def test_a_text_is_matched_as_written_before_a_code_in_another_case() -> None:
+    matcher = Matcher(["no", "yes"], codes={"TRUE": 0, "true": 1})
+    assert [matcher.match(value).code for value in ("TRUE", "true", True)] == [0, 1, 1]
+
+
 def test_a_text_is_matched_as_written_before_it_is_read_as_a_number() -> None:
     assert state(["1", "1.0", "01"], "1.0") == "1.0"
     assert state(["1", "1.0", "01"], "01") == "01"

@@ -26,7 +26,7 @@ from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
-from lacunet.model.spelling import number_of, spelled
+from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, in_shell, listed
 
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
@@ -69,6 +69,10 @@ class Said:
         codes |= {spelled(code): meaning for code, meaning in own.items()}
         return cls(codes, frozenset(map(spelled, data.missing_anywhere)))
 
+    def spelled(self, value: object) -> str:
+        """A value as it is spelled among what is said, if it is, else as states are."""
+        return as_declared(as_declared(spelled(value), self.missing), self.codes)
+
     @property
     def labels(self) -> dict[str, str]:
         """The state that each code stands for, where it stands for one."""
@@ -105,12 +109,12 @@ class Seen:
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(map(spelled, values))
+            self.order |= dict.fromkeys(map(self.said.spelled, values))
         for value, count in zip(values, counts, strict=True):
             if value is None or (isinstance(value, float) and isnan(value)):
                 self.empty += count
             elif count:
-                self._count(spelled(value), value, count)
+                self._count(self.said.spelled(value), value, count)
                 self.rows += count
 
     def _count(self, text: str, value: object, count: int) -> None:
@@ -207,7 +211,7 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
     spelling: dict[object, str] = {}
     for text in sorted(cells, key=lambda text: (len(text), text)):
         number = number_of(text)
-        word = text.lower() if text.lower() in ("true", "false") else text
+        word = text.lower() if text.lower() in TRUTH_WORDS else text
         spelling.setdefault(word if number is None else number, text)
     return list(spelling.values())
 

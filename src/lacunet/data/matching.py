@@ -2,9 +2,10 @@
 
 The network owns the states; a value is matched to one, found to be missing, or unknown.
 A code that is declared for the column means what it was declared to mean, by its value: 9, 9.0,
-"9" and "9.0" are one code. Any other text is matched as written first. A text that says
-"missing" is missing. A number is then matched to the one state that is the same number (``1``,
-``1.0``), a truth value to the one state that is the same word in any case (``true``, ``TRUE``).
+"9" and "9.0" are one code, and so are True, "True" and "true". Any other text is matched as
+written first. A text that says "missing" is missing. A number is then matched to the one state
+that is the same number (``1``, ``1.0``), a truth value to the one state that is the same word in
+any case (``true``, ``TRUE``).
 Two such states make the value ambiguous, and that is never decided silently. A text that has
 spaces around it is tried without them last.
 
@@ -27,7 +28,7 @@ from decimal import Decimal
 from enum import Enum
 from math import isfinite, isnan
 
-from lacunet.model.spelling import LONGEST_NUMERAL, number_of, spelled
+from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
 
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
@@ -96,6 +97,9 @@ class Matcher:
         self._cuts = tuple(cuts)
         self._missing = Match(len(self.states), Found.MISSING)
         self._coded = {_key(code): Match(own, Found.STATE) for code, own in (codes or {}).items()}
+        for code in [own for own in self._coded if isinstance(own, str)]:
+            if (word := code.lower()) in TRUTH_WORDS:
+                self._coded.setdefault(word, self._coded[code])
         self._exact = {state: Match(at, Found.STATE) for at, state in enumerate(self.states)}
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
         self.tokens = tuple(
@@ -103,11 +107,12 @@ class Matcher:
         )
         self._exact |= dict.fromkeys(self.tokens, self._missing)
         self._missing_numbers = {number_of(text) for text in texts} - {None}
+        self._missing_words = {text.lower() for text in texts} & set(TRUTH_WORDS)
         self._decimal = decimal
         self._alike: dict[Decimal | str, list[int]] = {}  # the states of a number or truth value
         for at, state in enumerate(self.states):
             number, word = number_of(state), state.lower()
-            if number is not None or word in ("true", "false"):
+            if number is not None or word in TRUTH_WORDS:
                 self._alike.setdefault(word if number is None else number, []).append(at)
 
     def match(self, value: object) -> Match:
@@ -160,7 +165,8 @@ class Matcher:
     def _word(self, word: str) -> Match:
         if word in self._coded:
             return self._coded[word]
-        return self._only(self._alike.get(word, []))
+        same = self._alike.get(word, [])
+        return self._missing if not same and word in self._missing_words else self._only(same)
 
     def _only(self, same: Sequence[int]) -> Match:
         if len(same) == 1:

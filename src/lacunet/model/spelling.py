@@ -6,12 +6,14 @@ A numeral with leading zeros (``007``) is a label, not a number.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
 
 NUMERAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 LONGEST_NUMERAL = 400  # float64 needs 309 digits; a longer text is a label
 LONGEST_SPELLING = 16  # of a numeral without an exponent
+TRUTH_WORDS = ("true", "false")  # in any case
 
 
 def number_of(text: str) -> Decimal | None:
@@ -42,3 +44,15 @@ def spelled(value: object) -> str:
         return text
     shortest = f"{number.normalize():f}"
     return shortest if len(shortest) <= LONGEST_SPELLING else text
+
+
+def as_declared(text: str, codes: Collection[str]) -> str:
+    """A spelling as it is among some codes: a truth value may be written in another case there.
+
+    >>> as_declared("True", ["true", "false"]), as_declared("Yes", ["yes"])
+    ('true', 'Yes')
+    """
+    word = text.lower()
+    if text in codes or word not in TRUTH_WORDS:
+        return text
+    return next((code for code in codes if code.lower() == word), text)
