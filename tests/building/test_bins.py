@@ -15,6 +15,7 @@ import lacunet as lc
 from lacunet.building.bins import BinsError
 from lacunet.building.network import find_network
 from lacunet.data.errors import UnknownStateError
+from lacunet.data.read import read_table
 from lacunet.formats.errors import FormatError
 
 AGES = pd.DataFrame(
@@ -104,6 +105,52 @@ def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path
         "[0,30)",
         "[30,60)",
     ]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "dict", "file"])
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_discretised_data_are_read_as_the_data_themselves(kind: str, tmp_path: Path) -> None:
+    cells = [-9, 10, 20, 30, 40, -9, 50, 60, -7, -7]
+    rows: Any = {"Age": cells, "Ill": ["no", "yes"] * 5}
+    if kind == "file":
+        pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+        rows = tmp_path / "rows.csv"
+    elif kind != "dict":
+        rows = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[kind](rows)
+    codes = {"Age": {-9: None, -7: ["[30,60)", ">=60"]}}
+    network = lc.Network.from_data(
+        rows, "Age -> Ill", bins={"Age": [0, 30, 60, np.inf]}, codes=codes
+    )
+    expected = read_table(rows, network, keep_sets=True).columns["Age"].tolist()
+    assert expected == [3, 0, 0, 1, 1, 3, 1, 2, 4, 4]
+    cut = lc.discretise(rows, network)
+    assert read_table(cut, network, keep_sets=True).columns["Age"].tolist() == expected
+    told = lc.discretise(lc.Data(rows, codes=codes), {"Age": [0, 30, 60, np.inf]})
+    assert list(told["Age"]) == list(cut["Age"])
+
+
+@pytest.mark.parametrize(
+    "said", [{"codes": {"Age": {-9: None}}}, {"missing": {"Age": [-9]}}, {"missing": -9}]
+)
+def test_what_the_data_say_of_codes_is_neither_cut_nor_counted(said: dict[str, Any]) -> None:
+    ages = [*range(1, 61)]
+    rows = pd.DataFrame({"Age": [-9] * 20 + ages})
+    found = lc.discretise(lc.Data(rows, **said), {"Age": 3})["Age"]
+    expected = lc.discretise(pd.DataFrame({"Age": ages}), {"Age": 3})["Age"]
+    assert found[:20].isna().all()
+    assert found[20:].tolist() == expected.tolist()
+    by_hand = lc.discretise(lc.Data(rows, **said), {"Age": [0, 30, 60]})["Age"]
+    assert by_hand.value_counts().to_dict() == {"[0,30)": 29, "[30,60]": 31}
+
+
+def test_values_outside_the_cut_points_are_missing_where_that_is_asked_for() -> None:
+    rows = lc.Data(pd.DataFrame({"Age": [-9, 20, 40]}), unknown="missing")
+    with pytest.warns(lc.LacunetWarning, match="read 1 cell as missing"):
+        assert lc.discretise(rows, {"Age": [0, 30, 60]})["Age"].isna().tolist() == [
+            True,
+            False,
+            False,
+        ]
 
 
 def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> None:

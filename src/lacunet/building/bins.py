@@ -15,15 +15,17 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.building.states import tokens_in
+from lacunet.data.batches import coded, matcher_of, remarks
 from lacunet.data.encode import ColumnEncoder, distinct_cells
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
-from lacunet.data.matching import Matcher
-from lacunet.data.reading import source_from
+from lacunet.data.reading import Reading, source_from, with_data_codes
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.data.whole import held, replaced
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
@@ -48,12 +50,14 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     bins
         For each column a number of intervals with equally many rows (5), a number of equally
         wide ones (``("width", 5)``), or cut points (``[18, 40, 65]``); or a network, whose own
-        cut points are used.
+        cut points and codes are used. Codes and missing values that come with the data
+        (`lacunet.Data`) come before the network's.
 
     Returns
     -------
     A dataframe of the same kind (an Arrow table for files); the columns that are cut become
-    ordered categories, all else is as it was.
+    ordered categories, all else is as it was. A code that means several intervals is a category
+    of its own.
 
     Raises
     ------
@@ -66,30 +70,53 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     >>> discretise(rows, {"Age": [0, 18, 40, float("inf")]})["Age"]
     ['[0,18)', '[18,40)', '[18,40)', '>=40', '>=40', None]
     """
-    frame = held(data)
+    said, frame = data_given(data), held(data)
     source = source_from(frame)
-    cuts = bins.cuts_of if isinstance(bins, Network) else cuts_found(source, bins, data_given(data))
-    columns = {
-        name: _cut(source, name, own) for name, own in cuts.items() if name in source.columns
-    }
-    return replaced(frame, columns)
+    network = bins if isinstance(bins, Network) else _network(cuts_found(source, bins, said))
+    names = [name for name in network.cuts_of if name in source.columns]
+    known = with_data_codes(network, said)
+    reading = Reading(known, source, said, {name: name for name in names}, ())
+    return replaced(frame, {name: _cut(reading, name) for name in names})
 
 
-def _cut(source: DataSource, name: str, cuts: Sequence[float]) -> tuple[Any, tuple[str, ...]]:
-    """The codes of a column, and the labels of its intervals."""
-    labels = labels_of(cuts)
-    encoder = ColumnEncoder(Matcher(labels, cuts=cuts))
-    codes = [
-        encoder.encode(piece.columns[name]) for part in source.parts for piece in part.read([name])
-    ]
-    if encoder.refused:
+def _network(cuts: Mapping[str, Sequence[float]]) -> Network:
+    """A network of the columns that are cut, and no other."""
+    return Network({name: labels_of(own) for name, own in cuts.items()}, cuts=cuts)
+
+
+def _cut(reading: Reading, name: str) -> tuple[Any, tuple[str, ...]]:
+    """The codes of a column, and the labels of its intervals.
+
+    A code that means several intervals stays as it is: it is a label too.
+    """
+    encoder = ColumnEncoder(matcher_of(reading, name))
+    pieces = [piece for part in reading.source.parts for piece in part.read([name])]
+    codes = np.concatenate([encoder.encode(piece.columns[name]) for piece in pieces])
+    if encoder.refused and reading.data.unknown == "error":
         values = [str(value) for value, _ in encoder.refused.most_common(5)]
         raise BinsError(
             f"column {name!r}: {encoder.refused.total()} cells are outside the cut points "
-            f"{_shown(cuts)} or are not numbers: {', '.join(values)}.",
-            "add -inf or inf to the cut points, or correct the values.",
+            f"{_shown(reading.network.cuts_of[name])} or are not numbers: {', '.join(values)}.",
+            "add -inf or inf to the cut points, correct the values, or say what they mean: "
+            "lacunet.Data(data, codes={...}).",
         )
-    return np.concatenate(codes), labels
+    for note in remarks(reading, {name: encoder}, {}):
+        warn(note, DataWarning)
+    return _with_set_labels(reading, name, codes)
+
+
+def _with_set_labels(
+    reading: Reading, name: str, codes: NDArray[Any]
+) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """The codes with missing behind the labels of sets, which are those of their first code."""
+    states = reading.network.states(name)
+    numbers = coded(states, reading.sets_of.get(name, ()), reading.network.codes_of.get(name, {}))
+    code_of = {number: code for code, number in reversed(numbers.items())}
+    sets = [number for number in np.unique(codes).tolist() if number > len(states)]
+    labels = (*states, *(code_of[number] for number in sets))
+    places = np.arange(max(len(states), *sets, 0) + 1)
+    places[[len(states), *sets]] = [len(labels), *range(len(states), len(labels))]
+    return places[codes], labels
 
 
 def cuts_found(
