@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
-from lacunet.completion.rows import most_probable
+from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.batches import contradiction
 from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
@@ -316,6 +316,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         )
         columns = _columns(self, X)
         table = _table(self.network_, self.coders_, columns, None)
+        refuse_impossible_rows(self.network_, table)
         completed = most_probable(self.network_, table)
         whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
         for place, (name, cells) in enumerate(columns.items()):

@@ -473,6 +473,18 @@ def test_a_latent_variable_becomes_a_column() -> None:
     assert whole == {"Rain": ["no"], "Wet": ["yes"], "Sprinkler": ["on"]}
 
 
+@pytest.mark.parametrize("draws", [None, 2])
+def test_a_row_that_shows_what_cannot_be_is_not_completed_anywhere(draws: int | None) -> None:
+    tables = {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]], "C": [[0.5, 0.5], [0.5, 0.5]]}
+    states = {name: ["x", "y"] for name in tables}
+    network = lc.Network(states, {"B": ["A"], "C": ["B"]}, tables)
+    rows = {"A": ["x", "x", "y"], "B": ["x", "y", "y"], "C": [None, "x", None]}
+    with pytest.raises(ImpossibleDataError, match="row 3 "):  # row 2 misses nothing
+        lc.impute(network, rows, draws=draws, proper=False, rng=0)
+    kept = {name: cells[:2] for name, cells in rows.items()}
+    lc.impute(network, kept, draws=draws, proper=False, rng=0)
+
+
 def test_what_cannot_be_done_is_said() -> None:
     frame = pd.DataFrame({"Rain": ["no"], "Sprinkler": ["off"], "Wet": ["yes"]})
     with pytest.warns(lc.LacunetWarning, match=r"1 row of probability zero .*first: row 1"):

@@ -140,7 +140,7 @@ def draw_completions(
     Raises
     ------
     ImpossibleDataError
-        A row has probability zero.
+        No completion of a row has a probability, next to what it shows.
     OverBudgetError
         What a row misses does not fit the budget.
 
@@ -227,9 +227,34 @@ def _refuse_impossible(solved: SolvedBatch, found: RowProblems, table: EncodedTa
     if not ruled_out.any():
         return
     problem = solved.batch.problems[np.argmax(ruled_out)]
-    row = int(found.rows_of.row(int(problem))[0])
+    raise _impossible(table, int(found.rows_of.row(int(problem))[0]))
+
+
+def refuse_impossible_rows(network: Network, table: EncodedTable) -> None:
+    """Refuse rows that miss something and show states which no row can have together.
+
+    Only families that a row shows as a whole are looked at.
+
+    Raises
+    ------
+    ImpossibleDataError
+        There is such a row; the message names the first.
+    """
+    is_impossible = np.zeros(table.rows, dtype=np.bool_)
+    for cpt in network.cpts:
+        if cpt.table.all():
+            continue
+        is_shown = table.is_shown(cpt.family)
+        place = tuple(table.columns[name][is_shown] for name in cpt.family)
+        is_impossible[is_shown] |= cpt.table[place] == 0
+    is_impossible &= ~table.is_shown(table.variables)
+    if is_impossible.any():
+        raise _impossible(table, int(np.argmax(is_impossible)))
+
+
+def _impossible(table: EncodedTable, row: int) -> ImpossibleDataError:
     number = row + 1 if table.row_numbers is None else int(table.row_numbers[row])
-    raise ImpossibleDataError(
+    return ImpossibleDataError(
         f"row {number} has probability zero under the network: it cannot be completed.",
         "learn the CPTs with a prior above 1, so that none of them is zero.",
     )

@@ -13,7 +13,7 @@ import numpy as np
 from lacunet.completion.assumptions import say_assumptions
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
-from lacunet.completion.rows import draw_completions, most_probable
+from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
@@ -147,12 +147,13 @@ def completed_tables(
     drawn
         The network of each draw; None to draw all with the same.
     """
+    whole, rows = rows_with_mechanisms(network, table, absent)
+    refuse_impossible_rows(whole, rows)
     if drawn is not None:
         for own in drawn:
             whole, rows = rows_with_mechanisms(own, table, absent)
             yield from draw_completions(whole, rows, 1, rng, memory)
         return
-    whole, rows = rows_with_mechanisms(network, table, absent)
     if draws is None:
         yield most_probable(whole, rows, memory)
     else:
