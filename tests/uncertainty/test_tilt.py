@@ -190,6 +190,51 @@ def test_a_tipping_point_between_tilts_is_found_where_the_answer_turns_back() ->
     assert found.deltas[3] < again.tipping_point < found.deltas[4]
 
 
+def test_a_tilt_of_odds_of_zero_points_to_the_bounds() -> None:
+    rows: dict[str, list[str | None]] = {
+        "Drug": ["new"] * 10 + ["old"] * 200,
+        "Died": ["no"] * 6 + [None] * 4 + ["yes"] * 94 + ["no"] * 100 + [None] * 6,
+    }
+    network = Network({"Drug": ["new", "old"], "Died": ["no", "yes"]}, {"Died": ["Drug"]})
+    found = sensitivity(network, rows, "Died", "yes", {"Drug": "new"}, "Died")
+    assert not found.answers.any()
+    assert found.tipping_point is None
+    assert "none or all are yes" in found.words[1]
+    assert "worst_case" in found.words[1]
+    both = sensitivity(network, rows, "Died", "yes", {}, "Died")  # four of ten are stuck
+    assert np.ptp(both.answers) == pytest.approx(6 / 210)
+    assert "No tilt moves 40.0% of the hidden values" in both.words[2]
+    old = sensitivity(network, rows, "Died", "yes", {"Drug": "old"}, "Died")
+    assert "worst_case" not in str(old)
+
+
+def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
+    rows: dict[str, list[str | None]] = {
+        "Age": ["kid"] * 400 + ["adult"] * 600,
+        "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
+    }
+    network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
+    by_shares = sensitivity(network, rows, "MI", "yes", {}, "MI", given=["Age"])
+    em = sensitivity(network, rows, "MI", "yes", {}, "MI", given=["Age"], method="em", prior=1)
+    for found in (by_shares, em):
+        np.testing.assert_allclose(found.answers[[0, -1]], [0.03, 0.43], atol=1e-6)
+    # Nobody speaks for kids: each state is as likely, and three times as likely if tilted so.
+    tilted = sensitivity(
+        network, rows, "MI", "yes", {}, "MI", given=["Age"], method="em", deltas=[log(3)], prior=2
+    )
+    adults = 0.6 * 31 / 602
+    expected = [adults + 0.4 / 2, adults + 0.4 * 3 / 4]
+    np.testing.assert_allclose(tilted.answers, expected, atol=1e-3)  # Age has a prior too
+    assert "40.0% of the answer rests on CPT rows without data." in em.words
+    assert any("40.0% of the rows that the answer is about" in word for word in by_shares.words)
+
+
+def test_the_share_of_rows_that_hide_a_variable_counts_rows() -> None:
+    rows = {"X": ["no", "yes", None, None], "w": [5, 5, 1, 1]}
+    found = sensitivity(Network({"X": ["no", "yes"]}), rows, "X", "yes", {}, "X", weight="w")
+    assert found.hidden_share == 0.5
+
+
 def test_what_is_never_missing_is_refused() -> None:
     with pytest.raises(LacunetError, match="'Age' is never missing"):
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")

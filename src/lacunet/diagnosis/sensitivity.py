@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import exp, inf
@@ -24,6 +24,8 @@ from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
+from lacunet.inference.joint import posed
+from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
@@ -33,10 +35,11 @@ from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Observations, observations, replicates
 from lacunet.uncertainty.spread import Spread
-from lacunet.uncertainty.tilt import Question, Tilted, tilted_shares, tipping_point
+from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, text_table
 
 METHODS = ("direct-mar", "em")
+FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
@@ -140,14 +143,7 @@ def sensitivity(
     """
     progress = as_progress(progress)
     network = as_network(network)
-    if method not in METHODS:
-        raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
-    if groups < 2:
-        raise LacunetError(f"groups is {groups}, but intervals need two at least.")
-    if any(np.isnan(delta) for delta in deltas):
-        raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
+    _check_options(method, threshold, groups, deltas)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
@@ -163,8 +159,10 @@ def sensitivity(
         statistics = _counted(rows, how, question, setting)
         tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
         logs: tuple[float, ...] = ()
+        bare = None
         if method == "em":
             learned = _start(network, rows, setting)
+            bare = unsupported_share(posed(learned.network, [(target,)], evidence, budget))
             setting = replace(setting, prior=learned.prior)
             tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
         whole = tilted(statistics.sample(0))
@@ -188,8 +186,9 @@ def sensitivity(
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
     tipping = tips(limit)
     words = _words(question, answers, answers[mar], limit, tipping, named=threshold is not None)
-    if whole.lost > 0:
-        words += (f"Nothing is known about {whole.lost:.1%} of the rows: left out.",)
+    shares = _by_shares(network, question, grouped, statistics.sample(0))
+    words = (*_with_unmoved(words, question, answers, shares, method), *_lost(whole))
+    words += (*_pooled(question, shares),) if bare is None else (*_bare(bare),)
     return Sensitivity(
         question,
         method,
@@ -203,6 +202,19 @@ def sensitivity(
         (*words, _last_words(asked, logs)),
         logs,
     )
+
+
+def _check_options(
+    method: str, threshold: float | None, groups: int, deltas: Sequence[float]
+) -> None:
+    if method not in METHODS:
+        raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
+    if groups < 2:
+        raise LacunetError(f"groups is {groups}, but intervals need two at least.")
+    if any(np.isnan(delta) for delta in deltas):
+        raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
 
 
 def _asked(
@@ -249,7 +261,7 @@ def _distinct(statistics: Statistics) -> EncodedTable:
 
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
-) -> Tilted:
+) -> TiltedShares:
     """How shares of rows answer."""
     return tilted_shares(network, _distinct(statistics), question, given)
 
@@ -282,7 +294,9 @@ def _by_em(
 
 
 def _hidden_share(rows: EncodedTable, mechanism: str) -> float:
-    return float(np.average(~rows.is_shown((mechanism,)), weights=rows.weights))
+    """The share of the rows that hide the variable, whatever they weigh."""
+    counts = rows.weights if rows.copies is None else rows.copies.rows
+    return float(np.average(~rows.is_shown((mechanism,)), weights=counts))
 
 
 def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] | None) -> Scope:
@@ -377,6 +391,51 @@ def _words(
         f"{assigned(question.mechanism, question.tilted_state)} were {ratio} those of a shown one; "
         f"over these tilts it lies between {low:.3g} and {high:.3g}.",
     )
+
+
+def _with_unmoved(
+    words: tuple[str, ...],
+    question: Question,
+    answers: FloatArray,
+    shares: TiltedShares,
+    method: str,
+) -> tuple[str, ...]:
+    """The words, with what tilts cannot move; by EM a prior has odds where rows have none."""
+    is_flat = np.ptp(answers) < FLAT
+    what, state = question.mechanism, question.tilted_state
+    bounds = "lacunet.worst_case gives bounds that assume nothing."
+    if is_flat and shares.unmoved == 1:
+        return (
+            words[0],
+            f"A tilt cannot say more: of the shown values of {what} that hidden ones are compared "
+            f"with, none or all are {state}, and odds of zero stay zero. {bounds}",
+        )
+    if not shares.unmoved or (method == "em" and not is_flat):
+        return words
+    return (
+        *words,
+        f"No tilt moves {shares.unmoved:.1%} of the hidden values of {what}: of the shown ones "
+        f"that they are compared with, none or all are {state}. {bounds}",
+    )
+
+
+def _lost(tilted: Tilted) -> Iterator[str]:
+    if tilted.lost > 0:
+        yield f"Nothing is known about {tilted.lost:.1%} of the rows: left out."
+
+
+def _pooled(question: Question, shares: TiltedShares) -> Iterator[str]:
+    if shares.pooled > 0:
+        together = ", ".join(question.variables)
+        yield (
+            f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
+            f"row shows {together}: rows of other groups stand for them."
+        )
+
+
+def _bare(share: float) -> Iterator[str]:
+    if share > 0:
+        yield f"{share:.1%} of the answer rests on CPT rows without data."
 
 
 def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:

@@ -77,7 +77,10 @@ class TiltedShares:
 
     Entries for groups and configurations: ``share`` adds up to :math:`P_g(y_m)`, ``shown`` and
     ``hidden`` the weight of the group's rows that show and hide the mechanism's variable.
-    ``lost`` is the share of rows about whose group nothing is known.
+    ``lost`` is the share of rows about whose group nothing is known, ``pooled`` that of rows in
+    whose group no row shows all, so that others stand for it. ``unmoved`` is the share of hidden
+    values that no tilt moves: none of the values that they are compared with is the tilted state,
+    or all are. Groups that contradict the evidence have no part in these two.
     """
 
     group: NDArray[np.intp]
@@ -88,6 +91,8 @@ class TiltedShares:
     is_evidence: NDArray[np.bool_]
     is_target: NDArray[np.bool_]
     lost: float
+    pooled: float
+    unmoved: float
 
     def answer(self, delta: float) -> float:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
@@ -151,17 +156,33 @@ def tilted_shares(
         return np.concatenate([found, found])
 
     agrees = [is_state(name, state) for name, state in question.evidence.items()]
+    is_tilted = is_state(question.mechanism, question.tilted_state)
+    share = np.tile(cells.tally.weights, 2) / total[both]
+    fits = np.ones(number, dtype=bool)
+    for name in always:
+        if name in question.evidence:
+            wanted = network.state_index(name, question.evidence[name])
+            fits &= groups.configs[groups.scope.index(name)] == wanted
+    fits = np.concatenate([fits, added_up(place, fits, len(pool)) > 0])
+    tilted = added_up(both, share * is_tilted, len(total))
+    is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
     lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
     return TiltedShares(
         both,
-        np.tile(cells.tally.weights, 2) / total[both],
+        share,
         (mass - lacking)[both],
         lacking[both],
-        is_state(question.mechanism, question.tilted_state),
+        is_tilted,
         np.logical_and.reduce(agrees, axis=0) if agrees else np.ones(len(both), dtype=bool),
         is_state(question.target, question.state),
         lost,
+        _ratio(mass[number:][fits[number:]].sum(), mass[fits].sum()),
+        _ratio(lacking[fits & is_stuck].sum(), lacking[fits].sum()),
     )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0
 
 
 def tipping_point(
@@ -182,7 +203,8 @@ def tipping_point(
     ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
     found = []
     for at in range(1, len(ends)):
-        if (answers[at - 1] - threshold) * (answers[at] - threshold) <= 0:
+        before, after = answers[at - 1] - threshold, answers[at] - threshold
+        if before * after <= 0 and before != after:
             two = ends[at - 1], ends[at]
             crosses = apart(two[0]) * apart(two[1]) <= 0  # iterated answers are not exact
             found.append(float(brentq(apart, *two, xtol=1e-8)) if crosses else two[0])

@@ -16,6 +16,10 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
     k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0, \qquad k = e^\delta.
 
 At :math:`\delta = 0` the mechanism looks at :math:`w` alone, and this is plain EM.
+
+A CPT row of the variable that no row shows has no shown values to differ from but those that the
+prior stands for: there the pseudo-counts are tilted, :math:`\alpha(x) - 1 \propto e^{\delta a(x)}`,
+their sum staying what it was.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from dataclasses import dataclass, field
 from math import exp
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.estimate.em.climb import Step, extrapolated, remembered
 from lacunet.estimate.em.start import CptRows, maximise
@@ -81,15 +86,23 @@ class TiltedRows:
         ratio = exp(min(max(delta, -FARTHEST), FARTHEST))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
 
+        bare, times = self._bare_rows(), np.ones(layout.cells)
+        layout.tables(times)[self.question.mechanism][..., state] = ratio
+        times[~bare] = 1.0
+        pseudo = np.broadcast_to(np.asarray(self.prior - 1, np.float64), times.shape)
+        sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
+        prior = np.where(bare, 1 + sums * rows.normalised(pseudo * times), self.prior)
+
         def step(cells: FloatArray) -> FloatArray:
             counts = self.engine.expect(cells).counts
-            after = maximise(counts, rows, self.prior)
+            after = maximise(counts, rows, prior)
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio))
             return after
 
         here = self.near.get(delta)
         if here is None:
-            here = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
+            plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
+            here = rows.normalised(plain * times)
         past: list[Step] = []
         change = np.inf
         for _ in range(max_iterations):
@@ -104,6 +117,15 @@ class TiltedRows:
                 after = np.concatenate([jump, after[-size:]])
             here = after
         return here
+
+    def _bare_rows(self) -> NDArray[np.bool_]:
+        """The cells of the variable's CPT rows that no row of the data shows."""
+        layout = self.engine.problems.layout
+        bare = np.zeros(layout.cells)
+        supported = self.start.cpt(self.question.mechanism).supported
+        if supported is not None:
+            layout.tables(bare)[self.question.mechanism][...] = ~supported[..., None]
+        return bare > 0
 
 
 def tilted_network(network: Network, question: Question, given: Scope) -> Network:
