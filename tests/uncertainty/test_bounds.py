@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.model.dictionary import NotAsked
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
+from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.bounds import bounds, worst_case
 
 
@@ -22,7 +25,8 @@ def test_the_bounds_are_the_extremes_over_all_completions(seed: int) -> None:
         {"U": 2, "X": 3},
         {"U": codes[0].astype(np.uint8), "X": codes[1].astype(np.uint8)},
     )
-    low, high = bounds(count(table, [("U", "X")])[("U", "X")])
+    rows = Rows.of(count(table, [("U", "X")])[("U", "X")])
+    low, high = bounds(rows, Network({"U": "ab", "X": "abc"}), ("X",), ("U",))
     lowest, highest = _extremes(codes)
     seen = np.isfinite(lowest)
     forced = low > 0  # where no row need have u, the bounds say nothing and are 0 and 1
@@ -51,9 +55,74 @@ def _extremes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def test_complete_rows_leave_no_room() -> None:
     columns = {"U": np.array([0, 0, 1], np.uint8), "X": np.array([0, 1, 1], np.uint8)}
-    low, high = bounds(count(EncodedTable.of({"U": 2, "X": 2}, columns), [("U", "X")])[("U", "X")])
+    table = EncodedTable.of({"U": 2, "X": 2}, columns)
+    rows = Rows.of(count(table, [("U", "X")])[("U", "X")])
+    low, high = bounds(rows, Network({"U": "ab", "X": "ab"}), ("X",), ("U",))
     np.testing.assert_array_equal(low, [[0.5, 0.5], [0, 1]])
     np.testing.assert_array_equal(high, low)
+
+
+@pytest.mark.parametrize("rule", ["U=a", "U!=a", "U=a or V=b", "not (U=b and V=b)"])
+@pytest.mark.parametrize(
+    "asked", [("X", "U"), ("X", ""), ("U", "X"), ("X", "UV"), ("XU", ""), ("X", "V")]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_the_extremes_over_all_completions_that_obey_rules_and_sets(
+    rule: str, asked: tuple[str, str], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    states = {"U": ["a", "b", "c"], "V": ["a", "b"], "X": ["a", "b", "not_asked"]}
+    network = Network(
+        states,
+        {"X": ["U", "V"]},
+        codes={"X": {"a or b": ["a", "b"], "a or none": ["a", "not_asked"]}},
+        not_asked={"X": rule},
+    )
+    skips = network.not_asked_of["X"]
+    sets = {"a or b": {"a", "b"}, "a or none": {"a", "not_asked"}}
+    rows, choices = [], []
+    while len(rows) < 5:
+        row = {
+            "U": rng.choice(["a", "b", "c", None]),
+            "V": rng.choice(["a", "b", None]),
+            "X": rng.choice(["a", "b", "a or b", "a or none", None, None]),
+        }
+        own = [
+            cell
+            for cell in product(*states.values())
+            if all(
+                row[v] in (None, s) or s in sets.get(row[v], ())
+                for v, s in zip("UVX", cell, strict=True)
+            )
+            and (cell[2] == "not_asked")
+            == is_skipped(skips, dict(zip("UVX", cell, strict=True)), network)
+        ]
+        if own:
+            rows.append(row)
+            choices.append(own)
+    data = {name: [row[name] for row in rows] for name in "UVX"}
+    low, high = worst_case(network, data, list(asked[0]), list(asked[1]))
+    lowest, highest = np.full(low.shape, np.inf), np.full(low.shape, -np.inf)
+    forced = np.ones(low.shape, dtype=bool)
+    for completion in product(*choices):
+        counts = np.zeros(low.shape)
+        for cell in completion:
+            place = dict(zip("UVX", cell, strict=True))
+            counts[tuple(states[v].index(place[v]) for v in (*asked[1], *asked[0]))] += 1
+        axes = tuple(range(len(asked[1]), counts.ndim))
+        totals = np.broadcast_to(counts.sum(axis=axes, keepdims=True), counts.shape)
+        forced &= totals > 0
+        share = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
+        lowest, highest = np.fmin(lowest, share), np.fmax(highest, share)
+    np.testing.assert_allclose(low[forced], lowest[forced])
+    np.testing.assert_allclose(high[forced], highest[forced])
+    assert (low <= lowest + 1e-12).all()
+    assert (high >= highest - 1e-12).all()
+
+
+def is_skipped(rule: NotAsked, cell: Mapping[str, str], network: Network) -> bool:
+    """Whether a rule holds for some states."""
+    return bool(rule.truth[tuple(network.state_index(name, cell[name]) for name in rule.scope)])
 
 
 @pytest.mark.parametrize("seed", range(6))

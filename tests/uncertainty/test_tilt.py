@@ -22,6 +22,7 @@ from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.bounds import bounds
 from lacunet.uncertainty.tilt import Question, tilted_shares
 
@@ -82,7 +83,7 @@ def test_infinite_tilts_are_the_bounds_of_a_variable_without_parents() -> None:
     table = EncodedTable.of({"X": 2}, {"X": np.array([0] * 30 + [1] * 10 + [2] * 20, np.uint8)})
     coin = Network({"X": ["no", "yes"]})
     shares = tilted_shares(coin, table, Question("X", "yes", {}, "X", "yes"), ())
-    low, high = bounds(count(table, [("X",)])[("X",)])
+    low, high = bounds(Rows.of(count(table, [("X",)])[("X",)]), coin, ("X",))
     assert shares.answer(-inf) == pytest.approx(low[1])
     assert shares.answer(inf) == pytest.approx(high[1])
 
@@ -233,6 +234,46 @@ def test_the_share_of_rows_that_hide_a_variable_counts_rows() -> None:
     rows = {"X": ["no", "yes", None, None], "w": [5, 5, 1, 1]}
     found = sensitivity(Network({"X": ["no", "yes"]}), rows, "X", "yes", {}, "X", weight="w")
     assert found.hidden_share == 0.5
+
+
+SURVEY = Network(
+    {
+        "Age": ["young", "middle", "old"],
+        "Smoked": ["no", "yes"],
+        "Now": ["no", "yes", "not_asked"],
+    },
+    {"Smoked": ["Age"], "Now": ["Smoked"]},
+    codes={"Age": {"40+": ["middle", "old"]}},
+    not_asked={"Now": "Smoked=no"},
+)
+ANSWERS = {
+    "Age": ["young", "middle", "old", "40+", None] * 8,
+    "Smoked": ["no", "yes", "yes", None, "yes"] * 8,
+    "Now": [None, "yes", "no", None, None] * 8,
+}
+
+
+@pytest.mark.parametrize(
+    ("state", "smoked"), [("yes", "no"), ("not_asked", "yes"), ("not_asked", "no")]
+)
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_what_a_rule_decides_is_refused(state: str, smoked: str, method: str) -> None:
+    with pytest.raises(LacunetError, match="what was not asked decides this question"):
+        sensitivity(SURVEY, ANSWERS, "Now", state, {"Smoked": smoked}, "Now", method=method)
+
+
+def test_em_under_a_tilt_obeys_rules() -> None:
+    options: dict[str, Any] = {"tilted_state": "yes", "method": "em", "prior": 4, "groups": 2}
+    skipped = sensitivity(SURVEY, ANSWERS, "Now", "not_asked", {}, "Now", **options)
+    smoked = sensitivity(SURVEY, ANSWERS, "Smoked", "no", {}, "Now", **options)
+    np.testing.assert_allclose(skipped.answers, smoked.answers, rtol=1e-12)
+
+
+def test_cells_of_several_states_are_said_to_be_taken_as_missing() -> None:
+    found = sensitivity(SURVEY, ANSWERS, "Age", "old", {}, "Age")
+    assert "Cells that are one of several states were taken as missing here: Age 8." in found.words
+    em = sensitivity(SURVEY, ANSWERS, "Age", "old", {}, "Age", method="em", groups=2)
+    assert "several states" not in str(em)
 
 
 def test_what_is_never_missing_is_refused() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
+from lacunet.data.read import note_on_sets
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.first_fit import flat_concentration
@@ -34,6 +35,7 @@ from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Observations, observations, replicates
+from lacunet.uncertainty.bounds import possible_cells
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, text_table
@@ -189,6 +191,7 @@ def sensitivity(
     shares = _by_shares(network, question, grouped, statistics.sample(0))
     words = (*_with_unmoved(words, question, answers, shares, method), *_lost(whole))
     words += (*_pooled(question, shares),) if bare is None else (*_bare(bare),)
+    words += (*_taken_as_missing(_distinct(statistics.sample(0)), method),)
     return Sensitivity(
         question,
         method,
@@ -352,9 +355,24 @@ def _checked(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
             f"missing at times: {', '.join(hidden) or 'nothing'}.",
         )
+    _refuse_decided(network, target, state, evidence)
     tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
     network.state_index(mechanism, tilted)
     return Question(target, state, dict(evidence), mechanism, tilted)
+
+
+def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping[str, str]) -> None:
+    """Refuse a question that a rule of what was not asked decides."""
+    scope = (*evidence, target)
+    possible = possible_cells(network, scope)
+    left = possible[tuple(network.state_index(name, own) for name, own in evidence.items())]
+    place = network.state_index(target, state)
+    if left.sum() == 1 or not left[place]:
+        raise LacunetError(
+            f"what was not asked decides this question: the answer is {int(left[place])}, whatever "
+            "the hidden values are.",
+            "ask about states that no rule decides.",
+        )
 
 
 def _nearest_end(
@@ -431,6 +449,13 @@ def _pooled(question: Question, shares: TiltedShares) -> Iterator[str]:
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
             f"row shows {together}: rows of other groups stand for them."
         )
+
+
+def _taken_as_missing(rows: EncodedTable, method: str) -> Iterator[str]:
+    """How many cells are one of several states, where the method takes them as missing."""
+    if method != "em" and rows.cells_of_sets:
+        note = note_on_sets(rows.cells_of_sets)
+        yield note[0].upper() + note[1:]
 
 
 def _bare(share: float) -> Iterator[str]:

@@ -144,11 +144,14 @@ class Result:
 
         They rest on no assumption about why values are missing; the prior has no part in them.
         The rows are a sample: `interval` of what is returned allows for that, as if they were
-        independent. Those of a survey's clusters are from `lacunet.worst_case`.
+        independent. Those of a survey's clusters are from `lacunet.worst_case`. A cell that is
+        one of several states counts as missing here; `lacunet.worst_case` uses it.
         """
+        from lacunet.statistics.rows import Rows
         from lacunet.uncertainty.bounds import bounds
 
-        return bounds(self.families[self.network.known(variable)].counts)
+        counts = self.families[self.network.known(variable)].counts
+        return bounds(Rows.of(counts), self.network, (variable,), self.network.parents(variable))
 
     def require_intervals(self) -> Uncertainty:
         """How sure the CPTs are, if that was asked for."""

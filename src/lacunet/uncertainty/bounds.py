@@ -14,19 +14,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
+from lacunet.data.reading import with_data_codes
+from lacunet.data.skips import allowed_states
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
-from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import Counts
-from lacunet.statistics.distinct import unpack
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.folds import folds_of
-from lacunet.statistics.gather import Gathering, Needs
+from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.rows import Rows
+
+CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,13 @@ def worst_case(
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
 
+    A cell that is one of several states may be these and no others, and no completion of a row
+    breaks a rule of what was not asked.
+
     Parameters
     ----------
     network
-        Owns the variables and their states; its edges have no part in it.
+        Owns the variables, their states and rules; its edges have no part in it.
     data
         What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
     target, given
@@ -100,16 +107,24 @@ def worst_case(
         network.known(name)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
-    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
+    said_data = data_given(data, **said)
+    with observations(said_data, network, memory_budget(memory)) as rows:
         look = rows.look()
         folds = folds_of(None, 0, 0, look.units)
-        how = Gathering(Needs((scope,), folds=folds), network, scale=look.scale)
+        known = with_data_codes(network, said_data)
+        columns = with_rule_variables(known, scope)
+        needs = Needs((columns,), folds=folds)
+        if any(
+            isinstance(own, tuple) for v in columns for own in known.codes_of.get(v, {}).values()
+        ):
+            needs = Needs((), rows=(columns,), folds=folds)  # counts take sets as missing
+        how = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(how)
-        whole = bounds(statistics.sample(0).counts[scope], len(left))
+        whole = bounds(_rows(statistics.sample(0), columns), known, left, right)
         if look.units is None:
             return whole
         samples, scales = replicates(rows, how, statistics)
-        parts = [bounds(sample.counts[scope], len(left)) for sample in samples]
+        parts = [bounds(_rows(sample, columns), known, left, right) for sample in samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         variance: FloatArray = np.tensordot(scales, np.square(np.array(values) - centre), axes=1)
@@ -122,7 +137,24 @@ def worst_case(
     )
 
 
-def bounds(counts: Counts, targets: int = 1) -> WorstCase:
+def with_rule_variables(network: Network, scope: Scope) -> Scope:
+    """The variables, and those that the rules of what was not asked look at for them."""
+    found = list(scope)
+    for name in found:  # it grows
+        rule = network.not_asked_of.get(name)
+        found += [other for other in (rule.scope if rule else ()) if other not in found]
+    return tuple(found)
+
+
+def _rows(statistics: Statistics, columns: Scope) -> Rows:
+    """The distinct rows, from counts where there are no others."""
+    if not statistics.distinct:
+        return Rows.of(statistics.counts[columns])
+    (rows,) = statistics.distinct.values()
+    return rows
+
+
+def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> WorstCase:
     r"""The lowest and highest frequency of every cell over all completions of the rows.
 
     .. math::
@@ -133,24 +165,45 @@ def bounds(counts: Counts, targets: int = 1) -> WorstCase:
     rows that do not contradict it. Where no row need have the conditions' states :math:`u`, the
     bounds are 0 and 1. Each bound is the share f of one part in two, whose rows have the weight w
     and the squared weights s together; its variance is :math:`f (1 - f) s / w^2`, with f drawn a
-    little to the middle, as by one row more in either part.
+    little to the middle, as by one row more in either part. What a rule decides is 0 or 1.
 
     Parameters
     ----------
-    counts
-        Counts over the conditions, then the targets, missing as a state.
-    targets
-        How many of the last variables are targets.
+    rows
+        Distinct rows over at least the targets and the conditions.
+    network
+        Has the rules of what was not asked.
     """
+    scope = (*given, *target)
+    has_rules = any({v, *own.scope} <= {*rows.scope} for v, own in network.not_asked_of.items())
+    sums = _sums_by_rules if has_rules else _sums_by_axes
     weights, squares = (
-        _sums(_laid_out(counts, values), targets)
-        for values in (counts.tally.weights, counts.tally.squares)
+        sums(rows, values, network, scope, len(target))
+        for values in (rows.tally.weights, rows.tally.squares)
     )
     low, low_error = _share(weights.surely, weights.against, squares.surely, squares.against, 0.0)
     high, high_error = _share(
         weights.agrees, weights.surely_not, squares.agrees, squares.surely_not, 1.0
     )
-    return WorstCase(low, high, low_error, high_error)
+    possible = possible_cells(network, scope)
+    others = tuple(range(len(given), len(scope)))
+    choices = possible.sum(axis=others, keepdims=True)
+    is_decided = (choices == 1) | (~possible & (choices > 0))
+    return WorstCase(
+        np.where(is_decided, possible, low),
+        np.where(is_decided, possible, high),
+        np.where(is_decided, 0.0, low_error),
+        np.where(is_decided, 0.0, high_error),
+    )
+
+
+def possible_cells(network: Network, scope: Scope) -> NDArray[np.bool_]:
+    """Which states of some variables together contradict no rule of theirs."""
+    found = np.ones(network.shape(scope), dtype=bool)
+    for name in scope:
+        if name in network.not_asked_of:
+            found &= network.not_asked_of[name].can_occur(scope, name, network.states(name))
+    return found
 
 
 @dataclass(frozen=True)
@@ -163,37 +216,68 @@ class _Sums:
     surely_not: FloatArray  # n(not x, u)
 
 
-def _laid_out(counts: Counts, values: FloatArray) -> FloatArray:
-    whole = np.zeros(counts.radices)
-    whole[tuple(unpack(counts.keys, counts.radices))] = values
-    return whole
+Sets = NDArray[np.bool_]  # whether each code of a variable allows each state
 
 
-def _sums(whole: FloatArray, targets: int) -> _Sums:
-    """The sums from a table with one more state, missing, along every axis."""
+def _sums_by_axes(
+    rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
+) -> _Sums:
+    """The sums axis by axis: without rules, what rows allow one variable is left to each."""
+    sets = [allowed_states(network.cardinality(v), rows.sets_of.get(v, ())) for v in scope]
+    only = [own & (own.sum(axis=1, keepdims=True) == 1) for own in sets]
+    whole = np.zeros([len(own) for own in sets])
+    np.add.at(whole, tuple(rows.column(name) for name in scope), values)
     conditions = range(whole.ndim - targets)
     last = range(whole.ndim - targets, whole.ndim)
     shown, may = whole, whole
     for axis in conditions:
-        shown, may = _surely(shown, axis), _maybe(may, axis)
+        shown, may = _by_state(shown, only, axis), _by_state(may, sets, axis)
     axes = tuple(last)
     totals = may.sum(axis=axes, keepdims=True), shown.sum(axis=axes, keepdims=True)
     surely, may_surely, surely_may, agrees = shown, may, shown, may
     for axis in last:
-        surely, may_surely = _surely(surely, axis), _surely(may_surely, axis)
-        surely_may, agrees = _maybe(surely_may, axis), _maybe(agrees, axis)
+        surely, may_surely = _by_state(surely, only, axis), _by_state(may_surely, only, axis)
+        surely_may, agrees = _by_state(surely_may, sets, axis), _by_state(agrees, sets, axis)
     return _Sums(surely, totals[0] - may_surely, agrees, totals[1] - surely_may)
 
 
-def _surely(whole: FloatArray, axis: int) -> FloatArray:
-    """The rows that show each state."""
-    return np.split(whole, [whole.shape[axis] - 1], axis=axis)[0]
+def _by_state(whole: FloatArray, sets: Sequence[Sets], axis: int) -> FloatArray:
+    """The rows whose code along an axis allows each state."""
+    summed = np.tensordot(whole, sets[axis].astype(np.float64), axes=(axis, 0))
+    return np.moveaxis(summed, -1, axis)
 
 
-def _maybe(whole: FloatArray, axis: int) -> FloatArray:
-    """The rows that show each state or none."""
-    shown, missing = np.split(whole, [whole.shape[axis] - 1], axis=axis)
-    return np.asarray(shown + missing)
+def _sums_by_rules(
+    rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
+) -> _Sums:
+    """The sums over what each distinct row allows all variables together."""
+    shape = network.shape(scope)
+    given = int(np.prod(shape[: len(shape) - targets]))
+    parts = np.zeros((4, int(np.prod(shape))))
+    step = max(1, CELLS_AT_A_TIME // int(np.prod(network.shape(rows.scope))))
+    for start in range(0, len(values), step):
+        here = slice(start, start + step)
+        cells = _completions(rows, network, scope, here).reshape(-1, given, parts.shape[1] // given)
+        within = cells.sum(axis=2, keepdims=True)  # completions of each row that have u
+        every = within.sum(axis=1, keepdims=True)
+        is_given = (within == every) & (every > 0)
+        found = (cells & (every == 1), within > cells, cells, ~cells & is_given)
+        parts += [values[here] @ own.reshape(len(cells), -1) for own in found]
+    return _Sums(*parts.reshape(4, *shape))
+
+
+def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDArray[np.bool_]:
+    """For some rows, which cells of a table over ``scope`` a completion can have."""
+    number = len(rows.weights[here])
+    found = np.repeat(possible_cells(network, rows.scope)[None], number, axis=0)
+    for axis, name in enumerate(rows.scope):
+        sets = allowed_states(rows.size(name), rows.sets_of.get(name, ()))
+        after = (1,) * (len(rows.scope) - axis - 1)
+        found &= sets[rows.column(name)[here]].reshape(number, *(1,) * axis, -1, *after)
+    others = tuple(1 + at for at, name in enumerate(rows.scope) if name not in scope)
+    left = [name for name in rows.scope if name in scope]
+    axes = [1 + left.index(name) for name in scope]
+    return np.asarray(found.any(axis=others)).transpose(0, *axes)
 
 
 def _share(

@@ -143,6 +143,7 @@ def tilted_network(network: Network, question: Question, given: Scope) -> Networ
     return Network(
         dict(network.states_of) | {shows: ("no", "yes")},
         dict(network.parents_of) | {shows: (question.mechanism, *others)},
+        not_asked=network.not_asked_of,
     )
 
 
