@@ -325,6 +325,22 @@ def test_what_contradicts_a_rule_is_refused_with_its_row() -> None:
         BayesianNetworkClassifier(codes={"Sex": {9: None}}).fit(rows, ill)
 
 
+@pytest.mark.parametrize("edges", [None, "tan", "learn"])
+def test_the_order_of_columns_changes_nothing(edges: str | None) -> None:
+    rng = np.random.default_rng(4)
+    ill = rng.choice(["ill", "well"], 150)
+    rows = pd.DataFrame(
+        {
+            f"c{at}": np.where(rng.random(150) < 0.7, ill, rng.choice(["u", "v"], 150))
+            for at in range(4)
+        }
+    )
+    one = BayesianNetworkClassifier(edges).fit(rows, ill).predict_proba(rows)
+    turned = rows[rows.columns[::-1]]
+    two = BayesianNetworkClassifier(edges).fit(turned, ill).predict_proba(turned)
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-6)  # of the search for the slope
+
+
 def test_weights_of_learned_edges_count_rows() -> None:
     rng = np.random.default_rng(1)
     cause = rng.choice(["a", "b", "c"], 80)

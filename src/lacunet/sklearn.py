@@ -34,6 +34,7 @@ from lacunet.model.dictionary import Meaning, parsed_rule, sets_among, when_and_
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import as_declared, spelled
+from lacunet.statistics.passes import hash32
 from lacunet.statistics.rows import distinct_rows
 
 try:
@@ -685,13 +686,11 @@ def _folds(table: EncodedTable) -> FloatArray:
     """The weight of each distinct row in each fold.
 
     Copies of a row are dealt out in turn, from a fold that follows from what the row holds: so
-    neither the order of rows matters, nor whether a row is there twice or has weight two.
+    neither the order of rows or columns matters, nor whether a row is there twice or has weight
+    two.
     """
-    mixed = np.zeros(table.rows, dtype=np.uint64)
-    for column in table.columns.values():
-        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    first = (mixed % np.uint64(FOLDS)).astype(np.int64)
+    hashes = hash32(table, tuple(sorted(table.variables)), salt=0)
+    first = (hashes % np.uint64(FOLDS)).astype(np.int64)
     turn = (np.arange(FOLDS) - first[:, None]) % FOLDS
     rest = table.row_weights[:, None] % FOLDS
     whole: FloatArray = table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1)

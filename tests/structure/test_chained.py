@@ -71,3 +71,13 @@ def test_rows_that_weigh_nothing_say_nothing() -> None:
     start = EncodedTable.of({"A": 2, "B": 2}, opposite, table.weights)
     drawn = chained(CodedRows.of(table), CodedRows.of(start), rng).columns[1][gaps]
     assert (drawn == a[gaps]).mean() > 0.99
+
+
+def test_a_variable_that_no_row_shows_stays_as_it_was() -> None:
+    rng = np.random.default_rng(6)
+    sizes = dict.fromkeys("ABC", 2)
+    whole = {name: rng.integers(0, 2, 60) for name in sizes}
+    gaps = {"A": rng.random(60) < 0.3, "B": np.ones(60, dtype=bool), "C": np.zeros(60, dtype=bool)}
+    rows = rows_of({n: np.where(gaps[n], 2, whole[n]) for n in sizes}, sizes)
+    found = chained(rows, rows_of(whole, sizes), rng)
+    np.testing.assert_array_equal(found.columns[1], whole["B"])

@@ -41,9 +41,13 @@ FALLBACK_ROWS = 1.0
 def chained(
     rows: CodedRows, start: CodedRows, rng: np.random.Generator, deadline: Deadline = NEVER
 ) -> CodedRows:
-    """A completion of rows with gaps, from another completion of them."""
+    """A completion of rows with gaps, from another completion of them.
+
+    A variable that no row shows stays as it is there: nothing says how to draw it.
+    """
     columns = [column.copy() for column in start.columns]
-    partial = np.flatnonzero(rows.is_partial)
+    is_shown = [(own < size).any() for own, size in zip(rows.columns, rows.sizes, strict=True)]
+    partial = np.flatnonzero(rows.is_partial & np.array(is_shown))
     for _ in range(SWEEPS):
         for y in rng.permutation(partial).tolist():
             deadline.check()
