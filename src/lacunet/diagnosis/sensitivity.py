@@ -164,7 +164,8 @@ def sensitivity(
         bare = None
         if method == "em":
             learned = _start(network, rows, setting)
-            bare = unsupported_share(posed(learned.network, [(target,)], evidence, budget))
+            asked_of = posed(learned.network, [(target,)], evidence, budget)
+            bare = unsupported_share(asked_of) or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
         whole = tilted(statistics.sample(0))
@@ -367,7 +368,7 @@ def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping
     possible = possible_cells(network, scope)
     left = possible[tuple(network.state_index(name, own) for name, own in evidence.items())]
     place = network.state_index(target, state)
-    if left.sum() == 1 or not left[place]:
+    if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[place]):
         raise LacunetError(
             f"what was not asked decides this question: the answer is {int(left[place])}, whatever "
             "the hidden values are.",

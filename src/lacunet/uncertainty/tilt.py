@@ -176,7 +176,7 @@ def tilted_shares(
         np.logical_and.reduce(agrees, axis=0) if agrees else np.ones(len(both), dtype=bool),
         is_state(question.target, question.state),
         lost,
-        _ratio(mass[number:][fits[number:]].sum(), mass[fits].sum()),
+        _ratio(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum()),
         _ratio(lacking[fits & is_stuck].sum(), lacking[fits].sum()),
     )
 
