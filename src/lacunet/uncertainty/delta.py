@@ -291,8 +291,8 @@ def in_rows(
     A cell that less than half a row speaks for has what lacks to that besides.
     """
     found = {}
-    for name, weight in weight_of.items():
-        sizes, table = sizes_of[name], network.cpt(name).table
+    for name in weight_of.keys() & set(network.variables):  # not mechanisms
+        sizes, table, weight = sizes_of[name], network.cpt(name).table, weight_of[name]
         usable = (weight > 0) & np.isfinite(sizes)
         worth = np.divide(sizes, weight, out=np.ones(weight.shape), where=usable)
         own = pseudo_of[name] * np.where(sizes > 0, worth, 1.0)
