@@ -137,14 +137,19 @@ class Uncertainty:
 
     def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer."""
-        sizes_of = {name: own.row_sizes[..., None] for name, own in self.spread_of.items()}
-        return self.covariance.variances(asked, sizes_of)
+        return self.covariance.variances(asked, self.spread_of)
 
 
 def recipe_of(plan: Plan, memory: float) -> str:
-    """The recipe of a plan, if the method converges and memory holds what it takes."""
+    """The recipe of a plan, if the method converges and memory holds what it takes.
+
+    A rate matrix takes weights for numbers of rows, and counts take CPTs for independent: where
+    weights differ, neither is so, and groups of rows are left out in turn.
+    """
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
+    if plan.is_unequal and plan.recipe in (RATE_MATRIX, COUNTS):
+        return plan.recipe_otherwise if plan.recipe == RATE_MATRIX else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
     problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
@@ -227,8 +232,10 @@ def uncertainty_of(
     spread_of = dict(found.spread_of)
     for name in plan.network.variables:
         family = plan.network.family(name)
-        if recipe in (INFLUENCE, JACKKNIFE) and not set(family) & set(plan.partially):
-            spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
+        is_counted = plan.recipe == COUNTS or not set(family) & set(plan.partially)
+        if recipe in (INFLUENCE, JACKKNIFE) and is_counted:
+            counts = (whole.complete or whole.counts)[family]
+            spread_of[name] = counted_spread(counts, found.network.cpt(name).table)
         spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
     return _sure_of_rules(replace(found, spread_of=spread_of))
 
@@ -302,8 +309,21 @@ def _by_influence(
         folds.degrees,
         whole.total,
         pseudo_of,
+        worth_of=_worth_of(plan, whole),
     )
     return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
+
+
+def _worth_of(plan: Plan, whole: Statistics) -> dict[str, FloatArray]:
+    """How many effective rows a unit of weight is, in each cell of the CPTs whose rows differ."""
+    family_of = {name: plan.network.family(name) for name in plan.network.variables}
+    if not plan.is_unequal:
+        return {}
+    return {
+        name: rows_per_weight(whole.counts[family])
+        for name, family in family_of.items()
+        if family in whole.counts
+    }
 
 
 def _fallen(family: Scope, whole: Statistics) -> FloatArray:
@@ -325,13 +345,7 @@ def _by_jackknife(
     replicates = _refitted(
         plan, samples, folds.scales, folds.degrees, learned, setting, whole.total
     )
-    family_of = {name: plan.network.family(name) for name in plan.network.variables}
-    worth_of = {
-        name: rows_per_weight(whole.counts[family])
-        for name, family in family_of.items()
-        if family in whole.counts
-    }
-    replicates = replace(replicates, worth_of=worth_of)
+    replicates = replace(replicates, worth_of=_worth_of(plan, whole))
     recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
     return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, whole.total)
 

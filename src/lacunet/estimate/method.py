@@ -133,7 +133,8 @@ class Plan:
     of a family takes at once for each of its cells. ``category`` says how values go missing where
     a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
     the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
-    the method did not converge. ``scale`` makes the rows' weights add up to what they are worth.
+    the method did not converge. ``scale`` makes the rows' weights add up to what they are worth;
+    ``is_unequal`` if some weigh more than others.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
     ``refusal`` is why the plan will not be carried out, where it will not.
@@ -151,6 +152,7 @@ class Plan:
     heldout: float | None = None
     notes: tuple[str, ...] = ()
     scale: float = 1.0
+    is_unequal: bool = False
     graph: MissingnessGraph | None = None
     units: Units | None = None
     prior: AskedPrior = ONE_PER_CELL
@@ -395,14 +397,14 @@ class Method(Protocol):
 
 
 def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
-    """All that a method will do with data that look so, under a prior.
-
-    A rate matrix takes weights for numbers of rows: where they differ, rows are left out in turn.
-    """
-    plan = method.plan(network, look)
-    is_misled = plan.recipe == RATE_MATRIX and look.is_unequal
-    recipe = plan.recipe_otherwise if is_misled else plan.recipe
-    return replace(plan, recipe=recipe, scale=look.scale, units=look.units, prior=prior)
+    """All that a method will do with data that look so, under a prior."""
+    return replace(
+        method.plan(network, look),
+        scale=look.scale,
+        is_unequal=look.is_unequal,
+        units=look.units,
+        prior=prior,
+    )
 
 
 def checked_prior(prior: Any, network: Network) -> AskedPrior:

@@ -70,7 +70,6 @@ KINDS: Mapping[str, type] = {  # names in files: they stay when a class is renam
     "Written": WrittenFormula,
 }
 FORMER: Mapping[type, set[str]] = {  # fields that files of earlier versions have
-    EmSpreads: {"rows"},
     Replicates: {"support_of"},
 }
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}

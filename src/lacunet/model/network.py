@@ -493,6 +493,9 @@ class Network:
             parents_of=MappingProxyType({**self.parents_of, **dict.fromkeys(set_to, ())}),
             tables_of=self.tables_of and MappingProxyType({**self.tables_of, **set_to}),
             support=self.support and MappingProxyType({**self.support, **sure}),
+            not_asked_of=MappingProxyType(
+                {name: rule for name, rule in self.not_asked_of.items() if name not in set_to}
+            ),
             mechanisms=None,
         )
 

@@ -126,11 +126,10 @@ class Covariance(Protocol):
         """The degrees of freedom of the variances."""
         ...
 
-    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
+    def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance that each cell of an answer has by the rows alone.
 
-        ``sizes_of`` are the effective sizes of the CPT rows, on an axis of length one for the
-        child.
+        ``spread_of`` says how sure each CPT is.
         """
         ...
 
@@ -283,21 +282,34 @@ def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArr
 def in_rows(
     network: Network,
     pseudo_of: Mapping[str, FloatArray],
-    sizes_of: Mapping[str, FloatArray],
+    rows_of: Mapping[str, FloatArray],
     weight_of: Mapping[str, FloatArray],
 ) -> dict[str, FloatArray]:
-    """Pseudo-counts in effective rows, of which each CPT row has ``sizes_of`` for its weight.
+    """Pseudo-counts in effective rows, of which each CPT row has ``rows_of`` for its weight.
 
     A cell that less than half a row speaks for has what lacks to that besides.
     """
     found = {}
-    for name in weight_of.keys() & set(network.variables):  # not mechanisms
-        sizes, table, weight = sizes_of[name], network.cpt(name).table, weight_of[name]
-        usable = (weight > 0) & np.isfinite(sizes)
-        worth = np.divide(sizes, weight, out=np.ones(weight.shape), where=usable)
-        own = pseudo_of[name] * np.where(sizes > 0, worth, 1.0)
-        rows = np.where(np.isfinite(sizes), sizes, 0.0) + own.sum(axis=-1, keepdims=True)
-        found[name] = own + np.maximum(JEFFREYS - table * rows, 0.0)
+    for name, weight in weight_of.items():
+        rows = rows_of[name]
+        usable = (weight > 0) & np.isfinite(rows) & (rows > 0)
+        worth = np.divide(rows, weight, out=np.ones(weight.shape), where=usable)
+        found[name] = pseudo_of[name] * worth
+    lacks_of = lacking(network, found, rows_of)
+    return {name: found[name] + lacks for name, lacks in lacks_of.items()}
+
+
+def lacking(
+    network: Network, pseudo_of: Mapping[str, FloatArray], rows_of: Mapping[str, FloatArray]
+) -> dict[str, FloatArray]:
+    """What lacks to half a row, for each cell that no rule excludes."""
+    found = {}
+    for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
+        table, possible, rows = network.cpt(name).table, network.possible(name), rows_of[name]
+        total = np.where(np.isfinite(rows), rows, np.inf) + pseudo_of[name].sum(-1, keepdims=True)
+        speaks = np.where(table > 0, table, 0.0) * np.where(np.isfinite(total), total, 0.0)
+        lacks = np.where(np.isfinite(total), np.maximum(JEFFREYS - speaks, 0.0), 0.0)
+        found[name] = lacks if possible is None else lacks * possible
     return found
 
 

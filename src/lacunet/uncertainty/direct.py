@@ -101,11 +101,12 @@ class Uncorrelated:
     pseudo_of: Mapping[str, FloatArray]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
+    def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer."""
         from lacunet.uncertainty.delta import centred, in_rows, pseudo_variances, without_prior
 
         names = dict.fromkeys(name for one in asked.gradients for name in one)
+        sizes_of = {name: spread_of[name].row_sizes[..., None] for name in names}
         squares_of = {name: self.counts_of[name].squares() for name in names}
         weight_of = {
             name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names

@@ -89,13 +89,20 @@ class Replicates:
             for name in self.network.variables
         }
 
-    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
-        """The variance of each cell of an answer: every replicate is asked."""
+    def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked.
+
+        What replicates agree on, they say nothing of: there the effective sizes of CPT rows do.
+        Elsewhere rows are those expected, as what one CPT row lacks others may make up for.
+        """
         variance = self.variance(asked.of_network)
-        weight_of = {
-            name: self.total * joint.sum(axis=-1, keepdims=True)
-            for name, joint in family_marginals(self.network).items()
-        }
-        pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
-        variance = np.ravel(variance) + pseudo_variances(asked, sizes_of, pseudo_of)
-        return without_prior(asked, variance, sizes_of, pseudo_of)
+        weight_of, rows_of = {}, {}
+        for name, joint in family_marginals(self.network).items():
+            weight = self.total * joint.sum(axis=-1, keepdims=True)
+            worth = self.worth_of.get(name, np.ones(joint.shape)).min(axis=-1, keepdims=True)
+            spread, rows = spread_of[name], weight * worth
+            known = np.minimum(spread.row_sizes[..., None], rows)
+            weight_of[name], rows_of[name] = weight, np.where(spread.do_agree, known, rows)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
+        return without_prior(asked, variance, rows_of, pseudo_of)

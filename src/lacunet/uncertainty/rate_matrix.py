@@ -31,7 +31,13 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.layout import Layout
-from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
+from lacunet.uncertainty.delta import (
+    JEFFREYS,
+    AnsweredQuery,
+    lacking,
+    pseudo_variances,
+    without_prior,
+)
 from lacunet.uncertainty.spread import Spread
 
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
@@ -214,21 +220,26 @@ class EmSpreads:
     """The spread of every CPT that EM gave, and the directions that the rows hardly identify.
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither the rows nor the prior say anything. ``pseudo`` are the pseudo-counts
-    of every cell.
+    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
+    those expected in its CPT row, ``pseudo`` the pseudo-counts of every cell.
     """
 
     spread_of: Mapping[str, Spread]
     covariance: FloatArray
     lost: FloatArray
+    rows: FloatArray
     free: Free
     layout: Layout
     pseudo: FloatArray
     weak_directions: tuple[Direction, ...]
     degrees: ClassVar[float] = np.inf
 
-    def variances(self, asked: AnsweredQuery, sizes_of: Mapping[str, FloatArray]) -> FloatArray:
-        """The variance of each cell of an answer; infinite if a lost direction moves it."""
+    def variances(self, asked: AnsweredQuery, _: Mapping[str, Spread]) -> FloatArray:
+        """The variance of each cell of an answer; infinite if a lost direction moves it.
+
+        Rows are those expected, not effective ones: what one CPT row lacks others may make up for,
+        and the covariance knows. EM does not move what less than half a row speaks for.
+        """
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
         found = np.zeros(len(asked.gradients))
         for at, gradient_of in enumerate(asked.gradients):
@@ -237,11 +248,16 @@ class EmSpreads:
             found[at] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 found[at] = np.inf
-        unseen = in_rows(asked.network, nothing, sizes_of, sizes_of)
-        found = found + pseudo_variances(asked, sizes_of, unseen)
-        if not self.pseudo.any():
-            return found
-        return without_prior(asked, found, sizes_of, self.layout.tables(self.pseudo))
+        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
+        pseudo_of = self.layout.tables(self.pseudo)
+        lacks_of = lacking(asked.network, pseudo_of, rows_of)
+        if self.pseudo.any():
+            lacks_of = {name: own * (rows_of[name] > 0) for name, own in lacks_of.items()}
+        found = found + pseudo_variances(asked, rows_of, lacks_of)
+        if not self.pseudo.any():  # only where there are no rows, something else is known
+            rows_of = {name: np.where(own > 0, np.inf, 0.0) for name, own in rows_of.items()}
+        half = {name: np.maximum(own, JEFFREYS) for name, own in pseudo_of.items()}
+        return without_prior(asked, found, rows_of, half)
 
 
 def em_spreads(
@@ -273,10 +289,12 @@ def em_spreads(
     variance = _cell_variances(covariance, curvature, lost)
     spread_of = _spreads(variance, curvature, layout, pseudo)
     weak = _weak_directions(observed, curvature, layout, pseudo, said)
+    rows = curvature.row_totals - np.add.reduceat(pseudo, curvature.begins)
     return EmSpreads(
         spread_of,
         covariance,
         vectors[:, ~known] / root[:, None],
+        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
         curvature.free,
         layout,
         pseudo,
@@ -327,9 +345,10 @@ def _weak_directions(
     if not number:
         return ()
     complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
-    prior_part = np.diag(pseudo[free.cell] / curvature.cells[free.cell] ** 2)
+    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
+    prior_part = np.diag(pseudo[free.cell] / squares[free.cell])
     same_row = free.row[:, None] == free.row
-    in_reference = pseudo[free.reference] / curvature.cells[free.reference] ** 2
+    in_reference = pseudo[free.reference] / squares[free.reference]
     prior_part += same_row * in_reference[:, None]
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)

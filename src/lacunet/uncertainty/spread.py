@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
@@ -82,10 +83,18 @@ class Spread:
         there are.
         """
         rows = support[..., None]
-        apart = np.minimum(self.rates, 1 - self.rates) * np.where(np.isfinite(rows), rows, 0.0)
-        agree = (apart < HALF_A_ROW).all(axis=-1, keepdims=True)
+        agree = self._agree_in(rows)
         sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
         return replace(self, sizes=np.where(rows == 0, 0.0, sizes))
+
+    @property
+    def do_agree(self) -> NDArray[np.bool_]:
+        """Whether all rows of each CPT row agree, on an axis of length one for the child."""
+        return self._agree_in(self.sizes)
+
+    def _agree_in(self, rows: FloatArray) -> NDArray[np.bool_]:
+        apart = np.minimum(self.rates, 1 - self.rates) * np.where(np.isfinite(rows), rows, 0.0)
+        return np.asarray((apart < HALF_A_ROW).all(axis=-1, keepdims=True))
 
     @property
     def standard_error(self) -> FloatArray:
