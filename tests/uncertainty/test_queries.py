@@ -464,6 +464,7 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
             lc.learn(
                 network,
                 {**rows, "w": weights.tolist()},
+                "em",
                 prior=1,
                 weight="w",
                 intervals=True,

@@ -143,15 +143,15 @@ class Uncertainty:
 def recipe_of(plan: Plan, memory: float) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes.
 
-    A rate matrix takes weights for numbers of rows, and counts take CPTs for independent: where
-    weights differ, neither is so, and groups of rows are left out in turn.
+    A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
+    in turn.
     """
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
-    if plan.is_unequal and plan.recipe in (RATE_MATRIX, COUNTS):
-        return plan.recipe_otherwise if plan.recipe == RATE_MATRIX else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
+    if plan.is_unequal:
+        return plan.recipe_otherwise
     problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
     free = _free(problems.network)
     fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
@@ -232,10 +232,8 @@ def uncertainty_of(
     spread_of = dict(found.spread_of)
     for name in plan.network.variables:
         family = plan.network.family(name)
-        is_counted = plan.recipe == COUNTS or not set(family) & set(plan.partially)
-        if recipe in (INFLUENCE, JACKKNIFE) and is_counted:
-            counts = (whole.complete or whole.counts)[family]
-            spread_of[name] = counted_spread(counts, found.network.cpt(name).table)
+        if recipe in (INFLUENCE, JACKKNIFE) and not set(family) & set(plan.partially):
+            spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
         spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
     return _sure_of_rules(replace(found, spread_of=spread_of))
 

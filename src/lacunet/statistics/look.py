@@ -21,8 +21,7 @@ class Look:
     may have missing values. ``rows`` is the number of rows, as far as it is known. ``some_rows``
     gives at least so many rows, if there are, to learn from them what decides on being missing.
     ``scale`` makes their weights add up to the weighted sample size; ``is_unequal`` if some weigh
-    more than others, and there are rows to leave out. ``units`` are those of a survey, if it is
-    one.
+    more than others. ``units`` are those of a survey, if it is one.
     """
 
     partially: Scope | None = None

@@ -348,7 +348,8 @@ class Counted:
         found = self.statistics
         partially = tuple(name for name, missing in found.missing_of.items() if missing)
         scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
-        return Look(partially, found.rows, self._refused, scale)
+        is_unequal = are_unequal(float(found.tally.rows.sum()), found.total, scale)
+        return Look(partially, found.rows, self._refused, scale, is_unequal=is_unequal)
 
     def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little()
