@@ -501,3 +501,14 @@ def test_what_is_set_has_no_rule() -> None:
     low, high = answer.interval.T
     assert ((low <= np.asarray(answer)) & (np.asarray(answer) <= high)).all()
     assert lc.effect(result, "K", do="N").interval is not None
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 3.0)])
+def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, float]) -> None:
+    rows = {"A": ["0", "1"] * 50, "B": ["0", "1", "1", None] * 25, "w": [*weights] * 50}
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    result = lc.learn(network, rows, "em", weight="w", intervals=True)
+    recipe = result.require_intervals().recipe
+    assert ("jackknife" in recipe) is (weights[0] != weights[1])
+    said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))
+    assert f"intervals by {recipe} will take" in said

@@ -15,6 +15,7 @@ from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.distinct import grouped
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,19 @@ def row_bounds(
             "give unsupported='warn'; give='unsupported' has the share of each prediction.",
         )
     names = network.variables
-    codes = np.stack([table.columns[name].astype(np.int64) for name in names], axis=1)
-    distinct, row_of = np.unique(codes, axis=0, return_inverse=True)
-    shape = len(distinct), network.cardinality(target)
+    columns = [table.columns[name] for name in names]
+    sizes = [1 + network.cardinality(name) for name in names]
+    group, member = grouped(columns, sizes, table.rows)
+    shape = len(member), network.cardinality(target)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
-    is_exact = np.ones(len(distinct), dtype=np.bool_)
-    for at, row in enumerate(distinct.tolist()):
+    is_exact = np.ones(len(member), dtype=np.bool_)
+    for at, row in enumerate(member):
         seen = {
-            name: network.states(name)[code]
-            for name, code in zip(names, row, strict=True)
-            if code < network.cardinality(name)
+            name: network.states(name)[column[row]]
+            for name, column in zip(names, columns, strict=True)
+            if column[row] < network.cardinality(name)
         }
         question = posed(network, [(target,)], seen, memory)
         with suppress(ImpossibleEvidenceError):
             (low[at], high[at]), is_exact[at] = bounds_over_bare_rows(question)
-    back = row_of.reshape(-1)
-    return RowBounds(low[back], high[back], is_exact[back])
+    return RowBounds(low[group], high[group], is_exact[group])

@@ -4,7 +4,7 @@
 |---|---|---|
 | counts | listwise, direct-mcar; every family without missing values | nothing |
 | influence of rows | direct-mar, informed-direct | sums over groups; folds for answers |
-| rate matrix | em, auto, if EM has converged with few enough parameters | a step per parameter |
+| rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
 | replicate weights | surveys that come with them | a count and a fit for each replicate |
@@ -313,14 +313,12 @@ def _by_influence(
 
 
 def _worth_of(plan: Plan, whole: Statistics) -> dict[str, FloatArray]:
-    """How many effective rows a unit of weight is, in each cell of the CPTs whose rows differ."""
+    """How many effective rows a unit of weight is, in each cell of a CPT; empty if all are one."""
     family_of = {name: plan.network.family(name) for name in plan.network.variables}
-    if not plan.is_unequal:
-        return {}
     return {
         name: rows_per_weight(whole.counts[family])
         for name, family in family_of.items()
-        if family in whole.counts
+        if plan.is_unequal and family in whole.counts
     }
 
 
@@ -340,10 +338,7 @@ def _by_jackknife(
     assert folds is not None
     samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
     whole = statistics.sample(0)
-    replicates = _refitted(
-        plan, samples, folds.scales, folds.degrees, learned, setting, whole.total
-    )
-    replicates = replace(replicates, worth_of=_worth_of(plan, whole))
+    replicates = _refitted(plan, samples, folds.scales, folds.degrees, learned, setting, whole)
     recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
     return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, whole.total)
 
@@ -359,10 +354,10 @@ def _by_replicate_weights(
     assert units is not None
     assert units.factors is not None
     samples = (replicate(at).sample(0) for at in range(len(units.factors)))
-    total, degrees = statistics.sample(0).total, units.degrees()
-    replicates = _refitted(plan, samples, units.factors, degrees, learned, setting, total)
+    whole, degrees = statistics.sample(0), units.degrees()
+    replicates = _refitted(plan, samples, units.factors, degrees, learned, setting, whole)
     spread_of = replicates.spreads()
-    return Uncertainty(replicates.network, spread_of, REPLICATE_WEIGHTS, replicates, total)
+    return Uncertainty(replicates.network, spread_of, REPLICATE_WEIGHTS, replicates, whole.total)
 
 
 def _refitted(
@@ -372,9 +367,9 @@ def _refitted(
     degrees: float,
     learned: Learned,
     setting: Setting,
-    total: float,
+    whole: Statistics,
 ) -> Replicates:
-    """The network learned from each sample of the rows."""
+    """The network learned from each sample of the rows; ``whole`` is that of all."""
     from lacunet.uncertainty.jackknife import Replicates
 
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
@@ -392,9 +387,10 @@ def _refitted(
         tuple(networks),
         scales,
         degrees,
-        total,
+        whole.total,
         pseudo_of,
         by_design,
+        _worth_of(plan, whole),
     )
 
 

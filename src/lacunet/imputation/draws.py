@@ -29,10 +29,10 @@ from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.uncertainty.delta import JEFFREYS
 from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
 
-JEFFREYS = 0.5
 FEW = 5.0  # rows for an entry; with fewer, those left out of a replicate make too much difference
 Tables = Mapping[str, FloatArray]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
+from lacunet.statistics.counts import Tally
 from lacunet.statistics.units import Units
 
 ROUNDING = 1e-9  # of weights that are the same for all
@@ -44,6 +45,7 @@ class Look:
         return self.some_rows(most)
 
 
-def are_unequal(rows: float, total: float, scale: float) -> bool:
-    """Whether so many rows of a total weight are worth fewer, for some weigh more than others."""
-    return rows > total * scale * (1 + ROUNDING)
+def weighing(tally: Tally) -> tuple[float, bool]:
+    """The scale of the weights of all rows, and whether some weigh more than others."""
+    rows, weight, squares = (float(own.sum()) for own in (tally.rows, tally.weights, tally.squares))
+    return weight / max(squares, 1e-300), rows * squares > weight**2 * (1 + ROUNDING)

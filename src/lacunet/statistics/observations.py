@@ -38,9 +38,10 @@ from lacunet.errors import warn
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import Tally
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
-from lacunet.statistics.look import Look, are_unequal
+from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
@@ -108,8 +109,9 @@ class Held:
         """All that there is to know."""
         table = self.table
         units = None if table.design is None else Units.of(table.design)
-        rows = table.rows if table.copies is None else float(table.copies.rows.sum())
-        is_unequal = are_unequal(rows, table.total, table.scale)
+        is_unequal = False
+        if table.is_weighted:
+            _, is_unequal = weighing(Tally.of(table, np.zeros(table.rows, np.intp), 1))
         return Look(
             self.partially_observed,
             table.row_count,
@@ -347,8 +349,7 @@ class Counted:
         """What was counted of the rows; there are none to show."""
         found = self.statistics
         partially = tuple(name for name, missing in found.missing_of.items() if missing)
-        scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
-        is_unequal = are_unequal(float(found.tally.rows.sum()), found.total, scale)
+        scale, is_unequal = weighing(found.tally)
         return Look(partially, found.rows, self._refused, scale, is_unequal=is_unequal)
 
     def _refused(self, *_: Any) -> NoReturn:

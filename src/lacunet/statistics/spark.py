@@ -52,7 +52,7 @@ from lacunet.memory import available, gibibytes, memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, of_passes, with_reduced
-from lacunet.statistics.look import Look, are_unequal
+from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
@@ -99,9 +99,7 @@ class OnSpark:
         partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
             partially = tuple(name for name in names if name not in promised)
-        tally = self.counts.tally
-        scale = self.counts.total / max(float(tally.squares.sum()), 1e-300)
-        is_unequal = are_unequal(float(tally.rows.sum()), self.counts.total, scale)
+        scale, is_unequal = weighing(self.counts.tally)
         return Look(
             partially, self.counts.rows, self._refused, scale, self.counts.units, is_unequal
         )

@@ -35,7 +35,7 @@ from lacunet.statistics.gather import (
     summed,
     with_reduced,
 )
-from lacunet.statistics.look import Look, are_unequal
+from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import distinct_rows
 
@@ -125,8 +125,7 @@ class Streamed:
             return Look(self.partially_observed, self.rows, self.some_rows)
         # What weights add up to, and which clusters there are, is found by reading them.
         found = self.gather(Gathering(Needs(()), self.network))
-        scale = found.total / max(float(found.tally.squares.sum()), 1e-300)
-        is_unequal = are_unequal(float(found.tally.rows.sum()), found.total, scale)
+        scale, is_unequal = weighing(found.tally)
         return Look(
             self.partially_observed, self.rows, self.some_rows, scale, found.units, is_unequal
         )

@@ -305,10 +305,10 @@ def lacking(
     """What lacks to half a row, for each cell that no rule excludes."""
     found = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
-        table, possible, rows = network.cpt(name).table, network.possible(name), rows_of[name]
-        total = np.where(np.isfinite(rows), rows, np.inf) + pseudo_of[name].sum(-1, keepdims=True)
-        speaks = np.where(table > 0, table, 0.0) * np.where(np.isfinite(total), total, 0.0)
-        lacks = np.where(np.isfinite(total), np.maximum(JEFFREYS - speaks, 0.0), 0.0)
+        table, possible = network.cpt(name).table, network.possible(name)
+        is_sure = np.isinf(rows_of[name])
+        rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
+        lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS - table * rows, 0.0))
         found[name] = lacks if possible is None else lacks * possible
     return found
 
