@@ -69,7 +69,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_learning_arguments(command)
     promised = "variables that every row is promised to show; no others count as fully observed"
     add(command, "--fully-observed A,B", promised, type=names, default=[])
-    add_report_argument(command, "; all rows are held in memory for that")
+    add_report_argument(command, "; the rows are read once more for that")
     add_method_arguments(command)
     add_data_arguments(command)
 
