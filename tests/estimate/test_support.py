@@ -75,3 +75,28 @@ def test_a_variable_that_no_row_shows_is_told_by_em() -> None:
     assert "no row shows Edu with its parents: 6 of 6 CPT rows rest on the model alone" in (
         result.families["Edu"].warnings
     )
+
+
+@pytest.mark.parametrize("name", ["em", "auto", "direct-mar", "factored-mcar"])
+def test_a_column_without_any_value_supports_nothing(name: str) -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = {"A": ["0"] * 4 + ["1"] * 6, "B": [None] * 10}
+    result = lc.learn(network, rows, name)
+    answer = lc.query(result, "B", unsupported="bounds")
+    assert answer.unsupported == 1
+    assert answer.bounds.low.tolist() == [0, 0]
+    assert answer.bounds.high.tolist() == [1, 1]
+    assert lc.query(result, "A").unsupported == 0
+
+
+def test_what_em_learns_of_a_hidden_variable_from_its_children_is_supported() -> None:
+    network = lc.Network(
+        {"H": ["0", "1"], "A": ["0", "1"], "B": ["0", "1"], "L": ["0", "1"]},
+        {"A": ["H"], "B": ["H"], "L": ["A"]},
+    )
+    rows = {"A": ["0", "1"] * 20, "B": ["0", "1", "1", "1"] * 10}
+    result = lc.learn(network, lc.Data(rows, latent=["H", "L"]), "em")
+    assert lc.query(result, "A").unsupported == 0
+    assert lc.query(result, "L", unsupported="ignore").unsupported == 1  # nothing follows from it
+    closed = lc.learn(network, lc.Data(rows, latent=["H", "L"]), "direct-mar")
+    assert lc.query(closed, "A", unsupported="ignore").unsupported == 1  # H tells it nothing

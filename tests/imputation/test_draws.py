@@ -197,6 +197,44 @@ def coverage_by_hand(number: int, share: float) -> float:
     return float(is_covered.mean())
 
 
+def test_a_result_is_learned_again_only_from_its_own_rows() -> None:
+    def rows(ones: int) -> dict[str, Any]:
+        shown = ["1"] * ones + ["0"] * (80 - ones)
+        return {"A": ["0"] * 100, "B": [*shown, *[None] * 20], "C": ["0", "1"] * 50}
+
+    result = lc.learn(CHAIN, rows(8), "em")
+    with (
+        pytest.warns(AssumptionWarning),
+        pytest.raises(lc.LacunetError, match="does not give its CPTs"),
+    ):
+        lc.impute(result, rows(72), draws=2)  # as many rows, and as many cells missing
+    with pytest.warns(AssumptionWarning):
+        assert len(lc.impute(result, rows(8), draws=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("informed-direct", {"separator": ["A"]}),
+        (lc.EM(stop=1), {}),
+        ("em", {"weight": "w"}),
+    ],
+)
+def test_a_result_of_other_options_is_not_learned_again(
+    method: Any, options: dict[str, Any]
+) -> None:
+    table = _rows(300, 0.6, 3)
+    rows: Any = {
+        name: [["0", "1", None][code] for code in table.columns[name]] for name in CHAIN.variables
+    }
+    result = lc.learn(CHAIN, rows | {"w": [1.0, 3.0] * 150}, method, **options)
+    with (
+        pytest.warns(AssumptionWarning),
+        pytest.raises(lc.LacunetError, match=r"does not give its CPTs.*\n.*intervals=True"),
+    ):
+        lc.impute(result, rows, draws=2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [100, 300, 1000])
 @pytest.mark.parametrize("share", [0.5, 0.8])

@@ -106,6 +106,7 @@ def test_codes_and_rules_go_with_the_network() -> None:
         ({"codes": {"Now": {1: "often"}}}, "'often'"),
         ({"codes": {"Now": [9]}}, "not a mapping"),
         ({"codes": {"Now": {9: "yes", "9.0": "no"}}}, "both"),
+        ({"codes": {"Now": {9: []}}}, "none of the states"),
         ({"not_asked": {"Now": "Age=<20"}}, r"add the edges Age -> Now"),
         ({"not_asked": {"Age": "Now=no"}}, "no state 'not_asked'"),
         ({"not_asked": {"Now": 3}}, "write not_asked="),
@@ -152,3 +153,13 @@ def test_the_negation_of_a_rule_holds_where_it_does_not(rule: str) -> None:
     again, negated = parsed_rule(f"not ({rule})", STATES)
     assert again == scope
     assert (negated == ~truth).all()
+
+
+def test_two_meanings_of_a_code_are_refused_wherever_they_are_said() -> None:
+    rows = {"A": ["1", "2", "9"], "B": ["x", "y", "x"]}
+    codes = {"A": {9: None, "9.0": "nine"}}
+    network = lc.Network({"A": ["1", "2", "nine"], "B": ["x", "y"]}, {"B": ["A"]})
+    with pytest.raises(DictionaryError, match="both None and 'nine'"):
+        lc.Network.from_data(rows, "A -> B", codes=codes)
+    with pytest.raises(DictionaryError, match="both None and 'nine'"):
+        lc.learn(network, lc.Data(rows, codes=codes), "direct-mcar")

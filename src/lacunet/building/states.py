@@ -26,6 +26,7 @@ from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
+from lacunet.model.dictionary import by_spelling
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, in_shell, listed
 
@@ -60,13 +61,7 @@ class Said:
     def of(cls, name: str, data: Data) -> Said:
         """What the data's owner says of a column."""
         codes: dict[str, object] = {spelled(code): None for code in data.missing_in(name)}
-        own = data.codes.get(name, {})
-        if not isinstance(own, Mapping):
-            raise StatesError(
-                f"the codes of {name!r} are not a mapping from codes to what they mean.",
-                f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
-            )
-        codes |= {spelled(code): meaning for code, meaning in own.items()}
+        codes |= by_spelling(name, data.codes.get(name, {}))
         return cls(codes, frozenset(map(spelled, data.missing_anywhere)))
 
     def spelled(self, value: object) -> str:

@@ -21,7 +21,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
-from lacunet.model.dictionary import sets_among
+from lacunet.model.dictionary import by_spelling, sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
 from lacunet.wording import close_to, did_you_mean, first_of
@@ -101,8 +101,7 @@ def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
         anywhere = [code for code in data.missing_anywhere if spelled(code) in known]
         missing = (*anywhere, *data.missing_in(name))
         own: dict[str, object] = {spelled(code): None for code in missing}
-        if isinstance(codes := data.codes.get(name, {}), Mapping):
-            own |= {spelled(code): meaning for code, meaning in codes.items()}
+        own |= by_spelling(name, data.codes.get(name, {}))
         if own:
             found[name] = own
     return found

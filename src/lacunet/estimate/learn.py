@@ -39,7 +39,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, topological_order
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
@@ -222,7 +222,7 @@ def counted(
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
     return Result(
         plan.network.with_tables(learned.tables)
-        .with_support(_support(plan.network, learned, statistics))
+        .with_support(_support(plan, learned, statistics))
         .with_mechanisms(_mechanisms(plan, learned)),
         learned.families,
         plan.method,
@@ -255,18 +255,31 @@ def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
     return None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
 
 
-def _support(network: Network, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
+def _support(plan: Plan, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
     """The rows behind each CPT row.
 
-    A variable that no row shows is hidden, not unsupported; what rules decide or exclude needs no
-    rows.
+    A variable that no row shows and EM learns from others is hidden, not unsupported; what rules
+    decide or exclude needs no rows.
     """
-    hidden = set(statistics.never_shown)
+    network = plan.network
+    hidden = _hidden(plan, statistics)
     return {
         name: np.where(network.needs_data(name), report.support, np.inf)
         for name, report in learned.families.items()
         if hidden.isdisjoint((name, *report.parents))
     }
+
+
+def _hidden(plan: Plan, statistics: Statistics) -> set[str]:
+    """The variables that no row shows, but something that follows from them."""
+    never, network = set(statistics.never_shown), plan.network
+    if not never or plan.needs().problems is None:
+        return set()
+    told: set[str] = set()  # the parents of what is shown, or of what is told
+    for name in reversed(topological_order(network.parents_of)):
+        if name not in never or name in told:
+            told.update(network.parents(name))
+    return never & told
 
 
 def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:

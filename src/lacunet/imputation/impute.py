@@ -31,6 +31,9 @@ from lacunet.inference.query import check_choice
 from lacunet.model.network import Network
 from lacunet.randomness import generator
 
+SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
+ROUNDING = 1e-9
+
 
 @with_hints
 def impute(
@@ -171,17 +174,40 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         )
     if given.uncertainty is not None:
         return given
-    table = rows()
-    missing = {name: table.missing_of[name] for name in network.variables}
-    if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
+    again = _learned_again(given, network, rows())
+    if again is None or not _agree(again, network):
         raise LacunetError(
-            "the result was learned without intervals, and not from these rows: how sure its "
-            "parameters are cannot be found out.",
+            f"the result was learned without intervals, and learning again from these rows (by "
+            f"{given.method}, each row once, no other options) does not give its CPTs: how sure "
+            f"they are cannot be found out.",
             "learn with intervals=True (--intervals), or give proper=False (--fixed-cpts).",
         )
+    return again
+
+
+def _learned_again(given: Result, network: Network, table: EncodedTable) -> Result | None:
+    """What the method of a result makes of these rows, with intervals; None if they do not fit."""
+    missing = {name: table.missing_of[name] for name in network.variables}
+    if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
+        return None
     graph = network.mechanisms.graph if network.mechanisms else None
     options: dict[str, Any] = {"missingness": graph} if graph else {}
-    return learn(network, table, given.method, given.prior, rng=0, intervals=True, **options)
+    try:
+        return learn(network, table, given.method, given.prior, rng=0, intervals=True, **options)
+    except LacunetError:  # it needs options that are not known here
+        return None
+
+
+def _agree(again: Result, network: Network) -> bool:
+    """Whether the CPTs are those of a network, as far as EM finds the same optimum twice."""
+    uncertainty = again.require_intervals()
+    return all(
+        np.all(
+            np.abs(again.network.cpt(name).table - network.cpt(name).table)
+            <= SAME * uncertainty.standard_error(name) + ROUNDING
+        )
+        for name in network.variables
+    )
 
 
 def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:

@@ -49,26 +49,30 @@ def checked_codes(
                 f"codes are given for {name!r}, which is not a variable.",
                 did_you_mean(name, states_of),
             )
-        if not isinstance(own, Mapping):
-            raise DictionaryError(
-                f"the codes of {name!r} are not a mapping from codes to what they mean.",
-                f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
-            )
-        for code, meaning in own.items():
-            _add_code(found.setdefault(name, {}), name, code, meaning, states_of[name])
+        if meanings := by_spelling(name, own):
+            found[name] = {
+                code: _meaning(name, code, meaning, states_of[name])
+                for code, meaning in meanings.items()
+            }
     return found
 
 
-def _add_code(
-    known: dict[str, Meaning], name: str, code: object, meaning: object, states: Sequence[str]
-) -> None:
-    key, meant = spelled(code), _meaning(name, code, meaning, states)
-    if known.get(key, meant) != meant:
+def by_spelling(name: str, codes: Any) -> dict[str, object]:
+    """What each code of a variable is said to mean, by its spelling."""
+    if not isinstance(codes, Mapping):
         raise DictionaryError(
-            f"the code {code!r} of {name!r} is said to mean both {known[key]!r} and {meant!r}.",
-            "codes are compared by value: 9, 9.0 and '9' are one.",
+            f"the codes of {name!r} are not a mapping from codes to what they mean.",
+            f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
         )
-    known[key] = meant
+    found: dict[str, object] = {}
+    for code, meaning in codes.items():
+        if found.setdefault(spelled(code), meaning) != meaning:
+            raise DictionaryError(
+                f"the code {code!r} of {name!r} is said to mean both {found[spelled(code)]!r} and "
+                f"{meaning!r}.",
+                "codes are compared by value: 9, 9.0 and '9' are one.",
+            )
+    return found
 
 
 def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) -> Meaning:
@@ -76,6 +80,11 @@ def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) ->
         return None
     several = list(meaning) if isinstance(meaning, list | tuple | set | frozenset) else [meaning]
     named = {spelled(state) if not isinstance(state, str) else state for state in several}
+    if not named:
+        raise DictionaryError(
+            f"the code {code!r} of {name!r} is said to mean none of the states.",
+            "name one or several, or None for missing.",
+        )
     if strangers := sorted(named - set(states)):
         raise DictionaryError(
             f"the code {code!r} of {name!r} is said to mean {listed(strangers)}, but the states "
@@ -169,6 +178,11 @@ def checked_rules(
                 f"not_asked={{{name!r}: ({when!r}, 'STATE')}}.",
             )
         scope, truth = parsed_rule(when, states_of)
+        if name in scope:
+            raise DictionaryError(
+                f"the rule for {name!r}, {when!r}, looks at {name!r} itself.",
+                "name what decides whether the question is asked.",
+            )
         if strangers := [other for other in scope if other not in parents_of[name]]:
             edges = "; ".join(f"{other} -> {name}" for other in strangers)
             raise DictionaryError(

@@ -71,7 +71,8 @@ def worst_case(
     """The worst-case bounds on P(target | given), whatever the missing values are.
 
     A cell that is one of several states may be these and no others, and no completion of a row
-    breaks a rule of what was not asked.
+    breaks the rule by which one of the variables, or one that it looks at, was not asked. What the
+    rules of other questions say of these is not used: the bounds may be wider for it.
 
     Parameters
     ----------
