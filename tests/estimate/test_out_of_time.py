@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -29,6 +30,7 @@ from lacunet.statistics.streamed import Streamed
 from learning import Task, learned_by
 
 ASIA = lc.example("asia")
+MISSED = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray")
 LONG_AGO = Deadline(monotonic() - 60)
 
 
@@ -186,3 +188,31 @@ def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.Monke
     monkeypatch.setattr(stage, "engine_of", lambda *_: (_ for _ in ()).throw(OutOfTimeError))
     lc.learn(ASIA, rows(3), "em", "learn", time_limit=600.0)
     assert times[0] == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"time_limit": 1e-9},
+        {"stop": 0},
+        {"stop": 0, "missingness": "; ".join(["smoke -> R[dysp]", *map("R[{}]".format, MISSED)])},
+    ],
+)
+def test_em_without_a_step_says_what_it_would_have_started_from(options: dict[str, Any]) -> None:
+    explained = lc.explain(ASIA, rows(1), "em", **options)
+    result = lc.learn(ASIA, rows(1), "em", prior=2.0, **options)
+    assert result.ended is not None
+    assert not result.ended.iterations
+    assert "EM makes no step" in str(explained)
+    assert not any("(EM)" in report.estimand for report in result.families.values())
+    assert "before its first iteration" in result.methods_text()
+    assert "maximise" not in result.methods_text()
+
+
+def test_a_prior_that_there_was_no_time_to_learn_is_not_called_learned() -> None:
+    result = lc.learn(ASIA, rows(1), "em")
+    assert isinstance(result.prior, prior.LearnedPrior)
+    assert "was learned from the counts" in result.methods_text()
+    kept = replace(result, prior=result.prior.keeping(ASIA.variables))
+    assert "learned from the counts" not in kept.methods_text()
+    assert "added one pseudo-count to each cell" in kept.methods_text()

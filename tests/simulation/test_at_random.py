@@ -176,3 +176,8 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         MAR(share=0.75, parents=2).draw(binary("ABCD"), rng)
     with pytest.raises(SimulationError, match="3 fully observed variables are asked for"):
         InformedMAR(share=0.5).draw(binary("ABCD"), rng)
+
+
+def test_names_in_place_of_a_share_are_refused() -> None:
+    with pytest.raises(SimulationError, match="must lie between 0 and 1, not \\['A'\\]"):
+        MCAR(["A"])  # type: ignore[arg-type]

@@ -82,7 +82,7 @@ class Auto:
         climber = replace(climber, options=replace(climber.options, averages=True))
         to_its_end = climb_stage(climber, network, plan.partially, closed.families)
         branches = (
-            f"fewer than {FEWEST_ROWS} rows, or no time for an EM step: factored-mar alone",
+            f"fewer than {FEWEST_ROWS} rows: factored-mar alone",
             *climb.branches,
         )
         solve = partial(_em, climb.solve, to_its_end.solve)
@@ -130,8 +130,6 @@ def _em(
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why
-        if learned.ended is not None and not learned.ended.iterations:
-            learned = replace(learned, families=closed.families)
     return replace(learned, why=_why(statistics, learned, choice))
 
 

@@ -39,7 +39,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, Network, topological_order
+from lacunet.model.network import FloatArray, topological_order
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
@@ -247,7 +247,9 @@ def _why(plan: Plan, learned: Learned) -> str:
     """The reason for the method and, where it was learned, for the prior."""
     if plan.prior != LEARN:
         return learned.why
-    return f"{learned.why} The prior was learned: {learned.prior}.".lstrip()
+    prior = learned.prior
+    was = "learned" if prior is None or prior.is_learned else "not learned"
+    return f"{learned.why} The prior was {was}: {prior}.".lstrip()
 
 
 def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:

@@ -423,8 +423,8 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
     if not (is_number and np.isfinite(float(prior)) and float(prior) >= 1):
         raise MethodError(
             f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
-            "(1: maximum likelihood, 2: one pseudo-count per cell), 'learn', or the prior of a "
-            "result that learned it."
+            "(1: maximum likelihood, 2: one pseudo-count per cell), the prior of a result that "
+            "learned it, or 'learn'."
         )
     return float(prior)
 

@@ -104,6 +104,11 @@ class LearnedPrior(Mapping[str, FloatArray]):
     kept: Scope = ()
 
     @property
+    def is_learned(self) -> bool:
+        """Whether anything was learned of it."""
+        return len(self.kept) < len(self.pseudo_counts)
+
+    @property
     def least(self) -> float:
         """The fewest pseudo-counts of a cell that was learned and is possible."""
         learned = [own[own > 0] for name, own in self.items() if name not in self.kept]
@@ -144,7 +149,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
         return LearnedPrior(pseudo_counts, self.like_neighbours, self.kept)
 
     def __str__(self) -> str:
-        if len(self.kept) == len(self.pseudo_counts):
+        if not self.is_learned:
             return "one pseudo-count per cell"
         like = "like neighbouring rows" if self.like_neighbours > 0.5 else "alike for all states"
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def check_least(what: str, least: int, value: int) -> None:
 
 def check_share(what: str, value: float) -> None:
     """Refuse what is not a share."""
-    if not 0 <= value <= 1:
+    if not (isinstance(value, Real) and 0 <= value <= 1):
         raise SimulationError(f"{what} must lie between 0 and 1, not {value!r}.")
 
 

@@ -27,11 +27,13 @@ import numpy as np
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
     LOOPY_BRANCH,
+    NO_STEP_BRANCH,
     Climber,
     climb_from,
     em_reports,
     ended_of,
     highest_posterior,
+    stands_at_closed_form,
     start_stage,
     unseen_of,
 )
@@ -122,7 +124,7 @@ def graph_plan(
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
         partial(_solved, climber, made, doubts, partially, families),
-        branches=(LOOPY_BRANCH,),
+        branches=(LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
@@ -163,6 +165,7 @@ def _solved(
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(made, shown_of)}
     climbed = climb_from(climber, layout, statistics, start, setting, recorded=made.selection)
+    ended = ended_of(climber, climbed, monotonic() - began)
     tables = layout.tables(climbed.fit.climb.cells)
     reports = em_reports(
         network,
@@ -172,6 +175,8 @@ def _solved(
         climbed,
         unseen_of(layout, climbed.fit.climb),
     )
+    if stands_at_closed_form(climber, ended):
+        reports = dict(learned.families)
     if setting.whole is None:
         whole = statistics.sample(0)
         for name, doubt in doubts.items():
@@ -181,7 +186,7 @@ def _solved(
     return Learned(
         {name: tables[name] for name in network.variables},
         reports,
-        ended_of(climber, climbed, monotonic() - began),
+        ended,
         ON_GRAPH,
         mechanisms={variable: fitted.cpt(name) for variable, name in made.name_of.items()},
         network=fitted,

@@ -73,6 +73,7 @@ from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
+NO_STEP_BRANCH = "EM makes no step, for lack of time or by its stopping rule: what it starts from"
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 TOO_FEW = "too few to hold some out."
 
@@ -131,7 +132,7 @@ def climb_stage(
         own,
         Needs(network.families, problems=Compiling(network)),
         partial(_solved, climber, network, partially, own),
-        branches=(LOOPY_BRANCH,),
+        branches=(LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
@@ -174,6 +175,8 @@ def _solved(
     whole = statistics.sample(0)
     unseen = unseen_of(layout, found.climb)
     reports = em_reports(network, partially, families, whole, climbed, unseen)
+    if stands_at_closed_form(climber, ended):
+        reports = dict(learned.families)
     chooses = climber.options.stop == "heldout" or climber.options.averages
     why = _why(climber, climbed, statistics.never_shown) if chooses else ""
     tables = layout.tables(found.climb.cells)
@@ -187,6 +190,11 @@ def _solved(
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
     )
+
+
+def stands_at_closed_form(climber: Climber, ended: Ended) -> bool:
+    """Whether EM made no step from the closed form that it started from."""
+    return climber.starts_closed and not ended.iterations
 
 
 def climb_from(

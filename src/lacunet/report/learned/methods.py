@@ -146,6 +146,11 @@ def _method(result: Result) -> str:
 
 
 def _em(ended: Ended, on_graph: bool) -> str:
+    if not ended.iterations:
+        return (
+            f"Expectation maximisation [2] was {ENDED.get(ended.reason, ended.reason)} before its "
+            "first iteration: the CPTs are those that it would have started from."
+        )
     assumed = (
         "with the mechanisms of a missingness graph as observed nodes of the network" if on_graph
         else MAR
@@ -161,6 +166,8 @@ def _em(ended: Ended, on_graph: bool) -> str:
 def _prior(result: Result) -> str:
     prior = result.prior
     if isinstance(prior, LearnedPrior):
+        if not prior.is_learned:
+            return "A symmetric Dirichlet prior added one pseudo-count to each cell."
         return f"The Dirichlet prior was learned from the counts of all CPTs: {prior}."
     if prior == 1:
         return "No prior was used."
