@@ -185,6 +185,8 @@ def test_counts_of_families_do_not_serve_methods_that_need_rows(tmp_path: Path) 
     assert lc.learn(NETWORK, path, "factored-mcar").method == "factored-mcar"
     for method in ("em", "factored-mar", "listwise"):
         with pytest.raises(StatisticsError, match="for direct-mcar, and do not hold what"):
+            lc.explain(NETWORK, path, method)
+        with pytest.raises(StatisticsError, match="for direct-mcar, and do not hold what"):
             lc.learn(NETWORK, path, method)
     with pytest.raises(StatisticsError, match="weight= has no meaning for statistics"):
         lc.learn(NETWORK, path, weight=np.ones(3))

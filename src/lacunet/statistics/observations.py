@@ -357,8 +357,11 @@ class Counted:
 
     tables = _refused
 
-    def scratch_bytes(self, _needs: Needs) -> None:
-        """No files."""
+    def scratch_bytes(self, needs: Needs) -> None:
+        """No files; what was not counted is refused."""
+        more = needs.groupings or needs.problems or needs.rows or needs.folds
+        if more or (needs.complete and not self.statistics.complete):
+            raise self._too_little()
 
     def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
@@ -366,10 +369,7 @@ class Counted:
 
     def gather(self, how: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
-        needs = how.needs
-        more = needs.groupings or needs.problems or needs.rows or needs.folds
-        if more or (needs.complete and not self.statistics.complete):
-            raise self._too_little()
+        self.scratch_bytes(how.needs)
         return self.statistics if how.scale == 1 else self.statistics.scaled()
 
     def _too_little(self) -> StatisticsError:
