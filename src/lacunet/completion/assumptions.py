@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from itertools import compress
 from typing import Any
 
+import numpy as np
+
+from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
+from lacunet.inference.query import warn_of_hidden_cause
+from lacunet.missingness.confounding import confounded_pair
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import RECOVERABLE
 from lacunet.model.network import Network
@@ -25,6 +32,40 @@ DRAWS_REFUSED = {
     False: "Draws would come from a law that the data do not determine",
     None: "Draws may come from a law that the data do not determine",
 }
+
+
+def shown_patterns(
+    network: Network, table: EncodedTable, unseen: Collection[str] = ()
+) -> frozenset[frozenset[str]]:
+    """The sets of variables that rows show, without those that are not evidence.
+
+    None where the network knows nothing of how values went missing.
+    """
+    if network.mechanisms is None:
+        return frozenset()
+    names = [name for name in network.variables if name not in unseen]
+    if not names:
+        return frozenset([frozenset()])
+    shown = np.stack([table.columns[name] < table.cardinality_of[name] for name in names])
+    patterns = np.unique(shown, axis=1).T
+    return frozenset(frozenset(compress(names, pattern)) for pattern in patterns)
+
+
+def say_hidden_causes(
+    network: Network, questions: Iterable[tuple[Iterable[str], frozenset[str]]]
+) -> None:
+    """Warn once if the CPTs may not tell some targets, given the variables that some rows show."""
+    pairs = (confounded_pair(network, targets, shown) for targets, shown in questions)
+    if pair := next(filter(None, pairs), None):
+        warn_of_hidden_cause(pair)
+
+
+def completed_questions(
+    network: Network, patterns: Iterable[frozenset[str]]
+) -> list[tuple[Iterable[str], frozenset[str]]]:
+    """What a completion asks: all that a row does not show together, given what it shows."""
+    everything = frozenset(network.variables)
+    return [(everything - shown, shown) for shown in sorted(patterns, key=sorted)]
 
 
 def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:

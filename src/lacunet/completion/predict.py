@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.completion.assumptions import say_assumptions
+from lacunet.completion.assumptions import say_assumptions, say_hidden_causes, shown_patterns
 from lacunet.completion.bounds import row_bounds
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
@@ -120,9 +120,11 @@ def predict(
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
     if not (is_told or given_targets or asked.logs or asked.bounds):
         found = _one_by_one(asked, given.source)
-    posteriors, misses_any = found or _in_pieces(asked, given)
-    if misses_any:
+    posteriors, rows = found or _in_pieces(asked, given)
+    if rows.misses_any:
         say_assumptions(learned, network, draws=False)
+    patterns = sorted(rows.patterns, key=sorted)
+    say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
     _warn_of_impossible(posteriors, names)
     if unsupported in ("warn", "refuse"):
         for name, own in posteriors.unsupported_of.items():
@@ -144,17 +146,28 @@ class _AskedTargets:
     memory: float | None
 
 
-def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, bool]:
-    """The posteriors of all rows, some at a time, and whether rows miss anything."""
+class _ShownInRows(NamedTuple):
+    """Whether rows miss anything, and which variables count as evidence in which of them.
+
+    There need be no ``patterns`` where the network knows nothing of how values went missing.
+    """
+
+    misses_any: bool
+    patterns: frozenset[frozenset[str]]
+
+
+def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRows]:
+    """The posteriors of all rows, some at a time, and what the rows show."""
     names, source = asked.names, source_from(data)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
     opened = replace(data, source=source, query=None, database=None, latent=latent)
-    found, misses_any = [], False
+    found, misses_any, patterns = [], False, frozenset[frozenset[str]]()
     unseen = () if asked.given_targets else names
     for table in tables_of(opened, asked.network, unseen):
         misses_any |= bool({*table.partially_observed} - {*latent})
+        patterns |= shown_patterns(asked.network, table, unseen)
         found.append(_of_table(asked, table, set(latent)))
-    return Posteriors.joined(found), misses_any
+    return Posteriors.joined(found), _ShownInRows(misses_any, patterns)
 
 
 def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
@@ -226,7 +239,7 @@ def _warn_of_outer_bounds(found: Posteriors) -> None:
             )
 
 
-def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, bool] | None:
+def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInRows] | None:
     """The same for a few rows, each asked as a query; None where that is not the way.
 
     Only for rows whose cells are states as they are written, or missing: the rest is for those
@@ -241,10 +254,12 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, bool] | N
     of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
     unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
     scopes = [(name,) for name in names]
+    patterns = set()
     for at, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
         evidence = evidence_with_mechanisms(network, row, shown)
         seen = {name: state for name, state in evidence.items() if name not in names}
+        patterns.add(frozenset(seen.keys() & network.states_of.keys()))
         try:
             answers = posed(whole, scopes, seen, memory).answers
         except ImpossibleEvidenceError:
@@ -254,7 +269,8 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, bool] | N
             if shares and not np.isnan(answer[0]):
                 share = unsupported_share(posed(whole, [(name,)], seen, memory))
                 unsupported_of[name][at] = share or 0.0
-    return Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of), misses_any
+    found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
+    return found, _ShownInRows(misses_any, frozenset(patterns))
 
 
 def _are_plain(

@@ -86,6 +86,7 @@ class MGraph:
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.recovery import recovery_stage
+        from lacunet.missingness.confounding import NOT_DESCRIBED, hidden_cause, undescribed_pairs
         from lacunet.missingness.recover.answers import recover_families
 
         graph = self.graph
@@ -93,6 +94,7 @@ class MGraph:
         notes: tuple[str, ...] = ()
         if look.partially is not None:
             notes = graph.check_partially(look.partially, network.variables)
+        notes += tuple(f"{hidden_cause(p)}: {NOT_DESCRIBED}" for p in undescribed_pairs(graph))
         verdicts = recover_families(graph, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)

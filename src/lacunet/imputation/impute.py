@@ -10,7 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.completion.assumptions import say_assumptions
+from lacunet.completion.assumptions import (
+    completed_questions,
+    say_assumptions,
+    say_hidden_causes,
+    shown_patterns,
+)
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
@@ -108,6 +113,7 @@ def impute(
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
+    say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
     shown = table
     if network.not_asked_of:  # what was not asked is filled in too: it is empty in the data
         bare, plain = network.with_codes(network.codes_of), replace(given, not_asked={})

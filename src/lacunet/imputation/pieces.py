@@ -16,7 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.completion.assumptions import say_assumptions
+from lacunet.completion.assumptions import (
+    completed_questions,
+    say_assumptions,
+    say_hidden_causes,
+    shown_patterns,
+)
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.shares import object_to_shares
@@ -58,10 +63,13 @@ def completed_pieces(
     given = data_given(data).every_row()
     rows = _RepeatableRows(with_data_codes(as_network(learned), given), given, source_from(given))
     network, seen_columns = rows.network, SeenColumns()
-    for frame, _, shown in rows.pieces(tell=True):
+    patterns = frozenset[frozenset[str]]()
+    for frame, table, shown in rows.pieces(tell=True):
         seen_columns.add(frame, shown)
+        patterns |= shown_patterns(network, table)
     if seen_columns.partly(network) - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
+    say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
     if draws is not None and proper:
         drawn = parameter_draws(rows.sure(learned), draws, rng)

@@ -15,7 +15,7 @@ from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
-from lacunet.missingness.graph import graph_of
+from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import Network, Scope
 from lacunet.wording import first_of
 
@@ -43,7 +43,8 @@ def query(
     With ``do`` it is :math:`\Pr(Y \mid \mathrm{do}(x), e)`: edges into X are cut, X is x, and the
     evidence is what is seen afterwards (truncated factorisation; the network must have no hidden
     common causes, and one that was learned with a missingness graph that has them is refused where
-    they matter). A target that is also evidence has probability one at the state seen.
+    they matter; without ``do`` it answers with a warning there). A target that is also evidence has
+    probability one at the state seen.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def query(
     scope = (target,) if isinstance(target, str) else tuple(target)
     _refuse_written(network, scope)
     asked, given = after_doing(network, evidence, do)
-    check_confounding(network, (*scope, *given), do)
     question = posed(asked, [scope], given, memory)
+    check_confounding(network, [scope], evidence, do)
     (table,) = question.answers
     share = unsupported_share(question)
     basis = _basis(question, scope, do, share)
@@ -216,9 +217,9 @@ def marginals(
     network = as_network(network)
     check_choice(unsupported)
     asked, given = after_doing(network, evidence, do)
-    check_confounding(network, (*(variables or network.variables), *given), do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     question = posed(asked, scopes, given, memory)
+    check_confounding(network, scopes, evidence, do)
     tables = question.answers
     bases = [
         _basis(question, scope, do, partial(_share, asked, scope, given, memory))
@@ -263,35 +264,36 @@ def after_doing(
     return network.intervened(fixed), {**evidence, **do}
 
 
-def check_confounding(network: Network, asked: Iterable[str], do: Mapping[str, object]) -> None:
-    """Refuse an intervention where the network's own graph has a hidden common cause that matters.
+def check_confounding(
+    network: Network,
+    scopes: Iterable[Scope],
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+) -> None:
+    """Refuse an intervention that hidden common causes confound; warn of what they bend otherwise.
 
-    It does where both ends of it are asked about or set, or lie before what is asked about.
-
-    Parameters
-    ----------
-    asked
-        The variables that the answer is about, and those that are given.
+    Only of answers for which the network's own graph has a hidden cause that matters.
     """
-    if not do or network.mechanisms is None:
+    if network.mechanisms is None:
         return
-    graph = graph_of(network.mechanisms.graph, network)
-    pairs = [(a, b) for a, b in graph.hidden if isinstance(a, str) and isinstance(b, str)]
-    matters = {*asked, *do}
-    waiting = [*matters]
-    while waiting:
-        name = waiting.pop()
-        fresh = {*network.parents(name)} - matters if name not in do else set()
-        matters |= fresh
-        waiting += fresh
-    for one, two in pairs:
-        if {one, two} <= matters:
-            raise QueryError(
-                f"{one!r} and {two!r} share a hidden common cause ({one} <-> {two}), and the CPTs "
-                "of a network do not tell what an intervention does then.",
-                "graph.recover(..., do=[...]) decides whether the data do, and lacunet.effect("
-                "graph, ..., data=rows) estimates it; lacunet effect --missingness GRAPH.",
-            )
+    seen = codes_seen(network, evidence)
+    pairs = (confounded_pair(network, scope, seen, do.keys()) for scope in scopes)
+    if (pair := next(filter(None, pairs), None)) is None:
+        return
+    if not do:
+        warn_of_hidden_cause(pair)
+        return
+    raise QueryError(
+        f"{hidden_cause(pair)}, and the CPTs of a network do not tell what an intervention does "
+        "then.",
+        "graph.recover(..., do=[...]) decides whether the data do, and lacunet.effect("
+        "graph, ..., data=rows) estimates it; lacunet effect --missingness GRAPH.",
+    )
+
+
+def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
+    """Warn of answers that depend on how two variables with a hidden common cause go together."""
+    warn(f"{hidden_cause(pair)}: {NOT_DESCRIBED}.")
 
 
 def check_choice(unsupported: str, choices: Sequence[str] = UNSUPPORTED) -> None:

@@ -5,5 +5,6 @@ separates), `recover/` (is there an estimand?), `refute/` (is there a proof that
 `identified/` (and for the states at hand?), `gathered` (the rows that it takes), `verdict` (the
 answer, and the estimate). On top of
 it: `implications` (what data can refute, tested by `independence`), `mechanisms` and `fitted`
-(graphs with their parameters), `augmented` (mechanisms as nodes of a network).
+(graphs with their parameters), `augmented` (mechanisms as nodes of a network), `confounding`
+(what hidden causes leave of a network's answers).
 """

@@ -1,0 +1,161 @@
+r"""Whether the CPTs of a network answer a question although hidden common causes exist.
+
+The CPTs are what the data have, :math:`\Pr(a \mid pa_a)`; an answer multiplies those of the
+ancestors of what is asked and given, with the edges into what is set cut. Where two variables
+share a hidden cause, the truth multiplies one term for each *district*, the variables that hidden
+causes join (J. Tian and J. Pearl 2002), and a term whose variables are all given, or set, cancels:
+so do those that what is not given joins to no target. Every other term is a product of CPTs if, for
+each of its variables *a*, given the parents,
+
+- *a* does not depend on what comes before it in an order with causes first, after the intervention;
+- *a* does not depend on whether the intervention was made: on :math:`F_x \to x`, a cause of each
+  variable that is set, in the graph whose edges are not cut (Pearl's rules of do-calculus).
+
+Both are read off paths. They are enough, and not always needed. One more way is seen: without an
+intervention, the law of a variable and some of its parents is right if that of all its parents is,
+and given all of them and nothing else the CPT is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
+
+from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reached
+from lacunet.missingness.text import ARROWS
+from lacunet.model.network import Network, topological_order
+from lacunet.model.nodes import Mechanism, Node, named
+
+NOT_DESCRIBED = (
+    "the CPTs of the network do not describe how they go together, so answers that depend on it "
+    "may be wrong; graph.recover([...], [...]) decides whether the data have the answer, and its "
+    "estimate(data) computes it (lacunet recover --data)"
+)
+Path = tuple[Node, ...]
+_NONE: Nodes = frozenset()
+HIDDEN_CAUSE = tuple(sign for sign, arrow in ARROWS.items() if arrow == "<->")
+
+
+def confounded_pair(
+    network: Network, targets: Iterable[str], given: Iterable[str] = (), do: Collection[str] = ()
+) -> tuple[str, str] | None:
+    """A pair with a hidden cause for which the CPTs may not answer a question; None: they do.
+
+    Parameters
+    ----------
+    network
+        Its own missingness graph says which variables share a hidden cause.
+    targets
+        The variables asked about, together.
+    given
+        The variables whose states are seen.
+    do
+        The variables that are set.
+
+    Examples
+    --------
+    >>> from lacunet.model.mechanisms import Mechanisms
+    >>> chain = Network(
+    ...     {name: ["0", "1"] for name in "STI"},
+    ...     {"T": ["S"], "I": ["T"]},
+    ...     {"S": [0.5, 0.5], "T": [[0.9, 0.1], [0.2, 0.8]], "I": [[0.7, 0.3], [0.4, 0.6]]},
+    ... ).with_mechanisms(Mechanisms("S <-> I", {}))
+    >>> confounded_pair(chain, ["I"], do=["T"]), confounded_pair(chain, ["T"], do=["S"])
+    (('S', 'I'), None)
+    """
+    known = network.mechanisms
+    if known is None or not any(sign in known.graph for sign in HIDDEN_CAUSE):
+        return None
+    graph = _among_variables(graph_of(known.graph, network))
+    asked, seen, fixed = frozenset[Node](targets), frozenset[Node](given), frozenset[Node](do)
+    fixed &= cut(graph, fixed).ancestors(asked | seen)  # setting anything else changes nothing
+    path = _open_path(graph, asked, seen, fixed)
+    if path is None or (not fixed and _is_in_family(graph, asked, seen)):
+        return None
+    return _hidden_step(graph, path)
+
+
+def _open_path(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> Path | None:
+    """A path by which a term that matters is not the product of its CPTs."""
+    after = cut(graph, fixed)
+    above = after.ancestors(asked | seen) - fixed
+    free = above - seen
+    parts = [(part, _scope(after, part) & free) for part in districts(after, above)]
+
+    def near(node: Node) -> Nodes:
+        return _NONE.union(*(scope for _, scope in parts if node in scope))
+
+    joined = reached(asked & free, near)
+    matters = _NONE.union(*(part for part, scope in parts if scope & joined))
+    return next(_dependences(graph, after, matters, above | fixed, fixed), None)
+
+
+def _is_in_family(graph: MixedGraph, asked: Nodes, seen: Nodes) -> bool:
+    """Whether one CPT, and the law of its parents, are enough for the answer."""
+    last = graph.sorted(asked | seen)[-1]
+    parents = graph.parents[last]
+    if asked == {last} and seen == parents:
+        return True
+    if not asked | seen <= parents | {last}:
+        return False
+    return _open_path(graph, parents, _NONE, _NONE) is None or _is_in_family(graph, parents, _NONE)
+
+
+def undescribed_pairs(graph: MissingnessGraph) -> tuple[tuple[str, str], ...]:
+    """Pairs with a hidden cause for which the CPTs of the network do not give the joint law.
+
+    Examples
+    --------
+    >>> chain = Network({name: ["0", "1"] for name in "STI"}, {"T": ["S"], "I": ["T"]})
+    >>> undescribed_pairs(MissingnessGraph.parse("S <-> I", chain))
+    (('S', 'I'),)
+    >>> undescribed_pairs(MissingnessGraph.parse("S <-> T", chain))  # P(S) P(T | S) is their law
+    ()
+    """
+    among = _among_variables(graph)
+    nodes = frozenset(among.order)
+    paths = _dependences(among, among, nodes, nodes, _NONE)
+    return tuple(dict.fromkeys(_hidden_step(among, path) for path in paths))
+
+
+def _among_variables(graph: MissingnessGraph) -> MixedGraph:
+    """The network's variables, causes first, and their hidden causes."""
+    order = topological_order(graph.network.parents_of)
+    parents: dict[Node, Iterable[Node]] = {name: graph.network.parents(name) for name in order}
+    pairs = [pair for pair in graph.hidden if not any(isinstance(n, Mechanism) for n in pair)]
+    return MixedGraph.of(order, parents, pairs)
+
+
+def _scope(graph: MixedGraph, part: Nodes) -> Nodes:
+    return part.union(*(graph.parents[node] for node in part))
+
+
+def _dependences(
+    graph: MixedGraph, after: MixedGraph, matters: Nodes, nodes: Nodes, fixed: Nodes
+) -> Iterator[Path]:
+    """Paths by which variables depend on more than their parents, or on the intervention."""
+    interventions = {Mechanism(str(node)): node for node in graph.sorted(fixed)}  # F_x
+    causes = {node: graph.parents[node] for node in graph.order}
+    causes |= {node: causes[node] | {own} for own, node in interventions.items()}
+    regimes = MixedGraph.of((*interventions, *graph.order), causes, graph.hidden)
+    for node in graph.sorted(matters):
+        parents = graph.parents[node]
+        earlier = {one for one in nodes if graph.rank[one] < graph.rank[node]} - parents
+        if path := after.open_path([node], earlier, parents):
+            yield path
+        if path := regimes.open_path([node], interventions, parents):
+            yield path
+
+
+def _hidden_step(graph: MixedGraph, path: Path) -> tuple[str, str]:
+    """The first hidden cause on a path, its ends in the order of the network."""
+    pair = next(both for both in pairwise(path) if both[1] in graph.siblings.get(both[0], ()))
+    one, two = graph.sorted(pair)
+    return str(one), str(two)
+
+
+def hidden_cause(pair: tuple[str, str]) -> str:
+    """The pair in words, with the edge as the graph's text has it."""
+    one, two = pair
+    return f"{one!r} and {two!r} share a hidden common cause ({named(one)} <-> {named(two)})"
