@@ -59,6 +59,29 @@ def test_a_network_alone_gives_contrasts_without_intervals(
     assert "intervals come from data" in capsys.readouterr().err
 
 
+def test_a_result_file_answers_with_its_intervals_and_says_what_new_rows_leave_unused(
+    files: dict[str, str], capsys: Captured, tmp_path: Path
+) -> None:
+    graph = lc.MissingnessGraph.read(files["graph.txt"], NETWORK)
+    result = lc.learn(NETWORK, files["rows.csv"], "em", missingness=graph, intervals=True)
+    kept, asked = str(tmp_path / "result.json"), ["--query", "Ill | do(Smoke)", "--json"]
+    result.write(kept)
+    assert main(["effect", kept, *asked, "--intervals", "90"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told == json.loads(json.dumps(lc.effect(result, "Ill", "Smoke", level=0.9).as_data()))
+    for command, query in (("effect", asked), ("query", ["--query", "Ill"])):
+        assert main([command, kept, files["rows.csv"], *query]) == 0
+        said = capsys.readouterr().err
+        assert "its CPTs, missingness graph, intervals are not used" in said
+        assert "learned anew from the data by auto" in said
+        assert main([command, files["net.bif"], files["rows.csv"], *query]) == 0
+        assert "not used" not in capsys.readouterr().err
+    assert (
+        main(["effect", kept, files["rows.csv"], *asked, "--missingness", files["graph.txt"]]) == 0
+    )
+    assert "its CPTs, intervals are not used" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("more", [[], ["--method", "em"]])
 def test_rows_and_a_graph_give_intervals_around_the_truth(
     files: dict[str, str], capsys: Captured, more: list[str]

@@ -20,7 +20,13 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.queries import names_and_states, split_query, states_in
+from lacunet.cli.queries import (
+    answering,
+    names_and_states,
+    note_what_is_not_used,
+    split_query,
+    states_in,
+)
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -36,7 +42,8 @@ EXAMPLE = """example:
 The edges of the network are taken as causes. With --missingness GRAPH the effect is recovered by
 the graph's estimand, which allows for hidden common causes (Smoke <-> Ill) and for values that
 are not missing at random; with --method too, the network is learned by it first. Without DATA the
-network's own CPTs answer, without intervals.
+network's own CPTs answer: with intervals if `lacunet learn --intervals -o FILE.json` has written
+it.
 """
 
 
@@ -59,13 +66,10 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
-    if options.intervals is not None and not has_data(options):
-        raise LacunetError(
-            "intervals come from data, and none are given.", "name the data after the network."
-        )
-    network = network_of(options)
+    known: Any = network_of(options) if has_data(options) else answering(options, "effect")
+    network: Network = getattr(known, "network", known)
     asked = [_parsed(network, text) for text in options.query]
-    effects, code = _effects(network, asked, options)
+    effects, code = _effects(known, network, asked, options)
     if options.json:
         print(json.dumps([one.as_data() for one in effects]))
     else:
@@ -112,12 +116,12 @@ def _parsed(network: Network, text: str) -> AskedEffect:
 
 
 def _effects(
-    network: Network, asked: list[AskedEffect], options: Namespace
+    known: Any, network: Network, asked: list[AskedEffect], options: Namespace
 ) -> tuple[list[Effect], int]:
-    """The effects from the graph and rows, from what the rows teach, or from the network alone."""
+    """The effects from the graph and rows, from what the rows teach, or from what is known."""
     from lacunet.uncertainty.effect import effect
 
-    source: Any = network
+    source = known
     code = 0
     level = options.intervals or 0.95
     more: dict[str, Any] = {"reference": options.reference, "level": level}
@@ -128,6 +132,7 @@ def _effects(
         more |= {"data": noted_table(options, network), "population": options.population}
         for text in source.check_data(more["data"]):
             note(text)
+        note_what_is_not_used(options, "the effect is estimated anew from the data")
     elif options.population:
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
@@ -147,4 +152,5 @@ def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, i
     for text in (*result.notes, *result.warnings):
         note(text)
     note(f"learned by {result.method}")
+    note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
     return result, code

@@ -18,12 +18,11 @@ from lacunet.cli.options import (
     network_of,
     note,
 )
-from lacunet.cli.queries import split_query, states_in
+from lacunet.cli.queries import answering, note_what_is_not_used, split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.estimate.result import Result
     from lacunet.inference.answer import Answer
     from lacunet.model.network import Network
 
@@ -61,7 +60,7 @@ def run(options: Namespace) -> int:
     """Print the answers."""
     from lacunet.inference.query import query
 
-    result: Any = network_of(options) if has_data(options) else _known(options)
+    result: Any = network_of(options) if has_data(options) else answering(options, "query")
     network: Network = getattr(result, "network", result)
     asked = [_parsed(network, text) for text in options.query]
     code = 0
@@ -81,26 +80,6 @@ def run(options: Namespace) -> int:
     else:
         print("\n\n".join(map(_as_text, answers)))
     return code
-
-
-def _known(options: Namespace) -> Result | Network:
-    """The network that answers, or the result with all that it knows."""
-    from lacunet.estimate.result import Result, read_learned
-
-    found = network_of(options) if options.network is None else read_learned(options.network)
-    if not (found.network if isinstance(found, Result) else found).has_cpts:
-        raise LacunetError(
-            "the network has no CPTs, and no data are given to learn them from.",
-            f"name the data after the network: lacunet query {options.network or 'NETWORK'} DATA "
-            "--query ...",
-        )
-    sure = found.uncertainty if isinstance(found, Result) else None
-    if options.intervals is not None and sure is None:
-        raise LacunetError(
-            "intervals come from data, and none are given.",
-            "name the data after the network, or learn with --intervals -o FILE.json.",
-        )
-    return found
 
 
 class AskedQuery(NamedTuple):
@@ -139,6 +118,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
         note(f"learned by {result.method}; {options.intervals:.0%} intervals by {sure.recipe}")
         for direction in sure.unidentified[:3]:
             note(f"not identified by the data: {direction}")
+    note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
     return result, code
 
 
