@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 # Control characters of names and files, which must never reach a terminal; lines may break.
 _ESCAPED = {at: f"\\x{at:02x}" for at in (*range(10), *range(11, 32), *range(127, 160))}
@@ -41,6 +43,14 @@ class LacunetError(ValueError):
 
 class LacunetWarning(UserWarning):
     """The input was accepted, but the user should know how."""
+
+
+def check_level(level: Any) -> None:
+    """Refuse what is not the level of an interval."""
+    if not (isinstance(level, Real) and 0 < float(level) < 1):
+        raise LacunetError(
+            f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
+        )
 
 
 def warn(message: str, category: type[LacunetWarning] = LacunetWarning) -> None:

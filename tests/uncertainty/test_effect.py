@@ -57,6 +57,34 @@ def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
         lc.effect(NETWORK, "Y", "X", reference="maybe")
 
 
+def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
+    states = {name: ["0", "1"] for name in NETWORK.variables}
+    network = Network(states, NETWORK.parents_of, {c.child: c.table for c in NETWORK.cpts})
+    graph = MissingnessGraph.parse("Z -> R[X]", network)
+    hidden = lc.MissingByGraph(graph, {"X": [0.15, 0.35]})
+    rows = lc.simulate(network, 500, hidden, np.random.default_rng(1)).table
+    result = lc.learn(network, rows, "mgraph", missingness=graph)
+    for source, data in ((result, None), (graph, rows)):
+        asked = lc.effect(source, "Y", "X", {"Z": "1"}, data=data, reference="1", outcome="0")
+        for state in (1, 1.0, np.int64(1)):
+            same = lc.effect(
+                source, "Y", "X", {"Z": state}, data=data, reference=state, outcome=state - 1
+            )
+            assert (same.title, same.contrasts) == (asked.title, asked.contrasts)
+        not_seen = lc.effect(source, "Y", "X", {"Z": None}, data=data)
+        assert str(not_seen) == str(lc.effect(source, "Y", "X", data=data))
+        refused: list[dict[str, Any]] = [
+            {"given": ["Z"]},
+            {"given": {"Z": 2}},
+            {"reference": 2},
+            {"reference": float("nan")},
+            {"outcome": "x"},
+        ]
+        for wrong in refused:
+            with pytest.raises(LacunetError):
+                lc.effect(source, "Y", "X", data=data, **wrong)
+
+
 def test_a_graph_and_a_result_give_nearly_the_same_effect_with_intervals() -> None:
     rows = rows_of(4000, 1)
     result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, prior=1)

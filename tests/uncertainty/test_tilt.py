@@ -276,6 +276,23 @@ def test_cells_of_several_states_are_said_to_be_taken_as_missing() -> None:
     assert "several states" not in str(em)
 
 
+def test_states_are_read_as_in_queries_and_names_are_of_one_variable() -> None:
+    network = Network({"Old": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Old"]})
+    rows = {"Old": ["1"] * 80, "Ill": ["0"] * 20 + ["1"] * 20 + [None] * 40}
+    asked = sensitivity(network, rows, "Ill", "1", {"Old": "1"}, "Ill", tilted_state="0")
+    same = sensitivity(network, rows, "Ill", 1, {"Old": 1.0}, "Ill", tilted_state=0)
+    assert str(same) == str(asked)
+    wrong: list[tuple[Any, ...]] = [
+        ("Ill", "1", {}, ["Ill", "Old"]),
+        (["Ill"], "1", {}, "Ill"),
+        ("Ill", None, {}, "Ill"),
+        ("Ill", "1", ["Old"], "Ill"),
+    ]
+    for question in wrong:
+        with pytest.raises(LacunetError):
+            sensitivity(network, rows, *question)
+
+
 def test_what_is_never_missing_is_refused() -> None:
     with pytest.raises(LacunetError, match="'Age' is never missing"):
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.cli.options import names, network_of, note
 from lacunet.errors import LacunetError
+from lacunet.wording import in_shell
 
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
@@ -83,7 +83,7 @@ def note_what_is_not_used(options: Namespace, instead: str) -> None:
     text = f"{options.network} keeps a learned result, but its {', '.join(unused)} are not used"
     note(f"{text}: {instead}; without data the result itself answers")
     if graph and not options.missingness:
-        note(f"--missingness {shlex.quote('; '.join(graph.splitlines()))} gives the graph again")
+        note(f"--missingness {in_shell('; '.join(graph.splitlines()))} gives the graph again")
 
 
 def _without_do(text: str) -> tuple[str, str]:

@@ -25,7 +25,8 @@ from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import posed, state_named, states_seen
+from lacunet.inference.query import check_mapping
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, observed_parents
@@ -81,11 +82,11 @@ def sensitivity(
     network: AnyNetwork,
     data: Any,
     target: str,
-    state: str,
-    evidence: Mapping[str, str],
+    state: object,
+    evidence: Mapping[str, object],
     mechanism: str,
     *,
-    tilted_state: str | None = None,
+    tilted_state: object = None,
     threshold: float | None = None,
     given: Sequence[str] | None = None,
     deltas: Sequence[float] = DELTAS,
@@ -164,7 +165,7 @@ def sensitivity(
         bare = None
         if method == "em":
             learned = _start(network, rows, setting)
-            asked_of = posed(learned.network, [(target,)], evidence, budget)
+            asked_of = posed(learned.network, [(target,)], question.evidence, budget)
             bare = unsupported_share(asked_of) or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
@@ -334,15 +335,21 @@ def _checked(
     network: Network,
     look: Look,
     target: str,
-    state: str,
-    evidence: Mapping[str, str],
+    state: object,
+    evidence: Mapping[str, object],
     mechanism: str,
-    tilted_state: str | None,
+    tilted_state: object,
 ) -> Question:
-    asked = {target: state, **evidence}
-    for name, value in asked.items():
-        network.state_index(name, value)
-    if target in evidence:
+    for argument, name in (("target", target), ("mechanism", mechanism)):
+        if not isinstance(name, str):
+            raise LacunetError(
+                f"{argument} is {name!r}, but must be the name of one variable.",
+                "ask about one variable at a time.",
+            )
+    check_mapping("evidence", evidence)
+    state, seen = state_named(network, target, state), states_seen(network, evidence)
+    asked = {target: state, **seen}
+    if target in seen:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
     hidden = look.hidden(network)
     inside = mechanism.removeprefix("R[").removesuffix("]")
@@ -356,10 +363,11 @@ def _checked(
             f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
             f"missing at times: {', '.join(hidden) or 'nothing'}.",
         )
-    _refuse_decided(network, target, state, evidence)
-    tilted = tilted_state or asked.get(mechanism, network.states(mechanism)[-1])
-    network.state_index(mechanism, tilted)
-    return Question(target, state, dict(evidence), mechanism, tilted)
+    _refuse_decided(network, target, state, seen)
+    tilted = asked.get(mechanism, network.states(mechanism)[-1])
+    if tilted_state is not None:
+        tilted = state_named(network, mechanism, tilted_state)
+    return Question(target, state, seen, mechanism, tilted)
 
 
 def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping[str, str]) -> None:

@@ -381,6 +381,19 @@ def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, in
     return seen
 
 
+def state_named(network: Network, variable: str, value: object) -> str:
+    """The state that a value names, read as data and evidence are; what is missing names none."""
+    code = codes_seen(network, {variable: value}).get(variable)
+    if code is None:
+        raise NetworkError.no_such_state(variable, str(value), network.states(variable))
+    return network.states(variable)[code]
+
+
+def states_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, str]:
+    """The states that evidence names, without what was not seen."""
+    return {name: network.states(name)[at] for name, at in codes_seen(network, evidence).items()}
+
+
 @lru_cache(maxsize=1024)
 def _matcher(
     states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]

@@ -248,12 +248,8 @@ def after_doing(
     network: Network, evidence: Mapping[str, object], do: Mapping[str, object]
 ) -> tuple[Network, Mapping[str, object]]:
     """The network after an intervention, and all that is seen in it, what was done included."""
-    for what, given in (("evidence", evidence), ("do", do)):
-        if not isinstance(given, Mapping):
-            raise QueryError(
-                f"{what} is {given!r}, but must be a mapping of variables to states.",
-                'write it as {"Test": "positive"}.',
-            )
+    check_mapping("evidence", evidence)
+    check_mapping("do", do)
     if not do:
         return network, evidence
     if both := sorted(set(do) & set(evidence)):
@@ -294,6 +290,15 @@ def check_confounding(
 def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
     """Warn of answers that depend on how two variables with a hidden common cause go together."""
     warn(f"{hidden_cause(pair)}: {NOT_DESCRIBED}.")
+
+
+def check_mapping(name: str, value: object) -> None:
+    """Refuse what does not say which variables have which states."""
+    if not isinstance(value, Mapping):
+        raise QueryError(
+            f"{name} is {value!r}, but must be a mapping of variables to states.",
+            'write it as {"Test": "positive"}.',
+        )
 
 
 def check_choice(unsupported: str, choices: Sequence[str] = UNSUPPORTED) -> None:

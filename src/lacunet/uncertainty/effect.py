@@ -27,7 +27,8 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints
 from lacunet.inference.answer import SHOWN_SHARE, resting
-from lacunet.inference.query import NOTED_SHARE, query
+from lacunet.inference.joint import state_named, states_seen
+from lacunet.inference.query import NOTED_SHARE, check_mapping, query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
@@ -284,8 +285,8 @@ def effect(
     *,
     data: Any = None,
     population: Any = None,
-    reference: str | None = None,
-    outcome: str | None = None,
+    reference: object = None,
+    outcome: object = None,
     level: float = 0.95,
 ) -> Effect:
     """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
@@ -298,7 +299,7 @@ def effect(
     target, do
         The variable asked about, and the one that is set.
     given
-        What is known of other variables.
+        What is known of other variables, as the evidence of `lacunet.query`.
     data
         The rows from which a missingness graph recovers the effect.
     population
@@ -342,12 +343,12 @@ def effect(
             )
     network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
     states = network.states(network.known(do))
-    base = states[0] if reference is None else str(reference)
-    if base not in states:
-        raise LacunetError(f"{do!r} has no state {base!r}.", f"its states are {list(states)}.")
+    base = states[0] if reference is None else state_named(network, do, reference)
     outcomes = network.states(network.known(target))
     if outcome is not None:
-        network.state_index(target, outcome)
+        outcome = state_named(network, target, outcome)
+    check_mapping("given", given)
+    given = states_seen(network, given)
     if target == do or {target, do} & {*given}:
         raise LacunetError(
             f"{target!r}, {do!r} and what is given must be different variables.",
@@ -360,7 +361,7 @@ def effect(
     return Effect(
         target,
         do,
-        dict(given),
+        given,
         outcomes,
         states,
         base,
@@ -466,7 +467,7 @@ def _by_graph(
     graph: MissingnessGraph,
     target: str,
     do: str,
-    given: Mapping[str, object],
+    given: Mapping[str, str],
     data: Any,
     population: Any,
     level: float,
@@ -480,7 +481,7 @@ def _by_graph(
     verdict = graph.recover([target], list(given), [do], population=known)
     laws = population_laws(graph.network, verdict, population)
     found = recovered(verdict, data, population=laws)
-    place = tuple(graph.network.state_index(name, str(state)) for name, state in given.items())
+    place = tuple(graph.network.state_index(name, state) for name, state in given.items())
     chosen: Any = (slice(None), *place)
     shape = found.found.table.shape
     cells = np.arange(int(np.prod(shape))).reshape(shape)[chosen]  # cause, outcome

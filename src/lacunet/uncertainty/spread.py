@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.errors import LacunetError
+from lacunet.errors import check_level
 from lacunet.model.network import FloatArray
 
 HALF_A_ROW = 0.5
@@ -121,10 +121,7 @@ class Spread:
         """
         from scipy.special import betaincinv, ndtri, stdtrit
 
-        if not 0 < level < 1:
-            raise LacunetError(
-                f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
-            )
+        check_level(level)
         is_known = np.isinf(self.sizes)
         sizes = np.where(is_known, 0.0, self.sizes)
         if self.degrees < np.inf:  # quantiles of the t distribution

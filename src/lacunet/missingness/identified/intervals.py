@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lacunet.errors import LacunetError
+from lacunet.errors import check_level
 from lacunet.model.network import FloatArray
 
 BISECTIONS = 60
@@ -37,8 +37,7 @@ def covering(
     """
     from scipy.special import ndtr, ndtri
 
-    if not 0 < level < 1:
-        raise LacunetError(f"the level is {level!r}, but must lie between 0 and 1.")
+    check_level(level)
     error = np.maximum(low_error, high_error)
     apart = np.divide(high - low, error, out=np.full(np.shape(low), np.inf), where=error > 0)
     fewest = np.full(np.shape(low), float(ndtri(level)))  # c for ends far apart
