@@ -485,6 +485,20 @@ def test_a_row_that_shows_what_cannot_be_is_not_completed_anywhere(draws: int | 
     lc.impute(network, kept, draws=draws, proper=False, rng=0)
 
 
+@pytest.mark.parametrize("many", [1, 20])
+def test_a_row_of_probability_zero_has_no_share_without_support(many: int) -> None:
+    dry = lc.Network(
+        {"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]]}
+    ).with_support({"A": np.array(9.0), "B": np.array([9.0, 0.0])})
+    rows = {"A": [None] * 2 * many, "B": ["1", "0"] * many}
+    with pytest.warns(lc.LacunetWarning) as said:
+        found = lc.predict(dry, rows, "A", give=["probabilities", "unsupported"])
+    for cells in map(np.asarray, found.values()):
+        assert np.isnan(cells[::2]).all()
+        np.testing.assert_allclose(cells[1::2], 0.5)  # half of P(A | B=0) is that of A=1
+    assert any("50.0% on average" in str(own.message) for own in said)
+
+
 def test_what_cannot_be_done_is_said() -> None:
     frame = pd.DataFrame({"Rain": ["no"], "Sprinkler": ["off"], "Wet": ["yes"]})
     with pytest.warns(lc.LacunetWarning, match=r"1 row of probability zero .*first: row 1"):

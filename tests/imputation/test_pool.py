@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,6 +33,28 @@ def test_a_case_by_hand() -> None:
     few = lc.pool([1, 2, 3], [1, 1, 1], df=20)
     np.testing.assert_allclose(1 / few.df, 1 / (2 * (7 / 4) ** 2) + 1 / (21 / 23 * 20 * 3 / 7))
     assert "estimate" in repr(few)
+
+
+def test_estimates_that_differ_without_variance_leave_no_degrees_of_freedom() -> None:
+    # lambda = 1: the formula's second term is infinite, and so is the interval, as near it.
+    for variance in (0.0, 1e-12):
+        pooled = lc.pool([0.1, 0.2, 0.3], [variance] * 3, df=10)
+        assert pooled.df < 1e-8
+        assert np.isinf(pooled.interval()).tolist() == [True, True]
+    np.testing.assert_allclose(lc.pool([0.1, 0.2, 0.3], [0, 0, 0]).df, 2)
+    assert lc.pool([0.2, 0.2], [0, 0], df=10).interval().tolist() == [0.2, 0.2]
+
+
+@pytest.mark.parametrize("df", [[10, 10], "x", None, 0, float("nan")])
+def test_degrees_of_freedom_that_are_none_are_refused(df: Any) -> None:
+    with pytest.raises(lc.LacunetError, match="df is"):
+        lc.pool([0.1, 0.2], [0.01, 0.01], df=df)
+
+
+@pytest.mark.parametrize("level", [None, "x", 0, 95, True])
+def test_a_level_that_is_none_is_refused(level: Any) -> None:
+    with pytest.raises(lc.LacunetError, match="the level"):
+        lc.pool([0.1, 0.2], [0.01, 0.01]).interval(level)
 
 
 @given(TABLES, st.floats(1, 1e4))

@@ -17,10 +17,11 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.bounds import bounds, worst_case
 
 
+@pytest.mark.parametrize("size", [2, 3, 6])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_bounds_are_the_extremes_over_all_completions(seed: int) -> None:
+def test_the_bounds_are_the_extremes_over_all_completions(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
-    codes = np.stack([rng.integers(0, 3, 6), rng.integers(0, 4, 6)])  # 2 and 3: missing
+    codes = np.stack([rng.integers(0, 3, size), rng.integers(0, 4, size)])  # 2 and 3: missing
     table = EncodedTable.of(
         {"U": 2, "X": 3},
         {"U": codes[0].astype(np.uint8), "X": codes[1].astype(np.uint8)},
@@ -29,11 +30,9 @@ def test_the_bounds_are_the_extremes_over_all_completions(seed: int) -> None:
     low, high = bounds(rows, Network({"U": "ab", "X": "abc"}), ("X",), ("U",))
     lowest, highest = _extremes(codes)
     seen = np.isfinite(lowest)
-    forced = low > 0  # where no row need have u, the bounds say nothing and are 0 and 1
-    np.testing.assert_allclose(low[seen & forced], lowest[seen & forced])
-    assert (low <= np.where(seen, lowest, 1) + 1e-12).all()
-    np.testing.assert_allclose(high[seen & (high < 1)], highest[seen & (high < 1)])
-    assert (high >= np.where(seen, highest, 0) - 1e-12).all()
+    # where no completion has u, the bounds say nothing
+    np.testing.assert_allclose(low, np.where(seen, lowest, 0), rtol=1e-12)
+    np.testing.assert_allclose(high, np.where(seen, highest, 1), rtol=1e-12)
 
 
 def _extremes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +50,13 @@ def _extremes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 lowest[u] = np.minimum(lowest[u], share)
                 highest[u] = np.maximum(highest[u], share)
     return lowest, highest
+
+
+def test_what_no_row_can_be_is_bounded_although_none_need_have_the_condition() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1", "2"]}, {"B": ["A"]})
+    found = worst_case(network, {"A": [None, None, "1"], "B": ["0", "2", "1"]}, "B", "A")
+    np.testing.assert_array_equal(found.high, [[1, 0, 1], [0.5, 1, 0.5]])
+    assert found.interval()[0, 1, 1] > 0.5  # as sure as one row makes it, not more
 
 
 def test_complete_rows_leave_no_room() -> None:

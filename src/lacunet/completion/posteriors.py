@@ -35,7 +35,7 @@ class Posteriors:
 
     ``log_probability`` is that of what each row shows. ``unsupported_of`` has, if it was asked
     for, the share of each posterior that rests on CPT rows without data, ``bounds_of`` how far
-    these could move it.
+    these could move it. What a row of probability zero would have is NaN.
     """
 
     of_target: Mapping[str, FloatArray]
@@ -112,6 +112,8 @@ def row_posteriors(
             alone = asked if len(hidden) == 1 else _SolvedPosteriors.of(cells, part, [name], budget)
             rows, problem = alone.rows_with(name)
             unsupported_of[name][here][rows] = alone.bare_shares(cells, budget)[problem]
+        for own in unsupported_of.values():
+            own[here][np.isneginf(logs)] = np.nan
     return Posteriors(of_target, log_probability, unsupported_of)
 
 

@@ -266,9 +266,11 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
             answers = tuple(np.full(own.shape[1], np.nan) for own in of_target.values())
         for name, answer in zip(names, answers, strict=True):
             of_target[name][at] = answer
-            if shares and not np.isnan(answer[0]):
-                share = unsupported_share(posed(whole, [(name,)], seen, memory))
-                unsupported_of[name][at] = share or 0.0
+            if shares:
+                share = np.nan
+                if not np.isnan(answer[0]):
+                    share = unsupported_share(posed(whole, [(name,)], seen, memory)) or 0.0
+                unsupported_of[name][at] = share
     found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
     return found, _ShownInRows(misses_any, frozenset(patterns))
 

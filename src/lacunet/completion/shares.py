@@ -17,17 +17,17 @@ def object_to_shares(shares: FloatArray, what: str, unsupported: str) -> None:
     Parameters
     ----------
     shares
-        The share of each row.
+        The share of each row; NaN for a row of probability zero.
     what
         What rests on them, in words.
     """
     resting = int((shares >= NOTED_SHARE).sum())
     if not resting:
         return
-    worst = int(np.argmax(shares))
+    worst = int(np.nanargmax(shares))
     words = (
         f"{what}: those of {counted(resting, 'row')} rest on CPT rows that no data support, "
-        f"by {shares.max():.1%} in row {worst + 1}, by {shares.mean():.1%} on average"
+        f"by {np.nanmax(shares):.1%} in row {worst + 1}, by {np.nanmean(shares):.1%} on average"
     )
     if unsupported == "refuse":
         raise UnsupportedError(f"{words}.", "unsupported='ignore' accepts that.")

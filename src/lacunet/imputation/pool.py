@@ -19,16 +19,18 @@ few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, check_level
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray
 from lacunet.wording import text_table
 
 LEAST = 2  # tables that show how far they differ
+LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,11 +50,9 @@ class Pooled:
         """The interval of each estimate: its axes, then low and high."""
         from scipy.special import stdtrit
 
-        if not 0 < level < 1:
-            raise LacunetError(
-                f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
-            )
-        reach = stdtrit(self.df, (1 + level) / 2) * self.standard_error
+        check_level(level)
+        quantiles = stdtrit(self.df, (1 + level) / 2)
+        reach = np.where(self.df < LEAST_DF, np.inf, quantiles) * self.standard_error
         return np.stack([self.estimate - reach, self.estimate + reach], axis=-1)
 
     def __repr__(self) -> str:
@@ -84,7 +84,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     variances
         The variance of each estimate, as if its table had been observed: squared standard errors.
     df
-        The degrees of freedom that the estimate would have had with complete data.
+        The degrees of freedom that the estimate would have had with complete data. Where they are
+        finite, and estimates differ that have no variance, none are left: intervals are infinite.
 
     Examples
     --------
@@ -111,8 +112,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
             "an estimate is not a finite number, or a variance is not one from zero up.",
             "leave out what a completed table does not tell.",
         )
-    if not df > 0:
-        raise LacunetError(f"df is {df!r}, but degrees of freedom are above zero.")
+    if not isinstance(df, Real) or not df > 0:
+        raise LacunetError(f"df is {df!r}, but degrees of freedom are a number above zero.")
     tables = len(found)
     between = (1 + 1 / tables) * found.var(axis=0, ddof=1)
     total = within.mean(axis=0) + between

@@ -163,10 +163,12 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
         \frac{c(x, u)}{c(x, u) + n(\bar x, u)}
 
     :math:`n` is the weight of the rows that show the configuration, :math:`c` that of the
-    rows that do not contradict it. Where no row need have the conditions' states :math:`u`, the
-    bounds are 0 and 1. Each bound is the share f of one part in two, whose rows have the weight w
-    and the squared weights s together; its variance is :math:`f (1 - f) s / w^2`, with f drawn a
-    little to the middle, as by one row more in either part. What a rule decides is 0 or 1.
+    rows that do not contradict it. Where no row need have the conditions' states :math:`u`, those
+    that may have them count as one row if none of them can be :math:`x`, or all must: the share is
+    0, or 1, in every completion that has :math:`u`. Where none may have them, the bounds are 0 and
+    1. Each bound is the share f of one part in two, whose rows have the weight w and the squared
+    weights s together; its variance is :math:`f (1 - f) s / w^2`, with f drawn a little to the
+    middle, as by one row more in either part. What a rule decides is 0 or 1.
 
     Parameters
     ----------
@@ -182,10 +184,18 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
         sums(rows, values, network, scope, len(target))
         for values in (rows.tally.weights, rows.tally.squares)
     )
-    low, low_error = _share(weights.surely, weights.against, squares.surely, squares.against, 0.0)
-    high, high_error = _share(
-        weights.agrees, weights.surely_not, squares.agrees, squares.surely_not, 1.0
+    sure, sure_squares = _with_one_row(
+        weights.surely, squares.surely, weights.agrees, squares.agrees, weights.against == 0
     )
+    low, low_error = _share(sure, weights.against, sure_squares, squares.against, 0.0)
+    sure_not, sure_not_squares = _with_one_row(
+        weights.surely_not,
+        squares.surely_not,
+        weights.against,
+        squares.against,
+        weights.agrees == 0,
+    )
+    high, high_error = _share(weights.agrees, sure_not, squares.agrees, sure_not_squares, 1.0)
     possible = possible_cells(network, scope)
     others = tuple(range(len(given), len(scope)))
     choices = possible.sum(axis=others, keepdims=True)
@@ -279,6 +289,19 @@ def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDA
     left = [name for name in rows.scope if name in scope]
     axes = [1 + left.index(name) for name in scope]
     return np.asarray(found.any(axis=others)).transpose(0, *axes)
+
+
+def _with_one_row(
+    shown: FloatArray,
+    shown_squares: FloatArray,
+    may: FloatArray,
+    may_squares: FloatArray,
+    is_alone: NDArray[np.bool_],
+) -> tuple[FloatArray, FloatArray]:
+    """The rows that show a part, or one of those that may have it where nothing else is there."""
+    row = np.divide(may_squares, may, out=np.zeros_like(may), where=may > 0)
+    is_one = is_alone & (shown == 0)
+    return np.where(is_one, row, shown), np.where(is_one, row**2, shown_squares)
 
 
 def _share(
