@@ -19,6 +19,7 @@ and given all of them and nothing else the CPT is the answer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -67,8 +68,12 @@ def confounded_pair(
     known = network.mechanisms
     if known is None or not any(sign in known.graph for sign in HIDDEN_CAUSE):
         return None
-    graph = _among_variables(graph_of(known.graph, network))
-    asked, seen, fixed = frozenset[Node](targets), frozenset[Node](given), frozenset[Node](do)
+    graph = _read(known.graph, network)
+    return _pair(graph, frozenset(targets), frozenset(given), frozenset(do))
+
+
+@lru_cache(maxsize=4096)
+def _pair(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> tuple[str, str] | None:
     fixed &= cut(graph, fixed).ancestors(asked | seen)  # setting anything else changes nothing
     path = _open_path(graph, asked, seen, fixed)
     if path is None or (not fixed and _is_in_family(graph, asked, seen)):
@@ -117,6 +122,11 @@ def undescribed_pairs(graph: MissingnessGraph) -> tuple[tuple[str, str], ...]:
     nodes = frozenset(among.order)
     paths = _dependences(among, among, nodes, nodes, _NONE)
     return tuple(dict.fromkeys(_hidden_step(among, path) for path in paths))
+
+
+@lru_cache(maxsize=16)
+def _read(text: str, network: Network) -> MixedGraph:
+    return _among_variables(graph_of(text, network))
 
 
 def _among_variables(graph: MissingnessGraph) -> MixedGraph:
