@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from lacunet.data.read import read_table
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, Network
+from lacunet.model.nodes import Mechanism
+from manifest_laws import Model, random_model
 from strategies import random_rows
 
 Row = dict[str, str | None]
@@ -214,6 +217,74 @@ def test_a_result_learned_with_a_graph_completes_rows_by_it() -> None:
     share = np.mean([drawn["Y"][at] == "b" for at in empty])
     error = np.sqrt(truth * (1 - truth) / len(empty))
     assert abs(share - found["Y=b"][0]) < 4 * error
+
+
+OBSERVED = Network(
+    {"Age": ["y", "m", "o"], "Sex": ["f", "m"], "Ill": ["n", "i"], "Job": ["n", "j"]},
+    {"Ill": ["Age"], "Job": ["Ill", "Sex"]},
+)
+OBSERVED_CAUSES = "Age -> R[Ill]; Age, Sex, R[Ill] -> R[Job]"
+
+
+def _by_full_law(model: Model, row: Row, hidden: str) -> np.ndarray:
+    """P(hidden | what else the row shows, what it misses), from the joint of values and R."""
+    law = model.joint
+    for axis, node in enumerate(model.nodes):
+        if isinstance(node, Mechanism):
+            law = law.take([int(row[node.variable] is not None)], axis)
+        elif node != hidden and row[node] is not None:
+            law = law.take([OBSERVED.states(node).index(str(row[node]))], axis)
+    sums = law.sum(axis=tuple(at for at, node in enumerate(model.nodes) if node != hidden))
+    return np.asarray(sums / sums.sum())
+
+
+@pytest.mark.parametrize(
+    ("method", "options"), [("em", {"tolerance": 1e-13, "max_iterations": 20_000}), ("mgraph", {})]
+)
+def test_mechanisms_whose_causes_all_rows_showed_are_evidence_about_these_causes(
+    method: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    graph = MissingnessGraph.parse(OBSERVED_CAUSES, OBSERVED)
+    model = random_model(graph, np.random.default_rng(8))
+    law = model.manifest()
+    result = lc.learn(OBSERVED, law, method, prior=1.0, missingness=graph, **options)
+    result.write(tmp_path / "kept.json")
+    kept = lc.read_result(tmp_path / "kept.json")
+    choices = [(*OBSERVED.states(name), None) for name in OBSERVED.variables]
+    rows: list[Row] = [
+        dict(zip(OBSERVED.variables, states, strict=True)) for states in product(*choices)
+    ]
+    frame = {name: [row[name] for row in rows] for name in OBSERVED.variables}
+    for target in OBSERVED.variables:
+        names = [f"{target}={state}" for state in OBSERVED.states(target)]
+        predictor = lc.compile(kept, target)
+        found = lc.predict(kept, frame, target)
+        for at, row in enumerate(rows):
+            expected = _by_full_law(model, row, target)
+            np.testing.assert_allclose([found[name][at] for name in names], expected, atol=1e-9)
+            np.testing.assert_allclose(predictor(row)[target], expected, atol=1e-9)
+            if at % 8 == 0:
+                few = lc.predict(kept, {name: [value] for name, value in row.items()}, target)
+                np.testing.assert_allclose([few[name][0] for name in names], expected, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+@pytest.mark.parametrize("method", ["em", "mgraph"])
+def test_rows_that_show_all_causes_are_completed_as_without_mechanisms(method: str) -> None:
+    # the old always answer, and without a prior it is impossible that they do not
+    rows = {"Age": ["y"] * 6 + ["o"] * 4, "Ill": ["n", "n", "i", None, None, None, *"niii"]}
+    network = Network({"Age": ["y", "o"], "Ill": ["n", "i"]}, {"Ill": ["Age"]})
+    result = lc.learn(network, rows, method, missingness="Age -> R[Ill]", prior=1.0)
+    np.testing.assert_allclose(result.mechanisms["Ill"].table, [[0.5, 0.5], [0, 1]])
+    plain = result.network.with_mechanisms(None)
+    new = {"Age": ["y", "o"] * 10, "Ill": [None] * 20}
+    assert lc.impute(result, new) == lc.impute(plain, new)
+    drawn = lc.impute(result, new, draws=2, rng=1, proper=False)
+    assert drawn == lc.impute(plain, new, draws=2, rng=1, proper=False)
+    assert lc.predict(result, new, "Ill") == lc.predict(plain, new, "Ill")
+    some = {"Age": ["o", None], "Ill": [None, None]}  # only the young do not answer
+    assert lc.impute(result, some) == {"Age": ["o", "y"], "Ill": ["i", "n"]}
+    np.testing.assert_allclose(lc.predict(result, some, "Age")["Age=y"], [1, 1])
 
 
 def test_draws_follow_the_full_law() -> None:

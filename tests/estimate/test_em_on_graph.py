@@ -13,6 +13,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
+from lacunet.estimate.mechanisms import mechanism_stages
+from lacunet.estimate.method import Learned, Setting
 from lacunet.estimate.result import Result
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.graph import MissingnessGraph
@@ -21,7 +23,7 @@ from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.gather import with_mechanisms
+from lacunet.statistics.gather import Gathering, gather, with_mechanisms
 from manifest_laws import random_model
 
 TO_THE_END = EM(tolerance=1e-13, max_iterations=200_000)
@@ -107,10 +109,27 @@ def test_leaving_out_ignorable_mechanisms_changes_no_estimate() -> None:
     table = _rows(graph, 300)
     short = em_on(graph, table, method=TO_THE_END)
     long = with_all_mechanisms(graph, table)
-    assert set(short.mechanisms) == set("XY")
+    assert set(augmented(graph, table.partially_observed).name_of) == set("XY")
     assert set(long.variables) == {*"ZXYWV", "R[X]", "R[Y]", "R[W]", "R[V]"}
     for name in graph.network.variables:
         np.testing.assert_allclose(short.cpt(name).table, long.cpt(name).table, atol=1e-9)
+    assert set(short.mechanisms) == set("XYWV")
+    for name, cpt in short.mechanisms.items():
+        node = long.cpt(f"R[{name}]")
+        assert (cpt.family, cpt.states) == (node.family, node.states)
+        np.testing.assert_allclose(cpt.table, node.table, atol=1e-9)
+
+
+def test_a_mechanism_too_large_for_memory_is_left_out_with_those_it_causes() -> None:
+    graph = MissingnessGraph.parse("X, Y -> R[Z]; R[Z] -> R[W]; X -> R[V]", _five())
+    table = _rows(graph, 300)
+    (stage,) = mechanism_stages(graph, table.partially_observed)
+    statistics = gather(Gathering(stage.needs, graph.network), [table])
+    assert set(stage.solve(statistics, Learned(), Setting(2.0)).mechanisms) == set("ZWV")
+    # 8 cells of R[Z], 4 of the others, each of 24 bytes, in an eighth of the memory
+    found = stage.solve(statistics, Learned(), Setting(2.0, memory=8 * 24 * 7))
+    assert set(found.mechanisms) == {"V"}
+    assert "'W', 'Z'" in found.notes[0]
 
 
 def test_under_mar_it_is_plain_em() -> None:

@@ -5,27 +5,33 @@ cell is :math:`\Pr(x \mid \text{shown}, r)`, not :math:`\Pr(x \mid \text{shown})
 pattern says something about what it hides. So every mechanism is a node, and every row shows it.
 Only a variable that has no column at all was not hidden by its mechanism.
 
+A mechanism whose causes a row shows has the same probability whatever the row misses. It says
+nothing there, unless a mechanism that does has it as a cause; and it cannot make a row impossible.
+
 Completions are right if the graph identifies the *full law* :math:`\Pr(x, r)`; the law of the
 variables alone does not do (R. Nabi, R. Bhattacharya and I. Shpitser, 2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
 from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.joint import codes_seen
-from lacunet.model.mechanisms import MISSING, SHOWN, with_nodes
-from lacunet.model.network import Network
+from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms, with_nodes
+from lacunet.model.network import Mask, Network
 
 
 def rows_with_mechanisms(
-    network: Network, table: EncodedTable, absent: Collection[str] = ()
+    network: Network,
+    table: EncodedTable,
+    absent: Collection[str] = (),
+    unseen: Collection[str] = (),
 ) -> tuple[Network, EncodedTable]:
-    """The network with its mechanisms as nodes, and the rows that show them.
+    """The network with the mechanisms that say something as nodes, and the rows that show them.
 
     Parameters
     ----------
@@ -33,20 +39,53 @@ def rows_with_mechanisms(
         Rows of the network's variables, each cell missing where its mechanism hides it.
     absent
         Variables that the data have no column for: their mechanisms are not shown either.
+    unseen
+        Variables that are not evidence, whether a row shows them or not.
     """
-    whole = with_nodes(network)
-    if network.mechanisms is None or whole is network:
+    if network.mechanisms is None:
         return network, table
-    columns = dict(table.columns)
-    for variable, name in network.mechanisms.name_of.items():
-        is_shown = table.columns[variable] < table.cardinality_of[variable]
-        codes = np.full(table.rows, 2) if variable in absent else is_shown
-        columns[name] = codes.astype(np.uint8)
-    cardinality_of = {
-        **table.cardinality_of,
-        **dict.fromkeys(network.mechanisms.name_of.values(), 2),
-    }
-    return whole, table.with_columns(cardinality_of, columns)
+
+    def is_shown(name: str) -> Mask:
+        return np.asarray(table.columns[name] < table.cardinality_of[name])
+
+    found = _tell(network.mechanisms, {*absent}, lambda v: v in unseen or ~is_shown(v))
+    tells = {variable: own for variable, own in found.items() if np.any(own)}
+    whole = with_nodes(network, tells)
+    if whole is network:
+        return network, table
+    columns, nodes = dict(table.columns), network.mechanisms.name_of
+    for variable, where in tells.items():
+        codes = np.full(table.rows, 2) if variable in absent else is_shown(variable).astype(int)
+        if not network.mechanisms.cpt_of[variable].table.all():  # a factor above zero does no harm
+            codes[~np.broadcast_to(where, codes.shape)] = 2
+        columns[nodes[variable]] = codes.astype(np.uint8)
+    added = dict.fromkeys((nodes[variable] for variable in tells), 2)
+    return whole, table.with_columns({**table.cardinality_of, **added}, columns)
+
+
+def _tell(
+    mechanisms: Mechanisms, absent: Collection[str], is_hidden: Callable[[str], Mask | bool]
+) -> dict[str, Mask | bool]:
+    """In which rows each mechanism says something about what they miss, by its variable.
+
+    Parameters
+    ----------
+    is_hidden
+        In which rows the value of a variable is not evidence.
+    """
+    cpt_of = mechanisms.cpt_of
+    variable_of = {cpt.child: variable for variable, cpt in cpt_of.items()}
+    tells: dict[str, Mask | bool] = dict.fromkeys(cpt_of, False)
+    for variable in reversed(mechanisms.in_order()):  # effects before their causes
+        for cause in cpt_of[variable].parents:
+            other = variable_of.get(cause)
+            if variable not in absent:
+                hidden = is_hidden(cause) if other is None else other in absent
+                tells[variable] = tells[variable] | hidden
+        for cause in cpt_of[variable].parents:
+            if (other := variable_of.get(cause)) is not None:
+                tells[other] = tells[other] | tells[variable]
+    return tells
 
 
 def evidence_with_mechanisms(
@@ -55,7 +94,7 @@ def evidence_with_mechanisms(
     shown: Mapping[str, object],
     unseen: Collection[str] = (),
 ) -> Mapping[str, object]:
-    """What one row shows, its mechanisms included.
+    """What one row shows, its mechanisms included where they say something.
 
     What was not asked is shown: its mechanism did not hide it.
 
@@ -66,16 +105,20 @@ def evidence_with_mechanisms(
     shown
         What counts as evidence of the variables themselves.
     unseen
-        Variables that are missing to the rules of what was not asked.
+        Variables that are not evidence: they are missing to the rules of what was not asked, and to
+        mechanisms.
     """
     if network.mechanisms is None:
         return shown
     seen = codes_seen(network, row)
     skipped = _not_asked(network, seen, unseen)
+    known = {*seen, *skipped}
+    absent = {variable for variable in network.variables if variable not in row}
+    tells = _tell(network.mechanisms, absent, lambda v: v in unseen or v not in known)
     states = {
-        name: SHOWN if variable in seen or variable in skipped else MISSING
+        name: SHOWN if variable in known else MISSING
         for variable, name in network.mechanisms.name_of.items()
-        if variable in row
+        if variable in row and tells[variable]
     }
     return {**shown, **skipped, **states}
 

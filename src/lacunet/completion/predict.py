@@ -173,7 +173,8 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRo
 def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
     """The posteriors of some rows."""
     network, names = asked.network, asked.names
-    whole, rows = rows_with_mechanisms(network, table, latent)
+    unseen = () if asked.given_targets else names
+    whole, rows = rows_with_mechanisms(network, table, latent, unseen)
     shown = rows if asked.given_targets else _without(rows, names)
     found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
     if asked.bounds:
@@ -257,7 +258,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
     patterns = set()
     for at, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
-        evidence = evidence_with_mechanisms(network, row, shown)
+        evidence = evidence_with_mechanisms(network, row, shown, names)
         seen = {name: state for name, state in evidence.items() if name not in names}
         patterns.add(frozenset(seen.keys() & network.states_of.keys()))
         try:

@@ -85,6 +85,7 @@ class MGraph:
 
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
+        from lacunet.estimate.mechanisms import mechanism_stages_alone
         from lacunet.estimate.recovery import recovery_stage
         from lacunet.missingness.confounding import NOT_DESCRIBED, hidden_cause, undescribed_pairs
         from lacunet.missingness.recover.answers import recover_families
@@ -95,11 +96,13 @@ class MGraph:
         if look.partially is not None:
             notes = graph.check_partially(look.partially, network.variables)
         notes += tuple(f"{hidden_cause(p)}: {NOT_DESCRIBED}" for p in undescribed_pairs(graph))
+        partially = graph.partially_observed if look.partially is None else look.partially
         verdicts = recover_families(graph, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         recovery = recovery_stage(network, verdicts, "refused" if is_refused else "the prior")
         stages = [recovery, self._last(network, recovery.families, lost)]
+        stages += mechanism_stages_alone(graph, partially)
         heldout = None
         if self.otherwise in STAND_INS:
             plan = self._stand_in().plan(network, look)
@@ -159,7 +162,7 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
         needs,
         partial(_standing_in, plan, name),
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
-        prior_from=plan.stages[-1].prior_from,
+        prior_from=next((own.prior_from for own in plan.stages[::-1] if own.prior_from), ""),
     )
 
 

@@ -69,8 +69,8 @@ class Result:
     the `LearnedPrior`: the pseudo-counts of every variable's cells, and a sentence on them.
     ``ended`` tells how an iterative method ended, None for a closed form. ``why`` is the reason for
     the method, where the method was chosen and not given, and what the prior is like, where it was
-    learned. ``mechanisms`` are the CPTs of the mechanisms, where EM learned them from a missingness
-    graph; ``uncertainty`` is None unless intervals were asked for.
+    learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was given;
+    ``uncertainty`` is None unless intervals were asked for.
     """
 
     network: Network

@@ -50,13 +50,16 @@ def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> li
 
 
 def _as_learned(result: Result, tables: Tables) -> Network:
-    """The learned network, its mechanisms too, with other parameters."""
+    """The learned network, its mechanisms too, with other parameters.
+
+    Mechanisms that were counted beside EM stay as they are.
+    """
     network = result.network
     drawn = network.with_tables({name: tables[name] for name in network.variables})
     mechanisms = network.mechanisms
     if mechanisms is not None:
         cpt_of = {
-            variable: Cpt(cpt.child, cpt.parents, tables[cpt.child], cpt.states)
+            variable: Cpt(cpt.child, cpt.parents, tables.get(cpt.child, cpt.table), cpt.states)
             for variable, cpt in mechanisms.cpt_of.items()
         }
         drawn = drawn.with_mechanisms(Mechanisms(mechanisms.graph, cpt_of))

@@ -7,8 +7,9 @@ them are nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 from lacunet.model.network import Cpt, FloatArray, Network, NetworkError
 
@@ -19,8 +20,7 @@ MISSING, SHOWN = "missing", "shown"
 class Mechanisms:
     """The CPT of each mechanism that was learned, by the variable that it hides.
 
-    ``graph`` is the text of the missingness graph. Mechanisms that only look at what every row
-    shows change no completion; they need not be here.
+    ``graph`` is the text of the missingness graph.
     """
 
     graph: str
@@ -31,9 +31,23 @@ class Mechanisms:
         """The node of each mechanism, by its variable."""
         return {variable: cpt.child for variable, cpt in self.cpt_of.items()}
 
+    def in_order(self) -> list[str]:
+        """The variables, those whose mechanisms are causes before those that they hide."""
+        variable_of = {cpt.child: variable for variable, cpt in self.cpt_of.items()}
+        among = {
+            variable: [variable_of[node] for node in cpt.parents if node in variable_of]
+            for variable, cpt in self.cpt_of.items()
+        }
+        return list(TopologicalSorter(among).static_order())
 
-def with_nodes(network: Network) -> Network:
+
+def with_nodes(network: Network, variables: Collection[str] | None = None) -> Network:
     """The network with its mechanisms as nodes, or the network itself where it has none.
+
+    Parameters
+    ----------
+    variables
+        Those whose mechanisms become nodes; all of them by default.
 
     Examples
     --------
@@ -44,9 +58,10 @@ def with_nodes(network: Network) -> Network:
     >>> whole.parents("R[Coin]"), whole.states("R[Coin]")
     (('Coin',), ('missing', 'shown'))
     """
-    if network.mechanisms is None or not network.mechanisms.cpt_of:
+    cpt_of = {} if network.mechanisms is None else network.mechanisms.cpt_of
+    cpts = [cpt for name, cpt in cpt_of.items() if variables is None or name in variables]
+    if not cpts:
         return network
-    cpts = network.mechanisms.cpt_of.values()
     tables: dict[str, FloatArray] = {cpt.child: cpt.table for cpt in (*network.cpts, *cpts)}
     whole = Network(
         {**network.states_of, **{cpt.child: (MISSING, SHOWN) for cpt in cpts}},

@@ -37,6 +37,7 @@ from lacunet.estimate.em.stage import (
     start_stage,
     unseen_of,
 )
+from lacunet.estimate.mechanisms import mechanism_stages
 from lacunet.estimate.method import (
     JACKKNIFE,
     RATE_MATRIX,
@@ -96,6 +97,8 @@ def graph_plan(
 ) -> Plan:
     """What the graph recovers, factored-mar for the rest, then EM with the mechanisms as nodes.
 
+    Those that EM leaves out are counted.
+
     Raises
     ------
     LacunetError
@@ -137,7 +140,7 @@ def graph_plan(
         name,
         network,
         partially,
-        (*starts, climb),
+        (*starts, climb, *mechanism_stages(graph, partially)),
         FactoredMAR().bytes_per_cell,
         RATE_MATRIX if climber.options.stop == "converge" and not made.selection else JACKKNIFE,
         JACKKNIFE,

@@ -136,7 +136,8 @@ def _method(result: Result) -> str:
     if not any(result.missing.values()):
         return "The CPTs are the relative frequencies in the data."
     if result.ended is not None:
-        return _em(result.ended, bool(result.mechanisms))
+        causes = {name for cpt in result.mechanisms.values() for name in cpt.parents}
+        return _em(result.ended, any(result.missing.get(name) for name in causes))
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph, "

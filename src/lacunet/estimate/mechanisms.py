@@ -1,0 +1,156 @@
+r"""The CPTs of mechanisms whose causes every row shows, by counts.
+
+Such a mechanism is ignorable: it changes no CPT of the network, and EM leaves it out. But it is
+part of how values went missing. A new row may miss a cause, or a cause may be what is to be
+predicted; then whether the row shows the variable says something about the cause. Its CPT needs no
+expectation, since every row shows its family:
+
+.. math::
+    \Pr(r \mid \mathrm{pa}(R)) \propto n(\mathrm{pa}(R), r) + (\alpha - 1)
+
+A prior that is learned is that of variables; as with EM, mechanisms then have one pseudo-count per
+cell. A variable that every row shows says nothing about when it goes missing: its mechanism is
+left out unless another one has it as a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from lacunet.errors import LacunetError
+from lacunet.estimate.cpts import posterior_mode
+from lacunet.estimate.method import Learned, Setting, Stage
+from lacunet.estimate.prior import ONE_PER_CELL
+from lacunet.missingness.augmented import Augmented, augmented
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Cpt, Scope
+from lacunet.model.nodes import Mechanism
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.gather import Needs, Statistics
+from lacunet.wording import listed
+
+SHARE_OF_MEMORY = 1 / 8  # that the CPT of one mechanism may take
+BYTES_PER_CELL = 24  # counts, weights and CPT
+NAME = "mechanisms by counts"
+
+
+@dataclass(frozen=True)
+class CountedMechanism:
+    """A mechanism whose causes every row shows: its node, its causes and their nodes."""
+
+    variable: str
+    node: str
+    causes: Scope
+    mechanisms: tuple[Mechanism, ...]
+    parents: Scope
+    states: tuple[tuple[str, ...], ...]
+
+    @property
+    def columns(self) -> Scope:
+        """The columns that its CPT is counted from."""
+        others = (one.variable for one in self.mechanisms)
+        return tuple(dict.fromkeys((*self.causes, *others, self.variable)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its CPT."""
+        return tuple(map(len, self.states))
+
+
+def mechanism_stages(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
+    """The stage that counts the mechanisms that EM on the graph leaves out, if there are any."""
+    return _stages(graph, _counted(graph, partially, augmented(graph, partially)))
+
+
+def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
+    """The same without EM: where EM would leave out all mechanisms, else none.
+
+    Some of them alone would complete rows neither by the graph nor as if missing at random.
+    """
+    try:
+        made = augmented(graph, partially)
+    except LacunetError:  # hidden causes that no network with mechanisms has
+        return ()
+    return () if made.name_of else _stages(graph, _counted(graph, partially, made))
+
+
+def _stages(graph: MissingnessGraph, counted: list[CountedMechanism]) -> tuple[Stage, ...]:
+    if not counted:
+        return ()
+    needs = Needs(graph.network.families, rows=tuple(own.columns for own in counted))
+    return (Stage(NAME, {}, needs, partial(_solved, graph, counted)),)
+
+
+def _counted(graph: MissingnessGraph, partially: Scope, made: Augmented) -> list[CountedMechanism]:
+    whole = augmented(graph, partially, leave_out_ignorable=False)
+    causes_of = made.graph.causes
+    needed = _with_causes(causes_of, {*partially} & {*made.ignorable})
+    found = []
+    for variable in (name for name in made.ignorable if name in needed):
+        node = whole.name_of[variable]
+        family = whole.network.family(node)
+        causes = causes_of[variable]
+        found.append(
+            CountedMechanism(
+                variable,
+                node,
+                tuple(cause for cause in causes if isinstance(cause, str)),
+                tuple(cause for cause in causes if isinstance(cause, Mechanism)),
+                family[:-1],
+                tuple(map(whole.network.states, family)),
+            )
+        )
+    return found
+
+
+def _with_causes(causes_of: Mapping[str, Iterable[object]], chosen: set[str]) -> set[str]:
+    """The variables, and those whose mechanisms are causes of theirs."""
+    found, waiting = set(chosen), list(chosen)
+    while waiting:
+        causes = causes_of.get(waiting.pop(), ())
+        fresh = {own.variable for own in causes if isinstance(own, Mechanism)} - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+def _solved(
+    graph: MissingnessGraph,
+    counted: list[CountedMechanism],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """The same with the mechanisms that are counted; a note on those that are too large."""
+    statistics = statistics.sample(0)
+    most = SHARE_OF_MEMORY * setting.memory
+    too_large = {own.variable for own in counted if prod(own.shape) * BYTES_PER_CELL > most}
+    among = {own.variable: own.mechanisms for own in counted}
+    left = {name for name in among if too_large & _with_causes(among, {name})}
+    concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
+    found = dict(learned.mechanisms)
+    for own in counted:
+        if own.variable not in left:
+            found[own.variable] = _cpt(own, statistics, float(concentration))
+    notes = learned.notes
+    if left:
+        notes += (
+            f"the mechanisms of {listed(sorted(left))} were not learned: their CPTs do not fit in "
+            "memory. Rows that miss their causes are completed without them",
+        )
+    in_order = {name: found[name] for name in graph.partially_observed if name in found}
+    return replace(learned, mechanisms=in_order, notes=notes)
+
+
+def _cpt(own: CountedMechanism, statistics: Statistics, concentration: float) -> Cpt:
+    rows = statistics.distinct[own.columns]
+    shown = rows.is_shown(own.causes)
+    cells = rows.cells(own.causes, shown, (*own.mechanisms, Mechanism(own.variable)))
+    counts = added_up(cells, rows.weights[shown], prod(own.shape)).reshape(own.shape)
+    table, _ = posterior_mode(np.asarray(counts), 1.0, concentration)
+    return Cpt(own.node, own.parents, table, own.states)
