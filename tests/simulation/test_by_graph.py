@@ -18,6 +18,7 @@ from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
+from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import hide_cells
@@ -240,6 +241,20 @@ def test_mechanisms_written_with_their_parameters_come_back_the_same(
     rows = sample(NETWORK, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in NETWORK.variables:
+        np.testing.assert_array_equal(one.columns[name], two.columns[name])
+
+
+def test_mechanisms_that_do_not_look_at_what_rules_look_at_are_read_again(tmp_path: Path) -> None:
+    states = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
+    tables = {"Smoked": [0.5, 0.5], "Now": [[0, 0, 1], [0.5, 0.5, 0]]}
+    network = Network(states, {"Now": ["Smoked"]}, tables, not_asked={"Now": "Smoked=no"})
+    drawn = MCAR(share=1.0).draw(network, np.random.default_rng(0))
+    path = tmp_path / "mechanisms.json"
+    path.write_text(json.dumps(parameters(drawn)))
+    read = read_missingness(path, network)
+    rows = sample(network, 50, np.random.default_rng(1))
+    one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
+    for name in network.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
 
 

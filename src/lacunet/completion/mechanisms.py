@@ -7,6 +7,8 @@ Only a variable that has no column at all was not hidden by its mechanism.
 
 A mechanism whose causes a row shows has the same probability whatever the row misses. It says
 nothing there, unless a mechanism that does has it as a cause; and it cannot make a row impossible.
+Nor does an empty cell say that its mechanism hid it where the question may not have been asked:
+what its rule looks at is not evidence, and was not missing when the mechanism was learned.
 
 Completions are right if the graph identifies the *full law* :math:`\Pr(x, r)`; the law of the
 variables alone does not do (R. Nabi, R. Bhattacharya and I. Shpitser, 2020).
@@ -45,22 +47,48 @@ def rows_with_mechanisms(
     if network.mechanisms is None:
         return network, table
 
-    def is_shown(name: str) -> Mask:
-        return np.asarray(table.columns[name] < table.cardinality_of[name])
+    def is_shown(name: str) -> Mask | bool:
+        return table.columns[name] < table.cardinality_of[name]
 
-    found = _tell(network.mechanisms, {*absent}, lambda v: v in unseen or ~is_shown(v))
+    found = _tell(network.mechanisms, absent, lambda v: v in unseen or np.logical_not(is_shown(v)))
     tells = {variable: own for variable, own in found.items() if np.any(own)}
     whole = with_nodes(network, tells)
     if whole is network:
         return network, table
     columns, nodes = dict(table.columns), network.mechanisms.name_of
     for variable, where in tells.items():
-        codes = np.full(table.rows, 2) if variable in absent else is_shown(variable).astype(int)
+        codes = np.where(variable in absent, 2, np.asarray(is_shown(variable), int))
+        codes[(codes == 0) & _may_be_unasked(network, variable, absent, unseen, is_shown)] = 2
         if not network.mechanisms.cpt_of[variable].table.all():  # a factor above zero does no harm
             codes[~np.broadcast_to(where, codes.shape)] = 2
         columns[nodes[variable]] = codes.astype(np.uint8)
     added = dict.fromkeys((nodes[variable] for variable in tells), 2)
     return whole, table.with_columns({**table.cardinality_of, **added}, columns)
+
+
+def _may_be_unasked(
+    network: Network,
+    variable: str,
+    absent: Collection[str],
+    unseen: Collection[str],
+    is_shown: Callable[[str], Mask | bool],
+) -> Mask | bool:
+    """In which rows a cell that is empty may be one that was not asked.
+
+    That is where the rule looks at a variable that is not evidence. But a row may miss that
+    variable as rows did from which the mechanism was learned: if this is among the causes of the
+    mechanism, its CPT has what was not asked there.
+    """
+    mechanisms, rule = network.mechanisms, network.not_asked_of.get(variable)
+    assert mechanisms is not None
+    found: Mask | bool = False
+    for name in () if rule is None else rule.scope:
+        node = mechanisms.name_of.get(name)
+        if name in absent or node not in mechanisms.cpt_of[variable].parents:
+            found = found | (name in unseen) | np.logical_not(is_shown(name))
+        elif name in unseen:
+            found = found | is_shown(name)
+    return found
 
 
 def _tell(
@@ -115,11 +143,13 @@ def evidence_with_mechanisms(
     known = {*seen, *skipped}
     absent = {variable for variable in network.variables if variable not in row}
     tells = _tell(network.mechanisms, absent, lambda v: v in unseen or v not in known)
-    states = {
-        name: SHOWN if variable in known else MISSING
-        for variable, name in network.mechanisms.name_of.items()
-        if variable in row and tells[variable]
-    }
+    states = {}
+    for variable, name in network.mechanisms.name_of.items():
+        if variable in row and tells[variable]:
+            if variable in known:
+                states[name] = SHOWN
+            elif not _may_be_unasked(network, variable, absent, unseen, known.__contains__):
+                states[name] = MISSING
     return {**shown, **skipped, **states}
 
 

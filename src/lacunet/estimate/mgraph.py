@@ -90,8 +90,7 @@ class MGraph:
         from lacunet.missingness.confounding import NOT_DESCRIBED, hidden_cause, undescribed_pairs
         from lacunet.missingness.recover.answers import recover_families
 
-        graph = self.graph
-        graph.check_network(network)
+        graph = self.graph.over(network)
         notes: tuple[str, ...] = ()
         if look.partially is not None:
             notes = graph.check_partially(look.partially, network.variables)
@@ -105,7 +104,7 @@ class MGraph:
         stages += mechanism_stages_alone(graph, partially)
         heldout = None
         if self.otherwise in STAND_INS:
-            plan = self._stand_in().plan(network, look)
+            plan = self._stand_in(graph).plan(network, look)
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
             heldout = plan.heldout
         return Plan(
@@ -121,17 +120,17 @@ class MGraph:
             refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,
         )
 
-    def _stand_in(self) -> Method:
+    def _stand_in(self, graph: MissingnessGraph) -> Method:
         """The method for what is not recoverable."""
         if self.otherwise != EM.name:
             return STAND_INS[self.otherwise]()
         from lacunet.missingness.augmented import without_hidden_causes
 
         try:
-            without_hidden_causes(self.graph)
+            without_hidden_causes(graph)
         except LacunetError:
             return EM()
-        return EM(missingness=self.graph)
+        return EM(missingness=graph)
 
     def _last(self, network: Network, families: Mapping[str, FamilyPlan], lost: list[str]) -> Stage:
         """What no other stage has estimated holds the prior alone."""

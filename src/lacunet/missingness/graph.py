@@ -46,7 +46,8 @@ class MissingnessGraph(Drawing):
     causes
         The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``. The keys are
         the partially observed variables; mechanisms named as parents are added to them. For a
-        text use `parse`.
+        text use `parse`. What a rule of the network looks at is a cause of the mechanism of a
+        variable that is not asked of all, and so is whether that is shown.
     hidden
         The pairs of nodes that share a hidden common cause.
     latent
@@ -299,8 +300,7 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
     True
     """
     if isinstance(value, MissingnessGraph):
-        value.check_network(network)
-        return value
+        return value.over(network)
     if isinstance(value, str) and not _is_path(value):
         return MissingnessGraph.parse(value, network)
     if isinstance(value, str) and not Path(value).exists():

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -122,6 +122,7 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         text, separator = str(data["graph"]), data["separator"]
         tables = {name: one["missing"] for name, one in data["mechanisms"].items()}
+        parents_of = {name: one.get("parents") for name, one in data["mechanisms"].items()}
         zeros = {name: one["zero"] for name, one in data["hidden causes"].items()}
         promised = None if separator is None else tuple(map(str, separator))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -130,6 +131,9 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
             "`lacunet simulate --graph-out FILE.json` writes such a file.",
         ) from None
     graph = MissingnessGraph.parse(text, network)
+    tables = {
+        name: _over_rules(graph, name, parents_of[name], table) for name, table in tables.items()
+    }
     drawn = MissingByGraph(graph, tables).draw(network, np.random.default_rng(0))
     lacking = [name for name in drawn.mechanisms if name not in tables]
     lacking += [name for one in drawn.causes if (name := node_name(one.cause)) not in zeros]
@@ -141,6 +145,25 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
         for name in [node_name(one.cause)]
     )
     return replace(drawn, causes=causes, separator=promised)
+
+
+def _over_rules(
+    graph: MissingnessGraph, variable: str, parents: Sequence[str] | None, table: ArrayLike
+) -> ArrayLike:
+    """The table of a mechanism with an axis for what only rules of the network make a cause."""
+    rule = graph.network.not_asked_of.get(variable)
+    if rule is None or parents is None or variable not in graph.causes:
+        return table
+    by_rule = {*rule.scope, *map(Mechanism, rule.scope)}
+    try:
+        found = np.asarray(table, np.float64)
+    except (TypeError, ValueError):
+        return table  # which is refused where tables are checked
+    for axis, node in enumerate(graph.causes[variable]):
+        if node in by_rule and node_name(node) not in parents and axis <= found.ndim:
+            size = 2 if isinstance(node, Mechanism) else graph.network.cardinality(node)
+            found = np.repeat(np.expand_dims(found, axis), size, axis)
+    return found
 
 
 def _in_order(graph: MissingnessGraph) -> Iterator[str]:

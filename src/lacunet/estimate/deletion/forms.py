@@ -362,6 +362,10 @@ class Informed(Deletion):
 
     def plan(self, network: Network, look: Look) -> Plan:
         """The same with a separator of what seems to decide on being missing, if asked for."""
+        if self.missingness is not None and (own := self.missingness.over(network)) is not (
+            self.missingness
+        ):
+            return replace(self, missingness=own).plan(network, look)
         if look.partially is None and self.missingness is not None:
             look = replace(look, partially=self.missingness.partially_observed)
         elif look.partially is not None and self.separator == LEARN:
@@ -385,7 +389,6 @@ class Informed(Deletion):
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse a separator that the data do not always show, or another network's graph."""
         if self.missingness is not None:
-            self.missingness.check_network(network)
             self.missingness.check_partially(partially, network.variables)
         for name in self.separator if self.separator != LEARN else ():
             if network.known(name) in partially:

@@ -104,7 +104,7 @@ def graph_plan(
     LacunetError
         Graph and data do not match, or two variables share a hidden cause.
     """
-    graph.check_network(network)
+    graph = graph.over(network)
     partially = graph.partially_observed
     notes: tuple[str, ...] = ()
     if look.partially is not None:

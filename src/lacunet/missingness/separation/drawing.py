@@ -4,6 +4,11 @@ Known names, no edge out of a mechanism into a variable, no cycle among the mech
 searches and the separators work on this value; `lacunet.missingness.graph` has the public
 class on top of it.
 
+A question that was not asked counts as shown. So the variables of its rule decide on whether a
+value is shown, and they are causes of its mechanism in every graph of a network with rules. So are
+their own mechanisms, if they have any and the graph does not say the reverse: where a row misses
+such a variable, nobody knows whether the question was asked, and what was not asked is missing.
+
 MCAR, MAR and MNAR are read off the graph by d-separation.
 
 With :math:`X_o` the always observed and :math:`X_m` the partially observed variables,
@@ -20,6 +25,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
+from typing import Self
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
@@ -126,6 +132,15 @@ class Drawing:
                 "make it again, with the network that is learned.",
             )
 
+    def over(self, network: Network) -> Self:
+        """The same graph with the rules of a network that has the same variables and edges."""
+        self.check_network(network)
+        if _rules(network) == _rules(self.network):
+            return self
+        return type(self)(
+            network, self.causes, self.hidden, self.latent, self.selection, self.monotone
+        )
+
     def check_data(self, table: EncodedTable) -> tuple[str, ...]:
         """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
         return self.check_partially(table.partially_observed, table.variables)
@@ -198,6 +213,11 @@ def check_edge(network: Network, cause: Node, effect: Node) -> None:
         )
 
 
+def _rules(network: Network) -> dict[str, Scope]:
+    """What the rule of each variable that has one looks at."""
+    return {name: rule.scope for name, rule in network.not_asked_of.items()}
+
+
 def _places(network: Network) -> dict[Node, int]:
     """The variables in the network's order, then the mechanisms."""
     nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
@@ -240,6 +260,8 @@ def _checked_causes(
     for node in mentioned:
         if isinstance(node, Mechanism) and node != SELECTION:
             own.setdefault(node.variable, set())
+    for variable in (name for name in network.not_asked_of if name in own):
+        own[variable] |= _causes_by_rule(network, variable, own)
     for variable, nodes in own.items():
         if SELECTION in nodes:
             raise MissingnessGraphError(
@@ -258,6 +280,26 @@ def _checked_causes(
         path = " -> ".join(map(named, error.args[1]))
         raise MissingnessGraphError(f"the mechanisms form a cycle: {path}.") from None
     return ordered
+
+
+def _causes_by_rule(
+    network: Network, variable: str, causes: Mapping[str, Collection[Node]]
+) -> set[Node]:
+    """What decides on whether a question was asked, and whether that is known."""
+    scope, own = network.not_asked_of[variable].scope, Mechanism(variable)
+    known = (Mechanism(name) for name in scope if name in causes)
+    return {*scope, *(node for node in known if own not in _mechanisms_before(node, causes))}
+
+
+def _mechanisms_before(node: Mechanism, causes: Mapping[str, Collection[Node]]) -> set[Mechanism]:
+    """The mechanism, and all that have a say in it."""
+    found, waiting = {node}, [node]
+    while waiting:
+        above = causes[waiting.pop().variable]
+        fresh = {own for own in above if isinstance(own, Mechanism) and own != SELECTION} - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _checked_selection(

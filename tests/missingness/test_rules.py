@@ -1,0 +1,140 @@
+"""Graphs of networks with rules: what decides on whether a question was asked is a cause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet.model.nodes import Mechanism
+
+STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
+PARENTS = {"Now": ["Smoked"], "Ill": ["Now"]}
+RULE = {"Now": "Smoked=no"}
+SMOKED = np.array([0.5, 0.5])
+NOW = np.array([[0, 0, 1], [0.4, 0.6, 0]])
+ILL = np.array([[0.8, 0.2], [0.3, 0.7], [0.8, 0.2]])
+NOW_IS_MISSING = np.array([0.1, 0.5])  # of those who were asked, by Ill
+SMOKED_IS_MISSING = 0.2
+PLAIN = lc.Network(STATES, PARENTS)
+NETWORK = lc.Network(STATES, PARENTS, not_asked=RULE)
+MARGINAL = np.array([0.2, 0.3, 0.5])  # P(Now)
+EM_TO_THE_END = {"tolerance": 1e-12, "max_iterations": 20_000}
+
+
+def law(smoked_is_missing: float) -> dict[tuple[str, str, str, bool, bool], float]:
+    """The probability of every answer, and of whether Smoked and Now leave an empty cell."""
+    found: dict[tuple[str, str, str, bool, bool], float] = {}
+    for s, n, i, no_s, no_n in product(range(2), range(3), range(2), range(2), range(2)):
+        is_asked = s == 1
+        gone = NOW_IS_MISSING[i] if is_asked else 1.0  # what is not asked is empty
+        weight = SMOKED[s] * NOW[s, n] * ILL[n, i]
+        weight *= smoked_is_missing if no_s else 1 - smoked_is_missing
+        weight *= gone if no_n else 1 - gone
+        answers = (STATES["Smoked"][s], STATES["Now"][n], STATES["Ill"][i])
+        if weight:
+            found[(*answers, bool(no_s), bool(no_n))] = float(weight)
+    return found
+
+
+def rows_of(smoked_is_missing: float) -> dict[str, list[Any]]:
+    """Every row that a survey can have, weighted by its probability."""
+    weights: Counter[tuple[str | None, str | None, str]] = Counter()
+    for (smoked, now, ill, no_smoked, no_now), weight in law(smoked_is_missing).items():
+        weights[None if no_smoked else smoked, None if no_now else now, ill] += weight  # type: ignore[assignment]
+    columns = zip(*weights, strict=True)
+    found = {name: list(own) for name, own in zip(STATES, columns, strict=True)}
+    return {**found, "w": [1e5 * own for own in weights.values()]}
+
+
+CASES = [(0.0, "Ill -> R[Now]"), (SMOKED_IS_MISSING, "R[Smoked]; Ill -> R[Now]")]
+
+
+@pytest.mark.parametrize(("smoked_is_missing", "text"), CASES)
+def test_what_a_graph_recovers_is_the_law(smoked_is_missing: float, text: str) -> None:
+    rows, graph = rows_of(smoked_is_missing), lc.MissingnessGraph.parse(text, NETWORK)
+    now = graph.recover(["Now"]).estimate(rows, "w")
+    np.testing.assert_allclose(now, MARGINAL, atol=1e-9)
+    ill = graph.recover(["Ill"], ["Now"]).estimate(rows, "w")
+    np.testing.assert_allclose(ill, ILL, atol=1e-9)
+
+
+@pytest.mark.parametrize("network", [PLAIN, NETWORK], ids=["told with the data", "known"])
+@pytest.mark.parametrize(("method", "options"), [("em", EM_TO_THE_END), ("mgraph", {})])
+@pytest.mark.parametrize(("smoked_is_missing", "text"), CASES)
+def test_what_is_learned_with_a_graph_is_the_law(
+    smoked_is_missing: float, text: str, method: str, options: dict[str, Any], network: lc.Network
+) -> None:
+    graph = lc.MissingnessGraph.parse(text, network)
+    data = lc.Data(rows_of(smoked_is_missing), weight="w", not_asked=RULE)
+    result = lc.learn(network, data, method, prior=1.0, missingness=graph, **options)
+    for name, table in (("Smoked", SMOKED), ("Now", NOW), ("Ill", ILL)):
+        np.testing.assert_allclose(result.cpt(name).table, table, atol=1e-7)
+
+
+def test_rows_that_miss_what_the_rule_looks_at_are_completed_by_the_law() -> None:
+    rows = rows_of(SMOKED_IS_MISSING)
+    text = CASES[1][1]
+    data = lc.Data(rows, weight="w")
+    result = lc.learn(NETWORK, data, "em", prior=1.0, missingness=text, **EM_TO_THE_END)
+    new = {"Smoked": [None] * 20, "Now": [None] * 20, "Ill": ["yes", "no"] * 10}
+    with pytest.warns(lc.LacunetWarning, match="not recoverable"):
+        found = lc.predict(result, new, "Smoked")["Smoked=no"]
+    predictor = lc.compile(result, "Smoked")
+    for at, ill in enumerate(["yes", "no"]):
+        empty = Counter[str]()
+        for (smoked, _, own, no_smoked, no_now), weight in law(SMOKED_IS_MISSING).items():
+            if own == ill and no_smoked and no_now:
+                empty[smoked] += weight  # type: ignore[assignment]
+        expected = empty["no"] / empty.total()
+        np.testing.assert_allclose(found[at::2], expected, atol=1e-6)
+        row = {"Smoked": None, "Now": None, "Ill": ill}
+        np.testing.assert_allclose(predictor(row)["Smoked"][0], expected, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize(("smoked_is_missing", "text"), CASES)
+def test_an_empty_cell_is_not_hidden_where_it_may_be_one_that_was_not_asked(
+    smoked_is_missing: float, text: str
+) -> None:
+    data = lc.Data(rows_of(smoked_is_missing), weight="w")
+    result = lc.learn(NETWORK, data, "em", prior=1.0, missingness=text, **EM_TO_THE_END)
+    alone = lc.query(result.network, "Smoked", {"Ill": "yes"})
+    row = {"Smoked": "no", "Now": None, "Ill": "yes"}  # its target is no evidence
+    np.testing.assert_allclose(lc.compile(result, "Smoked")(row)["Smoked"], alone, atol=1e-9)
+    rows = {name: [value] * 20 for name, value in row.items()}
+    found = _smoked(result, rows)
+    np.testing.assert_allclose(found, np.broadcast_to(alone, (20, 2)), atol=1e-9)
+
+
+def _smoked(result: lc.Result, rows: dict[str, list[Any]]) -> np.ndarray:
+    found = lc.predict(result, rows, "Smoked")
+    return np.stack([found["Smoked=no"], found["Smoked=yes"]], axis=1)
+
+
+def test_what_a_rule_adds_is_printed_and_read_again() -> None:
+    graph = lc.MissingnessGraph.parse("Ill -> R[Now]; R[Smoked]", NETWORK)
+    assert str(graph) == "R[Smoked]\nSmoked, Ill, R[Smoked] -> R[Now]"
+    assert lc.MissingnessGraph.parse(str(graph), NETWORK) == graph
+    assert graph.category() == "MNAR"
+    shown = lc.MissingnessGraph.parse("Ill -> R[Now]", NETWORK)
+    assert str(shown) == "Smoked, Ill -> R[Now]"
+    assert (
+        "Smoked" in lc.explain(NETWORK, method="mgraph", missingness=shown).families["Now"].estimand
+    )
+
+
+def test_a_graph_without_rules_has_the_causes_that_were_given() -> None:
+    graph = lc.MissingnessGraph.parse("Ill -> R[Now]; R[Smoked]", PLAIN)
+    assert dict(graph.causes) == {"Smoked": (), "Now": ("Ill",)}
+    assert graph.over(PLAIN) is graph
+    assert graph.over(NETWORK).causes["Now"] == ("Smoked", "Ill", Mechanism("Smoked"))
+
+
+def test_a_rule_makes_no_cycle_of_mechanisms() -> None:
+    graph = lc.MissingnessGraph.parse("R[Now] -> R[Ill] -> R[Smoked]", NETWORK)
+    assert graph.causes["Now"] == ("Smoked",)
