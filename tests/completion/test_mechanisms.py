@@ -287,6 +287,29 @@ def test_rows_that_show_all_causes_are_completed_as_without_mechanisms(method: s
     np.testing.assert_allclose(lc.predict(result, some, "Age")["Age=y"], [1, 1])
 
 
+@pytest.mark.parametrize("given_targets", [False, True])
+def test_the_log_probability_of_a_row_is_that_of_the_cells_it_shows(given_targets: bool) -> None:
+    network = CROSSED.with_mechanisms(
+        Mechanisms(
+            "X -> R[Y]; Y -> R[X]",
+            {
+                "X": Cpt("R[X]", ("Y",), np.array([[m, 1 - m] for m in MISSING_X])),
+                "Y": Cpt("R[Y]", ("X",), np.array([[m, 1 - m] for m in MISSING_Y])),
+            },
+        )
+    )
+    rows: dict[str, list[str | None]] = {"X": ["a", "a", None, None], "Y": ["b", None, "b", None]}
+    joint = np.array([[0.35, 0.15], [0.15, 0.35]])  # X, Y
+    expected = [joint[0, 1], joint[0].sum(), joint[:, 1].sum(), 1.0]
+    for target in "XY":
+        found = lc.predict(
+            network, rows, target, give="log-probability", given_targets=given_targets
+        )
+        np.testing.assert_allclose(np.exp(found["log-probability"]), expected, rtol=1e-12)
+    total = lc.log_likelihood(network, rows)
+    np.testing.assert_allclose(total, np.log(expected).sum(), rtol=1e-12)
+
+
 def test_draws_follow_the_full_law() -> None:
     network = CROSSED.with_mechanisms(
         Mechanisms(

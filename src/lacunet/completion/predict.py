@@ -54,8 +54,8 @@ def predict(
 
     Rows may miss any cells. The targets are predicted from the other columns, whether a row
     shows them or not: no target is evidence, and no question counts as not asked because of what
-    a row shows of a target. A network that knows how values went missing (one
-    learned by EM on a missingness graph) takes what each row misses as evidence too.
+    a row shows of a target. A network that knows how values went missing (one learned with a
+    missingness graph) takes what each row misses as evidence too.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ def predict(
     give
         ``"probabilities"`` gives the columns ``X=state``, ``"states"`` the most probable state
         of each target as the column ``X``, ``"log-probability"`` the natural logarithm of the
-        probability of all that the row shows, ``"unsupported"`` the share of each prediction
+        probability of all that the row shows, targets included, whatever it misses (as
+        `lacunet.log_likelihood` adds it up), ``"unsupported"`` the share of each prediction
         that rests on CPT rows without data, as the columns ``unsupported(X)``; or several.
         Names that would meet, such as those of ``A=b`` with the state ``c`` and of ``A`` with
         ``b=c``, are put in quotes.
@@ -180,7 +181,7 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     if asked.bounds:
         bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
         found = replace(found, bounds_of=bounds_of)
-    if not asked.logs or shown is rows:
+    if not asked.logs or (whole is network and shown is rows):
         return found
     whole_rows = row_posteriors(network, ruled(network, table), (), asked.memory)
     return found.with_logs(whole_rows.log_probability)
