@@ -13,7 +13,7 @@ import pytest
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.estimate.count import merge_into
-from lacunet.statistics.errors import CountedTwiceError
+from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.saved.header import Header
 
 NETWORK = lc.Network({"A": ["0", "1"], "B": ["x", "y", "z"]}, {"B": ["A"]})
@@ -121,6 +121,22 @@ def test_the_identifier_does_not_depend_on_how_the_rows_are_read(days: Path) -> 
     Path("d1.csv").write_text("\n".join([lines[0], *reversed(lines[1:]), ""]))
     count("d1", "em", None, "--memory", "0.0000001")
     assert Header.read("d1.stats").parts == first
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_statistics_are_not_counted_again(
+    method: str, days: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count("d1", method)
+    words = ["d1.stats", "--method", method, "--part", "other", "-o", "again.stats"]
+    assert main(["count", "net.bif", *words]) == 1
+    assert main(["count", "--edges", "A -> B", *words]) == 1
+    assert capsys.readouterr().err.count("lacunet merge") == 1
+    assert not Path("again.stats").exists()
+    counted = lc.Statistics.read("d1.stats")
+    for data in ("d1.stats", Path("d1.stats"), ["d1.stats"], counted, lc.Data("d1.stats")):
+        with pytest.raises(StatisticsError, match="counted again"):
+            lc.count(NETWORK, data, method)
 
 
 def test_dataframes_are_told_apart_unless_they_have_names() -> None:

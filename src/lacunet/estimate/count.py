@@ -68,7 +68,7 @@ def count(
     Parameters
     ----------
     network, data
-        As `lacunet.learn` takes them.
+        As `lacunet.learn` takes them; the data are rows, not statistics.
     method
         The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
         counted; for every other method the distinct rows, which may reveal single rows.
@@ -99,6 +99,7 @@ def count(
     """
     progress = as_progress(progress)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
+    _refuse_counted(data)
     given = as_network(network)
     network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
@@ -131,6 +132,16 @@ def count(
             method=method,
         )
         return _with_part(found, counted if name else unnamed_part(table.row_count), data)
+
+
+def _refuse_counted(data: Data) -> None:
+    """Refuse to count statistics again: their rows would be a new part, and could count twice."""
+    if saved_paths(data.source) or isinstance(data.source, Statistics):
+        raise StatisticsError(
+            "statistics cannot be counted again: what they hold has been counted.",
+            "add them up with lacunet merge, in Python with +; learn from them as they are, "
+            "by any method that they serve.",
+        )
 
 
 def _with_part(found: Statistics, part: CountedPart, data: Data) -> Statistics:
@@ -169,6 +180,7 @@ def count_into(
     The parameters are those of `count`.
     """
     data = data_given(data)
+    _refuse_counted(data)
     given, network = network, with_data_codes(network, data)
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
