@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import lacunet as lc
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
-from lacunet.building.states import StatesError
+from lacunet.building.states import NestedError, StatesError
+from lacunet.data.errors import UnknownStateError
+from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetError
 from lacunet.model.network import NetworkError
 
@@ -205,3 +208,20 @@ def test_states_that_differ_in_case_alone_are_named_with_the_codes_that_join_the
     joined = find_network(rows, "Gene -> Smokes", codes={"Smokes": {"Yes": "yes"}})
     assert joined.network.states("Smokes") == ("no", "yes")
     assert not joined.remarks
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_a_column_of_lists_is_not_a_variable(ending: str, tmp_path: Path) -> None:
+    tags = pa.array([["a"], ["b", "c"], None, ["a"]], pa.list_(pa.string()))
+    place = pa.array([{"x": 1}] * 4)
+    rows = pa.table({"A": ["0", "1", "0", "1"], "tags": tags, "place": place})
+    path = tmp_path / f"rows{ending}"
+    write_arrow(rows, path)
+    for data in (path, rows):
+        with pytest.raises(NestedError, match="'tags'"):
+            lc.Network.from_data(data, "A -> tags")
+        with pytest.raises(LacunetError, match="--without tags,place"):
+            lc.learn_structure(data)
+        with pytest.raises(UnknownStateError, match="'tags'"):
+            lc.learn(lc.Network({"A": ["0", "1"], "tags": ["a", "b"]}), data, "em")
+        assert lc.learn(lc.Network.from_data(data, "A"), data, "em").rows == 4

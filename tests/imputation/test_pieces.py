@@ -145,6 +145,22 @@ def test_the_command_writes_all_parts_or_nothing(
     assert not list(tmp_path.glob(".*.part"))
 
 
+def test_columns_of_lists_and_records_are_carried_along(tmp_path: Path) -> None:
+    network = lc.Network({"A": ["0", "1"]}, {}, {"A": [0.8, 0.2]})
+    nested = {
+        "tags": pa.array([["a"], None, []], pa.list_(pa.string())),
+        "place": pa.array([{"x": 1, "y": "n"}, {"x": 2, "y": None}, None]),
+        "sizes": pa.array([[("k", 1)], [], None], pa.map_(pa.string(), pa.int64())),
+    }
+    given = pa.table({"A": ["1", None, "0"], **nested})
+    parquet.write_table(given, tmp_path / "rows.parquet")
+    ((_, found),) = completed_pieces(
+        network, tmp_path / "rows.parquet", rng=np.random.default_rng(1)
+    )
+    assert found["A"].to_pylist() == ["1", "0", "0"]
+    assert found.drop_columns(["A"]).to_pylist() == given.drop_columns(["A"]).to_pylist()
+
+
 def test_an_impossible_row_is_named_by_its_number_in_all_data(tmp_path: Path) -> None:
     copy = lc.Network(
         {"A": ["0", "1"], "B": ["0", "1"], "C": ["0", "1"]},

@@ -100,9 +100,9 @@ def test_columns_of_texts_are_read_to_find_what_is_missing_if_dictionaries_do_no
     read: list[tuple[str, ...]] = []
     pieces = files._parquet_pieces
 
-    def noted(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+    def noted(path: Path, nested: frozenset[str], wanted: Sequence[str]) -> Iterator[Piece]:
         read.append(tuple(wanted))
-        return pieces(path, wanted)
+        return pieces(path, nested, wanted)
 
     monkeypatch.setattr(files, "_parquet_pieces", noted)
     rows = table(20_000)

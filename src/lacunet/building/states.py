@@ -46,6 +46,10 @@ class IdentifierError(StatesError):
     """A column has another value in every row."""
 
 
+class NestedError(StatesError):
+    """The cells of a column are lists or records, not single values."""
+
+
 @dataclass(frozen=True)
 class Said:
     """What is said of the values of one column, by their spelling.
@@ -85,7 +89,8 @@ class Seen:
     ``cells`` counts each value by its spelling, ``order`` lists all categories of an ordered
     column, ``tokens`` counts what was taken as missing without having been asked for, ``asked``
     what was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells
-    with the word None, ``empty`` those with nothing.
+    with the word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or
+    records, which are not counted.
     """
 
     said: Said = field(default_factory=Said)
@@ -97,10 +102,14 @@ class Seen:
     nones: int = 0
     empty: int = 0
     has_fractions: bool = False
+    is_nested: bool = False
     rows: int = 0
 
     def add(self, column: Column) -> None:
         """Count the next cells."""
+        if _is_nested(column):
+            self.is_nested = True
+            return
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
         if getattr(getattr(column, "type", None), "ordered", False):
@@ -145,6 +154,15 @@ class Seen:
         return found | dict(self.said.codes)
 
 
+def _is_nested(column: Column) -> bool:
+    if isinstance(column, list):
+        return False
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    return bool(types.is_nested(kind))
+
+
 def seen_in(
     source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
 ) -> tuple[dict[str, Seen], Piece | None]:
@@ -174,7 +192,7 @@ def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ..
     Raises
     ------
     StatesError
-        It holds no value, one value, an identifier or too many values.
+        It holds no value, one value, an identifier, too many values, or lists and records.
 
     Examples
     --------
@@ -185,6 +203,11 @@ def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ..
     >>> states_of("Sex", coded, extra=["not_asked"])
     ('male', 'female', 'not_asked')
     """
+    if seen.is_nested:
+        raise NestedError(
+            f"column {name!r} holds lists or records; a variable has one value in each row.",
+            f"leave {name!r} out of the edges, or make columns of single values from it.",
+        )
     labels = seen.said.labels
     if seen.order:
         dropped = {*seen.asked, *seen.tokens, *(seen.said.codes.keys() - labels.keys()), ""}

@@ -140,13 +140,19 @@ def _text(delimiter: str, path: Path, label: str, data: Data) -> Part:
 
 def parquet_part(path: Path, label: str, _: Data) -> Part:
     """A Parquet file; texts come as dictionaries, the way they are stored."""
-    from pyarrow import parquet
+    from pyarrow import parquet, types
 
     with parquet.ParquetFile(path) as file:
-        columns = tuple(file.schema_arrow.names)
-        rows = file.metadata.num_rows
-    read, nulls = partial(_parquet_pieces, path), partial(_parquet_nulls, path)
-    return Part(label, columns, read, rows, nulls=nulls, values=partial(_parquet_values, path))
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    nested = frozenset(field.name for field in schema if types.is_nested(field.type))
+    return Part(
+        label,
+        tuple(schema.names),
+        partial(_parquet_pieces, path, nested),
+        rows,
+        nulls=partial(_parquet_nulls, path),
+        values=partial(_parquet_values, path, nested),
+    )
 
 
 WHOLE_NUMBERS = ("BOOLEAN", "INT32", "INT64")  # of other types values may mean missing, too
@@ -178,11 +184,13 @@ def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int | None] |
     }
 
 
-def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+def _parquet_pieces(path: Path, nested: frozenset[str], wanted: Sequence[str]) -> Iterator[Piece]:
+    """The rows; columns that are ``nested``, lists or records, cannot come as dictionaries."""
     from pyarrow import parquet
 
     names = list(wanted)
-    with parquet.ParquetFile(path, read_dictionary=names, pre_buffer=True) as file:
+    flat = [name for name in names if name not in nested]
+    with parquet.ParquetFile(path, read_dictionary=flat, pre_buffer=True) as file:
         # One group at a time: reading ahead would otherwise hold the whole file.
         batches = (
             batch
@@ -192,17 +200,20 @@ def _parquet_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(batches, wanted)
 
 
-def _parquet_values(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -> Iterator[Piece]:
     """Every value of each column at least once, as the dictionaries of the file tell them.
 
     All rows, if some column is not stored by numbers of a small dictionary alone.
     """
     from pyarrow import parquet
 
+    if not nested.isdisjoint(wanted):
+        yield from _parquet_pieces(path, nested, wanted)
+        return
     with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
         found = [_dictionaries(file, group, wanted) for group in range(file.num_row_groups)]
     if None in found:
-        yield from _parquet_pieces(path, wanted)
+        yield from _parquet_pieces(path, nested, wanted)
         return
     for dictionary_of in found:
         rows = max((len(own) for own in (dictionary_of or {}).values()), default=0)

@@ -14,7 +14,14 @@ import numpy as np
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.network import coded_network, first_codes
 from lacunet.building.proposals import proposals
-from lacunet.building.states import IdentifierError, Seen, StatesError, seen_in, states_of
+from lacunet.building.states import (
+    IdentifierError,
+    NestedError,
+    Seen,
+    StatesError,
+    seen_in,
+    states_of,
+)
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
@@ -156,8 +163,9 @@ def _found(
     for name, own in seen.items():
         try:
             more = extra.get(name, ())
-            is_plain = len(own.cells) + len(own.said.labels) + len(more) >= 2 or own.order
-            found[name] = states_of(name, own, more) if is_plain else tuple(own.cells)
+            values = len(own.cells) + len(own.said.labels) + len(more)
+            is_few = values < 2 and not own.order and not own.is_nested
+            found[name] = tuple(own.cells) if is_few else states_of(name, own, more)
         except StatesError as error:
             refused[name] = error
     if refused:
@@ -170,13 +178,15 @@ def _found(
 
 def _way_out(refused: Mapping[str, StatesError]) -> str:
     """What to do about columns without states."""
-    identifiers = [name for name, error in refused.items() if isinstance(error, IdentifierError)]
-    others = [name for name in refused if name not in identifiers]
+    hopeless = [
+        name for name, error in refused.items() if isinstance(error, IdentifierError | NestedError)
+    ]
+    others = [name for name in refused if name not in hopeless]
     ways = []
-    if identifiers:
+    if hopeless:
         ways.append(
-            f"leave {listed(identifiers)} out: without={identifiers!r} "
-            f"(--without {in_shell(','.join(identifiers))})"
+            f"leave {listed(hopeless)} out: without={hopeless!r} "
+            f"(--without {in_shell(','.join(hopeless))})"
         )
     if others:
         bins = ", ".join(
