@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,10 @@ from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
 from examples import RAIN
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
-from lacunet.data.write import WRITERS, to_arrow, write_table
+from lacunet.data.write import WRITERS, to_arrow, write_arrow, write_table
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MCAR
@@ -124,6 +127,44 @@ def test_a_plain_csv_has_no_quotes(tmp_path: Path) -> None:
     table = EncodedTable.of({"Rain": 2, "Wet": 2}, {"Rain": codes, "Wet": codes[::-1]})
     write_table(table, RAIN, tmp_path / "rain.csv")
     assert (tmp_path / "rain.csv").read_text() == "Rain,Wet\nno,\n,no\n"
+
+
+EARLY, LATE = datetime(2020, 1, 1), datetime(2020, 1, 2, 3, 4, 5)
+TYPED = {
+    "moments": pa.array([EARLY, LATE], pa.timestamp("us")),
+    "moments of pandas": pa.array([EARLY, LATE], pa.timestamp("ns")),
+    "moments with a zone": pa.array([EARLY, LATE], pa.timestamp("ms", "UTC")),
+    "times of day": pa.array([time(13, 1), time(1, 2, 3)]),
+    "durations": pa.array([timedelta(days=1), timedelta(seconds=5)], pa.duration("s")),
+    "dates": pa.array([EARLY.date(), LATE.date()]),
+    "decimals": pa.array([Decimal("1.50"), Decimal("2.00")]),
+    "numbers": pa.array([0.5, 1e20]),
+    "narrow numbers": pa.array([0.1, 3.0], pa.float32()),
+    "truth values": pa.array([False, True]),
+    "bytes": pa.array([b"\xff", b"a,b"]),
+}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
+@pytest.mark.parametrize("name", TYPED)
+def test_values_of_every_type_are_written_as_text_that_reads_as_the_same_state(
+    name: str, ending: str, tmp_path: Path
+) -> None:
+    cells = TYPED[name].take(pa.array([0, 1, None, 1, 0]))
+    rows = pa.table({"X": cells, "Row": pa.array(range(5))})
+    network = Network.from_data(rows, "X")
+    write_arrow(rows, tmp_path / f"rows{ending}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of the other column
+        expected = read_table(rows, network).columns["X"]
+        found = read_table(tmp_path / f"rows{ending}", network).columns["X"]
+    assert found.tolist() == expected.tolist()
+
+
+def test_lists_are_written_as_they_print(tmp_path: Path) -> None:
+    tags = pa.array([["a", "b"], [], None], pa.list_(pa.string()))
+    write_arrow(pa.table({"tags": tags, "A": ["1", "2", "3"]}), tmp_path / "rows.csv")
+    assert read(tmp_path / "rows.csv")["tags"] == ["['a', 'b']", "[]", None]
 
 
 def test_many_batches_are_written_in_order(tmp_path: Path) -> None:

@@ -294,6 +294,20 @@ def label_column(column: Column) -> Labels:
     return Labels(tuple(labels), np.array(codes, np.int32)[indices])
 
 
+def spelled_column(column: Any) -> Any:
+    """An Arrow array as a dictionary of texts, each spelled so that it is read as its state."""
+    import pyarrow as pa
+
+    def text_of(value: object) -> str | None:
+        if isinstance(value, bytes):  # as they are: of a text every space and zero counts
+            return value.decode("utf-8", "backslashreplace")
+        return None if value is None else spelled(value)
+
+    indices, values = _distinct_values(column)
+    codes = pa.array(indices.astype(np.int32), mask=indices >= len(values))
+    return pa.DictionaryArray.from_arrays(codes, pa.array(map(text_of, values), pa.string()))
+
+
 def cell_at(column: Column, row: int) -> object:
     """A cell as a Python object, for messages."""
     cell: Any = column[row]
