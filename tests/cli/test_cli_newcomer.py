@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from examples import RAIN
 from lacunet.cli import main
@@ -115,3 +119,50 @@ def test_completed_rows_are_written(
     assert (tmp_path / "drawn-1.csv").read_text() == first
     assert main(["impute", *rain, "--draws", "3"]) == 1
     assert "name a file with -o" in capsys.readouterr().err
+
+
+def test_rows_of_standard_input_are_completed_once_for_a_file_and_for_json(
+    rain: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    assert main(["impute", *rain, "--json"]) == 0
+    expected = capsys.readouterr()
+    out = tmp_path / "out.csv"
+    with open(rain[1]) as rows:
+        monkeypatch.setattr("sys.stdin", rows)
+        assert main(["impute", rain[0], "-", "--json", "-o", str(out)]) == 0
+    found = capsys.readouterr()
+    assert found.out == expected.out
+    assert [json.loads(line)["Sprinkler"] for line in found.out.splitlines()] == [
+        line.split(",")[2] for line in out.read_text().splitlines()[1:]
+    ]
+    assert found.err.count("MAR") == expected.err.count("MAR")
+
+
+def test_json_spells_what_it_has_no_type_for_as_states_are(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    noon, tags = datetime(2020, 1, 2, 12), ["a", None]
+    beside = {
+        "day": pa.array([noon.date()]),
+        "moment": pa.array([noon]),
+        "time": pa.array([noon.time()]),
+        "length": pa.array([timedelta(days=1)]),
+        "price": pa.array([Decimal("1.50")]),
+        "bytes": pa.array([b"\xff"]),
+        "tags": pa.array([tags]),
+        "record": pa.array([{"day": noon.date(), "x": float("nan")}]),
+    }
+    table = pa.table({"Rain": ["no"], "Sprinkler": ["on"], "Wet": ["yes"], **beside})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    assert main(["impute", rain[0], str(tmp_path / "rows.parquet"), "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert {name: row[name] for name in beside} == {
+        "day": "2020-01-02",
+        "moment": "2020-01-02 12:00:00",
+        "time": "12:00:00",
+        "length": "1 day, 0:00:00",
+        "price": "1.5",
+        "bytes": "\\xff",
+        "tags": tags,
+        "record": {"day": "2020-01-02", "x": None},
+    }

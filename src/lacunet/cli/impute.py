@@ -9,7 +9,7 @@ from typing import Any
 
 from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of, note
 from lacunet.cli.output import refuse_overwriting
-from lacunet.cli.predict import add_output_arguments, print_rows
+from lacunet.cli.predict import add_output_arguments, json_lines, print_rows
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:
@@ -33,8 +33,6 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Complete the rows some at a time, write them."""
-    import warnings
-
     from lacunet.cli.output import OptionError
 
     several = bool(options.draws and options.draws > 1)
@@ -43,16 +41,17 @@ def run(options: Namespace) -> int:
             f"{options.draws} completed tables cannot be printed.",
             "name a file with -o, and leave --json out.",
         )
-    if options.output:
-        outputs = [options.output]
-        if several:
-            outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
-            refuse_overwriting(options, outputs)
+    if not options.output:
+        print_rows((rows for _, rows in _completed(options)), as_json=options.json)
+        return 0
+    outputs = [options.output]
+    if several:
+        outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
+        refuse_overwriting(options, outputs)
+    if options.json:
+        _write_and_print(_completed(options), outputs)
+    else:
         _write(_completed(options), outputs)
-        if not options.json:
-            return 0
-        warnings.simplefilter("ignore")  # said when the file was written, which comes first
-    print_rows((rows for _, rows in _completed(options)), as_json=options.json)
     return 0
 
 
@@ -89,6 +88,24 @@ def _write(pieces: Iterator[tuple[int, Any]], outputs: Sequence[str]) -> None:
             count += rows.num_rows if draw == 0 else 0
     for output in outputs:
         note(f"{counted(count, 'row')} written to {output}")
+
+
+def _write_and_print(pieces: Iterator[tuple[int, Any]], outputs: Sequence[str]) -> None:
+    """Write the rows to a file; when it is whole, print them as JSON, which waits on the disk."""
+    import shutil
+    import sys
+    from tempfile import TemporaryFile
+
+    with TemporaryFile("w+", encoding="utf-8") as waiting:
+
+        def kept() -> Iterator[tuple[int, Any]]:
+            for draw, rows in pieces:
+                waiting.writelines(json_lines(rows))
+                yield draw, rows
+
+        _write(kept(), outputs)
+        waiting.seek(0)
+        shutil.copyfileobj(waiting, sys.stdout)
 
 
 def _numbered(path: str, number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lacunet.cli.options import (
@@ -84,21 +84,33 @@ def write_rows(rows: Any, output: str | None, *, as_json: bool) -> None:
 
 def print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
     """Arrow tables of one schema to stdout, one after the other, as CSV or JSON."""
-    import json
     import sys
     from contextlib import ExitStack
 
     from lacunet.data.write import WRITERS, Write
-    from lacunet.wording import finite
 
     write: Write | None = None
     with ExitStack() as opened:
         for table in tables:
             if as_json:
-                for row in table.to_pylist():
-                    print(json.dumps(finite(row)))
+                sys.stdout.writelines(json_lines(table))
                 continue
             if write is None:
                 sys.stdout.flush()
                 write = opened.enter_context(WRITERS[".csv"](sys.stdout.buffer, table.schema))
             write(table)
+
+
+def json_lines(table: Any) -> Iterator[str]:
+    """Each row of an Arrow table as a line of JSON.
+
+    Dates, times, durations, decimals and bytes are strings, spelled as states are; lists and
+    records stay what they are.
+    """
+    import json
+
+    from lacunet.model.spelling import spelled
+    from lacunet.wording import finite
+
+    for row in table.to_pylist():
+        yield json.dumps(finite(row), default=spelled) + "\n"
