@@ -175,3 +175,10 @@ def test_recovery_asks_for_no_states(survey: Path, capsys: Captured) -> None:
     again = capsys.readouterr()
     assert again.out == captured.out
     assert not again.err
+
+
+@pytest.mark.parametrize("typed", ["abc", "1,5", "two", "", "nan"])
+def test_a_prior_that_is_not_a_number_is_wrong_usage(typed: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("learn", "s.json", "survey.csv", "--prior", typed)
+    assert f"{typed!r} is not a number, or 'learn'" in capsys.readouterr().err

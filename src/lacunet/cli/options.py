@@ -529,12 +529,13 @@ def names(text: str) -> list[str]:
 
 def number(text: str, kind: Callable[[str], Number], low: float, high: float, what: str) -> Number:
     """A number from ``low`` and below ``high``."""
+    wrong = ArgumentTypeError(f"{text!r} is not {what}")
     try:
         value = kind(text)
     except ValueError:
-        value = kind("-1")
+        raise wrong from None
     if not low <= value < high:
-        raise ArgumentTypeError(f"{text!r} is not {what}")
+        raise wrong
     return value
 
 
