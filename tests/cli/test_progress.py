@@ -24,11 +24,26 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def test_a_log_has_lines_of_json(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["learn", *files, "--method", "em", "--progress", "json"]) == 0
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-    told = [json.loads(line) for line in lines]
-    assert told
-    assert all(set(own) == {"stage", "done", "total", "note", "seconds"} for own in told)
+    out = str(Path(files[0]).with_name("out.bif"))
+    assert main(["learn", *files, "--method", "em", "--progress", "json", "-o", out]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    stages = [own for own in told if "stage" in own]
+    assert stages
+    assert all(set(own) == {"stage", "done", "total", "note", "seconds"} for own in stages)
+    notes = [own for own in told if "stage" not in own]
+    assert all(set(own) == {"note"} for own in notes)
+    assert any(out in own["note"] for own in notes)
+
+
+def test_warnings_are_lines_of_json_in_a_log(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned = str(Path(files[0]).with_name("learned.json"))
+    assert main(["learn", *files, "--method", "em", "-o", learned]) == 0
+    capsys.readouterr()
+    assert main(["impute", learned, files[1], "--progress", "json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert any("MAR" in own["note"] for own in told)
 
 
 def test_a_pipe_gets_nothing_unless_it_asks(

@@ -71,6 +71,9 @@ def test_exported_commands_give_the_numbers_of_the_studio(folder: Path, kind: st
         keep(server, data="people.csv", **PROJECTS[kind])
         job = finish(server)
         assert job["status"] == "done", job["message"]
+        notes = server.studio.runs.known("1")["notes"]
+        assert notes
+        assert not any(note.startswith(("{", "lacunet:", "note:")) for note in notes)
         studio = read_learned(server.studio.runs.file("1", "learned.json"))
         # What is said later changes neither the run that is shown nor its code.
         later = {"graph": "Sex -> Test", "method": "listwise", "seed": 99, "level": 0.5, "bins": {}}

@@ -16,7 +16,7 @@ from typing import TextIO
 
 from lacunet.cli.parsing import parsed
 from lacunet.cli.signals import Signals, stopping
-from lacunet.cli.terminal import display, streams
+from lacunet.cli.terminal import display, say, streams
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
@@ -88,7 +88,7 @@ def _warnings_as_notes() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, LacunetWarning):
-                print(f"lacunet: note: {message}", file=sys.stderr)
+                say(str(message))
             else:
                 shown(message, category, filename, lineno, file, line)
 

@@ -9,7 +9,7 @@ from math import inf
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import progress_bar, say
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -581,6 +581,4 @@ def level(text: str) -> float:
 
 def note(text: str) -> None:
     """Say something that is not the result."""
-    import sys
-
-    print(f"lacunet: note: {text}", file=sys.stderr)
+    say(text)

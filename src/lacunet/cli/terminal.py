@@ -160,7 +160,7 @@ class LiveBar:
 
 
 class JsonLines:
-    """A line of JSON on stderr for every stage, and at most one per second within it."""
+    """A line of JSON on stderr for every stage, at most one per second within it, and for notes."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -177,6 +177,13 @@ class JsonLines:
         self.stage, self.told = stage, inf if is_over else monotonic()
         seconds = round(monotonic() - self.began, 3)
         line = {"stage": stage, "done": done, "total": total, "note": note, "seconds": seconds}
+        self._write(line)
+
+    def say(self, note: str) -> None:
+        """Write a note as a line."""
+        self._write({"note": note})
+
+    def _write(self, line: dict[str, Any]) -> None:
         print(json.dumps(line), file=self.stream, flush=True)
 
     def beat(self) -> None:
@@ -216,6 +223,14 @@ def display(mode: str) -> Iterator[None]:
         ended.set()
         shown.close()
         _shown = None
+
+
+def say(note: str) -> None:
+    """Say something that is not the result: a line on stderr, of JSON if the progress is."""
+    if isinstance(_shown, JsonLines):
+        _shown.say(note)
+    else:
+        print(f"lacunet: note: {note}", file=sys.stderr)
 
 
 @contextmanager

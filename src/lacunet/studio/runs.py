@@ -225,5 +225,7 @@ def _take(job: CurrentRun, line: str) -> None:
         if isinstance(told, dict) and "stage" in told:
             job.progress = told
             return
+        if isinstance(told, dict) and "note" in told:
+            line = told["note"]
     job.lines.append(line.removeprefix("lacunet: ").removeprefix("note: "))
     del job.lines[:-KEPT_LINES]
