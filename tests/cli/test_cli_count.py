@@ -205,3 +205,29 @@ def test_a_hundred_kills_leave_no_half_file_and_no_scratch_after_the_next_start(
     folder: Path,
 ) -> None:
     assert kill_and_start_again(folder, 100, list(commands(folder))) > 25
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["structure", "all.stats"],
+        ["predict", "asia", "all.stats", "--targets", "dysp"],
+        ["impute", "asia", "all.stats"],
+        ["learn", "--edges", "A -> B", "all.stats"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_statistics_where_rows_are_needed_are_answered_with_what_they_serve(
+    words: Sequence[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["count", "net.bif", "0.parquet", "-o", "all.stats"]) == 0
+    capsys.readouterr()
+    assert main(words) == 1
+    told = capsys.readouterr().err
+    assert "'all.stats' holds statistics" in told
+    assert "lacunet learn" in told
+    assert ".csv" not in told

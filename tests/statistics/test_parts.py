@@ -131,7 +131,7 @@ def test_statistics_are_not_counted_again(
     words = ["d1.stats", "--method", method, "--part", "other", "-o", "again.stats"]
     assert main(["count", "net.bif", *words]) == 1
     assert main(["count", "--edges", "A -> B", *words]) == 1
-    assert capsys.readouterr().err.count("lacunet merge") == 1
+    assert capsys.readouterr().err.count("lacunet merge") == 2
     assert not Path("again.stats").exists()
     counted = lc.Statistics.read("d1.stats")
     for data in ("d1.stats", Path("d1.stats"), ["d1.stats"], counted, lc.Data("d1.stats")):

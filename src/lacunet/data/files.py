@@ -20,6 +20,7 @@ from lacunet.data.text import TextFile, text_part
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
 
 STDIN = "-"
+STATISTICS = ".stats"
 CHUNK = 1 << 16
 # Files of other programs, and the line that gives their rows as a table of pandas.
 FOREIGN = {
@@ -97,6 +98,13 @@ def _part(path: Path, data: Data) -> Part:
         raise DataError(
             f"{label}: this is the name of a network, not of data.",
             f"the network comes first, then the data, which end in one of {', '.join(FORMATS)}.",
+        )
+    if opened is None and path.suffix.lower() == STATISTICS:
+        raise DataError(
+            f"{label} holds statistics, and rows are needed here.",
+            "give the data that were counted. Statistics serve lacunet learn, explain and "
+            "diagnose, each with the network that they were counted for, and lacunet merge and "
+            "drift.",
         )
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())
