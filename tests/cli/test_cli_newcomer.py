@@ -147,6 +147,7 @@ def test_json_spells_what_it_has_no_type_for_as_states_are(
     noon, tags = datetime(2020, 1, 2, 12), ["a", None]
     beside = {
         "day": pa.array([noon.date()]),
+        "late": pa.array([7_000_000], pa.int32()).cast(pa.date32()),
         "moment": pa.array([noon]),
         "time": pa.array([noon.time()]),
         "length": pa.array([timedelta(days=1)]),
@@ -161,6 +162,7 @@ def test_json_spells_what_it_has_no_type_for_as_states_are(
     row = json.loads(capsys.readouterr().out)
     assert {name: row[name] for name in beside} == {
         "day": "2020-01-02",
+        "late": "21135-05-09",
         "moment": "2020-01-02 12:00:00",
         "time": "12:00:00",
         "length": "1 day, 0:00:00",

@@ -109,8 +109,12 @@ def json_lines(table: Any) -> Iterator[str]:
     """
     import json
 
+    from pyarrow import types
+
+    from lacunet.data.write import spelled_out
     from lacunet.model.spelling import spelled
     from lacunet.wording import finite
 
-    for row in table.to_pylist():
+    # Python has no date after the year 9999: as texts they need not become any.
+    for row in spelled_out(table, types.is_temporal).to_pylist():
         yield json.dumps(finite(row), default=spelled) + "\n"

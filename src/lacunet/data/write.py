@@ -133,7 +133,7 @@ def _text_writer(delimiter: str) -> Writer:
         from pyarrow.csv import CSVWriter, WriteOptions
 
         def write(rows: pa.Table) -> None:
-            rows = _spelled_out(rows)
+            rows = spelled_out(rows, _has_own_spelling)
             text = _as_text(rows.slice(0, 0))
             style = "needed" if _must_quote(rows, delimiter) else "none"
             options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
@@ -171,29 +171,25 @@ def _is_structural(text: str, delimiter: str) -> bool:
     return not set(f'{delimiter}"\r\n').isdisjoint(text)
 
 
-def _spelled_out(rows: pa.Table) -> pa.Table:
-    """The rows with texts for what Arrow writes otherwise than states are spelled, or not at all.
-
-    These are moments, times of day and durations, bytes, lists and records.
-    """
+def spelled_out(rows: pa.Table, is_spelled: Callable[[pa.DataType], bool]) -> pa.Table:
+    """The rows with columns of some types as texts, spelled as states are."""
     import pyarrow as pa
 
     for place, field in enumerate(rows.schema):
-        if not _has_own_spelling(field.type):
-            continue
-        texts = [spelled_column(chunk) for chunk in rows.column(place).chunks]
-        column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
-        rows = rows.set_column(place, field.name, column)
+        is_dictionary = pa.types.is_dictionary(field.type)
+        if is_spelled(field.type.value_type if is_dictionary else field.type):
+            texts = [spelled_column(chunk) for chunk in rows.column(place).chunks]
+            column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
+            rows = rows.set_column(place, field.name, column)
     return rows
 
 
 def _has_own_spelling(kind: pa.DataType) -> bool:
+    """Whether Arrow writes values otherwise than states are spelled, or not at all."""
     from pyarrow import types
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    is_bytes = (
-        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    )
+    is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
+    is_bytes = is_bytes or types.is_fixed_size_binary(kind)
     is_clock = types.is_temporal(kind) and not types.is_date(kind)
     return bool(is_clock or is_bytes or types.is_nested(kind))
 
