@@ -150,6 +150,50 @@ def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> No
     assert len(list(tmp_path.iterdir())) == 2
 
 
+SURVEY = {
+    "clusters": {"cluster": "P"},
+    "clusters in strata": {"cluster": "P", "strata": "H"},
+    "replicates": {
+        "weight": "w",
+        "replicate_weights": lc.ReplicateWeights(["r0", "r1"], "brr"),
+    },
+}
+
+
+def surveyed(distinct: int, copies: int) -> dict[str, Any]:
+    """Few distinct rows, many times, from all clusters."""
+    rng = np.random.default_rng(3)
+    rows, number = table(distinct, seed=1), distinct * copies
+    chosen = np.resize(np.arange(distinct), number)
+    states = {name: np.array([*NETWORK.states(name), None], object) for name in NETWORK.variables}
+    cluster = rng.integers(0, 4, number)
+    weight = rng.gamma(3, 1, number)
+    return {
+        **{name: own[rows.columns[name][chosen]].tolist() for name, own in states.items()},
+        "P": cluster.tolist(),
+        "H": rng.integers(0, 3, number).tolist(),
+        "w": weight.tolist(),
+        **{f"r{at}": (weight * 2 * (cluster % 2 == at)).tolist() for at in range(2)},
+    }
+
+
+@pytest.mark.parametrize("design", SURVEY.values(), ids=SURVEY)
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
+def test_clusters_of_rows_that_are_copies_of_few_have_the_intervals_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, design: dict[str, Any]
+) -> None:
+    rows = surveyed(distinct=3, copies=100)
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    data = lc.Data(tmp_path / "rows.parquet", **design)
+    found = lc.learn(NETWORK, data, method, 1.0, intervals=True, memory=2**20)
+    monkeypatch.setattr(observations, "HELD_SHARE", 1)
+    expected = lc.learn(NETWORK, data, method, 1.0, intervals=True)
+    assert_same(found, expected, atol=1e-9)
+    for name in NETWORK.variables:
+        intervals = [result.interval(name) for result in (found, expected)]
+        np.testing.assert_allclose(*intervals, rtol=0, atol=1e-9)
+
+
 def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     write_table(table(), NETWORK, path)

@@ -15,7 +15,7 @@ from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,8 @@ from lacunet.statistics.gather import (
 )
 from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
-from lacunet.statistics.rows import distinct_rows
+from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.statistics.units import Units
 
 # Shares of the memory budget; the rest is for what is made of them.
 PART_SHARE = 8  # the codes of rows that are counted at once
@@ -45,6 +46,7 @@ TABLE_SHARE = 32  # the codes of rows that are on their way
 GROUPS_SHARE = 16  # groups that are held until all rows are read
 MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
 MOST_ROWS, LEAST_ROWS = 2**20, 2**10
+UNIT = "\x00unit"  # the name of a column; no variable has it
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
 Found = TypeVar("Found")
@@ -258,10 +260,14 @@ def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics
     """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
-            found = of_part(how, table)
-            if found.stopped_by == "interrupted":
-                raise KeyboardInterrupt
-            yield found
+            yield _of_table(how, table)
+
+
+def _of_table(how: Gathering, table: EncodedTable) -> Statistics:
+    found = of_part(how, table)
+    if found.stopped_by == "interrupted":
+        raise KeyboardInterrupt
+    return found
 
 
 def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
@@ -299,7 +305,40 @@ def _of_one_group(
     elif key != every:
         statistics = of_rows(wide, every, room, most, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
-        distinct = reduce(add, (distinct_rows(table, every) for table in coded.tables(room)))
-        statistics = summed(_each(wide, [distinct.table()]))
+        rows, units = _equal_as_one(how, coded.tables(room))
+        statistics = replace(_of_table(replace(wide, replicate=None), rows), units=units)
     coded.removed()
     return with_reduced(statistics, how, how.shared)
+
+
+def _equal_as_one(
+    how: Gathering, tables: Iterable[EncodedTable]
+) -> tuple[EncodedTable, Units | None]:
+    """Distinct rows, which stand for their copies, with the weights asked for; and their units.
+
+    In a survey, rows are equal only if they are left out together.
+    """
+    every, folds = how.network.variables, how.needs.folds
+    left_out = None if folds is None else folds.left_out
+    found: list[Rows] = []
+    units: list[Units] = []
+    for table in tables:
+        if table.design is not None:
+            units.append(Units.of(table.design))
+        rows = table if how.replicate is None else table.replicated(how.replicate)
+        if left_out is None:
+            found.append(distinct_rows(rows, every))
+            continue
+        assert table.design is not None
+        unit: Any = left_out.numbers(table.design)
+        sizes = {**rows.cardinality_of, UNIT: len(left_out.number_of)}
+        rows = rows.with_columns(sizes, {**rows.columns, UNIT: unit})
+        found.append(distinct_rows(rows, (*every, UNIT)))
+    whole = reduce(add, found)
+    distinct = whole.table()
+    if left_out is not None:
+        columns = {name: distinct.columns[name] for name in every}
+        sizes = {name: distinct.cardinality_of[name] for name in every}
+        design = left_out.design(whole.column(UNIT).astype(np.intp))
+        distinct = replace(distinct.with_columns(sizes, columns), design=design)
+    return distinct, reduce(add, units) if units else None

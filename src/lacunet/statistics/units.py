@@ -169,6 +169,20 @@ class UnitsLeftOut:
         ]
         return np.array(numbers, np.intp)[place]
 
+    def design(self, numbers: Index) -> Design:
+        """A design in which rows have these numbers; of several clusters with one, it names one.
+
+        Examples
+        --------
+        >>> left_out = Units({"east": frozenset("12"), "west": frozenset("1")}).left_out()
+        >>> left_out.numbers(left_out.design(np.array([2, 0, 1, 0]))).tolist()
+        [2, 0, 1, 0]
+        """
+        label_of = {number: label for label, number in self.number_of.items()}
+        strata, clusters = zip(*(label_of[at] for at in range(len(label_of))), strict=True)
+        codes = numbers.astype(np.int32)
+        return Design(Labels(strata, codes), Labels(clusters, codes))
+
     @property
     def multiples(self) -> FloatArray:
         """How much each that is left out in turn counts in each of the samples.
