@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -10,16 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from lacunet.data.table import Copies, EncodedTable
+from lacunet.data.table import Copies, Design, EncodedTable, Labels
 from lacunet.estimate.deletion.factored import factored_mar
 from lacunet.model.network import Network
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
-from lacunet.statistics.folds import FOLD, GROUPS, Folds, divided, folds_of
+from lacunet.statistics.folds import (
+    FOLD,
+    GROUPS,
+    Dealing,
+    Folds,
+    dealt,
+    divided,
+    folds_of,
+    row_hashes,
+)
 from lacunet.statistics.gather import Gathering, Needs, gather
 from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.solved import solved_samples
+from lacunet.statistics.units import Units
 from strategies import networks, tables
 
 FIFTH = folds_of(0.2, 0, seed=5)
@@ -89,6 +101,67 @@ def test_the_scale_of_weights_moves_no_row_to_another_fold(
     one, two = (divided(network, own, THIRTY) for own in (table, larger))  # type: ignore[arg-type]
     assert (one.columns[FOLD] == two.columns[FOLD]).all()
     np.testing.assert_allclose(one.row_weights * scale, two.row_weights, rtol=1e-9)
+
+
+def test_very_many_copies_stay_as_many() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]})
+    columns = {"A": np.array([0, 0, 1, 1], np.uint8), "B": np.array([0, 1, 0, 1], np.uint8)}
+    weights = np.array([3e9, 3e9, 3e9, 1e9])
+    table = EncodedTable.of({"A": 2, "B": 2}, columns, weights, copies=Copies(weights, weights))
+    found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    assert found.row_count == 10_000_000_000
+    assert found.total == pytest.approx(1e10, rel=1e-14)
+
+
+def in_strata(rows: EncodedTable, number: int, seed: int) -> EncodedTable:
+    codes = np.random.default_rng(seed).integers(0, number, rows.rows).astype(np.int32)
+    return replace(rows, design=Design(strata=Labels(tuple(map(str, range(number))), codes)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.booleans(), st.sampled_from([1, 3, 60]), st.sampled_from([None, 0.3]))
+def test_rows_of_strata_are_dealt_the_same_whatever_the_parts(
+    data: st.DataObject, weighted: bool, strata: int, heldout: float | None
+) -> None:
+    network = data.draw(networks())
+    table = in_strata(data.draw(tables(network, weighted=weighted)), strata, seed=1)
+    assert table.design is not None
+    folds = folds_of(heldout, 0, 5, Units.of(table.design))
+    assert folds is not None
+    part = row_hashes(network, table) % np.uint64(3)  # equal rows in the same
+    parts = [own for at in range(3) if (own := table.take(part == at)).rows]
+    whole = dealt(folds, Dealing.of(network, table, folds))
+    added = dealt(folds, reduce(add, (Dealing.of(network, own, folds) for own in parts)))
+    assert (added.ends == whole.ends).all()
+    np.testing.assert_allclose(added.samples, whole.samples, rtol=1e-12)
+    np.testing.assert_allclose(added.scales, whole.scales, rtol=1e-12)
+    expected = by_content(divided(network, table, whole))
+    found: Content = {}
+    for own in parts:
+        found |= by_content(divided(network, own, added))
+    assert found.keys() == expected.keys()
+    for row, sums in expected.items():
+        np.testing.assert_allclose(found[row], sums, rtol=1e-12)
+
+
+def test_groups_of_a_stratum_differ_by_one_row_at_most_and_samples_keep_its_size() -> None:
+    rng = np.random.default_rng(2)
+    network = Network({"A": [str(state) for state in range(200)], "B": ["0", "1"]})
+    columns = {name: rng.integers(0, network.cardinality(name), 900) for name in network.variables}
+    codes = {name: own.astype(np.uint8) for name, own in columns.items()}
+    table = in_strata(EncodedTable.of(network.cardinality_of, codes), 4, seed=2)
+    assert table.design is not None
+    assert table.design.strata is not None
+    folds = folds_of(None, 0, 0, Units.of(table.design))
+    assert folds is not None
+    folds = dealt(folds, Dealing.of(network, table, folds))
+    rows = divided(network, table, folds)
+    sizes = np.bincount(rows.columns[FOLD], rows.row_weights, minlength=folds.number)
+    in_stratum = sizes.reshape(4, 25)
+    assert in_stratum.sum(axis=1).tolist() == np.bincount(table.design.strata.codes).tolist()
+    assert np.ptp(in_stratum, axis=1).max() <= 1
+    for sample in folds.samples:
+        np.testing.assert_allclose((sample * sizes).reshape(4, 25).sum(axis=1), in_stratum.sum(1))
 
 
 def test_the_order_of_the_states_in_the_network_does_not_matter() -> None:

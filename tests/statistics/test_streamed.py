@@ -153,6 +153,8 @@ def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> No
 SURVEY = {
     "clusters": {"cluster": "P"},
     "clusters in strata": {"cluster": "P", "strata": "H"},
+    "strata": {"strata": "H"},
+    "strata with weights": {"strata": "H", "weight": "w"},
     "replicates": {
         "weight": "w",
         "replicate_weights": lc.ReplicateWeights(["r0", "r1"], "brr"),
@@ -177,12 +179,18 @@ def surveyed(distinct: int, copies: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(("distinct", "copies"), [(3, 100), (150, 2)])
 @pytest.mark.parametrize("design", SURVEY.values(), ids=SURVEY)
 @pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
-def test_clusters_of_rows_that_are_copies_of_few_have_the_intervals_of_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, design: dict[str, Any]
+def test_surveys_have_the_intervals_of_rows_in_memory(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    design: dict[str, Any],
+    distinct: int,
+    copies: int,
 ) -> None:
-    rows = surveyed(distinct=3, copies=100)
+    rows = surveyed(distinct, copies)
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     data = lc.Data(tmp_path / "rows.parquet", **design)
     found = lc.learn(NETWORK, data, method, 1.0, intervals=True, memory=2**20)

@@ -35,7 +35,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.missingness.independence import DESIGN, TestResult, cramers, pearson
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import Index
-from lacunet.statistics.folds import FOLD, divided, folds_of
+from lacunet.statistics.folds import FOLD, Dealing, dealt, divided, folds_of
 from lacunet.statistics.units import Units
 
 MOST_CELLS = 2**22  # of the tables of all units that are held at once
@@ -70,6 +70,8 @@ class SurveyRows:
             return cls(table, factors, units.degrees(), none, np.eye(0), weights)
         folds = folds_of(None, 0, seed=0, units=units)
         assert folds is not None
+        if folds.is_to_deal:
+            folds = dealt(folds, Dealing.of(network, table, folds))
         rows = divided(network, table, folds)
         unit = rows.columns[FOLD].astype(np.intp)
         return cls(rows, folds.scales, folds.degrees, unit, folds.samples[folds.replicates :])

@@ -38,4 +38,4 @@ def gathered_rows(
         needs = Needs((), rows=(columns,), folds=folds)
         scale = look.scale if groups else 1.0
         found = rows.gather(Gathering(needs, graph.network, scale=scale))
-    return found.distinct[columns], folds
+    return found.distinct[columns], found.folds

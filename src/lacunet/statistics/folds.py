@@ -15,17 +15,22 @@ of its copies: their number where all weigh the same, fewer where weights differ
 whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
 states, the number of the unit and the seed; what is left, less than one, falls as a whole.
 Another row, or another order of rows, changes nothing. In a survey with clusters, the folds are
-the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them; where
-strata are told but no clusters, the units of a stratum are dealt evenly to its folds.
+the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them.
+
+Where strata are told but no clusters, the units of a stratum are dealt evenly to its groups: each
+has a place by its hash, and a group is what lies between two places. Which, only all rows
+together can tell: they are gone through once before they are counted (`Dealing`).
 
 Two rows are taken as one if their 64-bit hashes agree.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +48,8 @@ MISSING = 1  # stands for the hash of a state's name where there is none
 ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 MANY_UNITS = 4096  # beyond, their number in each fold is drawn, not the fold of each
 UNITS_AT_A_TIME = 2**22
+PLACES = 2**20  # of units, in all strata
+FEWEST_PLACES = 2**6  # in one
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +61,8 @@ class Folds:
     the one without what is held out, if anything is; from ``replicates`` on come the replicates,
     whose squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
     freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
-    are those within each.
+    are those within each. ``ends`` are the places where groups of rows end, in each stratum, once
+    these are dealt.
     """
 
     shares: tuple[float, ...]
@@ -65,11 +73,28 @@ class Folds:
     scales: FloatArray = field(default_factory=lambda: np.zeros(0))
     degrees: float = np.inf
     left_out: UnitsLeftOut | None = None
+    ends: Index | None = None
 
     @property
     def number(self) -> int:
         """How many folds there are."""
         return int(self.samples.shape[1])
+
+    @property
+    def groups(self) -> int:
+        """The number of groups that the rows of a stratum are dealt to; 1 where they are not."""
+        return 1 if self.left_out is None else self.left_out.each
+
+    @property
+    def is_to_deal(self) -> bool:
+        """Whether all rows have to be gone through before they can be divided."""
+        return self.groups > 1 and self.ends is None
+
+    @property
+    def places(self) -> int:
+        """The number of places in each stratum."""
+        assert self.left_out is not None
+        return max(FEWEST_PLACES, PLACES // len(self.left_out.number_of))
 
     @cached_property
     def aside(self) -> FloatArray:
@@ -143,25 +168,16 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     >>> bool((divided(coin, once, fifth).weights == found.weights).all())
     True
     """
-    hashes, numbers = row_hashes(network, table), None
-    if folds.left_out is not None:
-        assert table.design is not None
-        numbers = folds.left_out.numbers(table.design)
-        hashes = hash64(hashes + hash64(numbers, 2), 2)
-    hashes, first, group = numbered(hashes)
+    hashes, first, group, numbers = _distinct(network, table, folds)
     weights, rows, squares = _sums(table, group, len(hashes))
     units = weights**2 / squares
-    is_dealt = folds.left_out is not None and folds.left_out.each > 1
-    if numbers is not None and is_dealt:
-        row, fold, inside = dealt(units, numbers[first], folds)
-    else:
-        row, fold, inside = fallen(hashes, units, folds)
+    row, fold, inside = fallen(hashes, units, folds, numbers)
     member = first[row]
     if numbers is not None:
-        fold = fold + len(folds.shares) * numbers[member]
+        fold = fold + len(folds.shares) * numbers[row]
     columns: dict[str, Codes] = {name: own[member] for name, own in table.columns.items()}
     columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
-    share = inside / units[row]
+    share = inside / np.bincount(row, inside)[row]
     own = share * weights[row]
     copies = Copies(own, own)
     if rows is not weights:
@@ -170,6 +186,22 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     return EncodedTable.of(
         cardinality_of, columns, own, table.notes, copies=copies, sets_of=table.sets_of
     )
+
+
+def _distinct(
+    network: Network, table: EncodedTable, folds: Folds
+) -> tuple[Hashes, Index, Index, Index | None]:
+    """The hash of each distinct row, a row that has it, the number of each row's, and its cluster.
+
+    The same row in two clusters (or strata, where there are no clusters) is two.
+    """
+    hashes = row_hashes(network, table)
+    if folds.left_out is None:
+        return *numbered(hashes), None
+    assert table.design is not None
+    numbers = folds.left_out.numbers(table.design)
+    hashes, first, group = numbered(hash64(hashes + hash64(numbers, 2), 2))
+    return hashes, first, group, numbers[first]
 
 
 def _sums(
@@ -203,29 +235,28 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
-def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Index, FloatArray]:
+def fallen(
+    hashes: Hashes, units: FloatArray, folds: Folds, stratum: Index | None = None
+) -> tuple[Index, Index, FloatArray]:
     """Where the units fall: rows, ascending, folds, and how many units of the row are there.
 
     Parameters
     ----------
     hashes, units
         The hash of each distinct row and how many units it stands for.
+    stratum
+        The number of its stratum, where the rows of strata are dealt.
     """
-    ends = np.cumsum(folds.shares[:-1])
-    whole = np.floor(units * (1 + ROUNDING))
-    is_many = whole > MANY_UNITS
-    several = np.where(is_many, 0, whole).astype(np.int64)
-    pieces = [
-        _one_by_one(hashes, several, begin, end, ends, folds)
-        for begin, end in runs(np.cumsum(several) // UNITS_AT_A_TIME)
-    ]
-    for at in np.flatnonzero(is_many):
-        drawn = _drawn(hashes[at], whole[at], folds)
+    pieces = []
+    for row, chance, size in _one_by_one(hashes, units, folds.seed):
+        if folds.ends is None:
+            fold = np.searchsorted(np.cumsum(folds.shares[:-1]), chance, "right")
+        else:
+            assert stratum is not None
+            fold = _dealt_to(stratum[row], chance, folds)
+        pieces.append((row, fold, size))
+    for at, drawn in _by_number(hashes, units, folds):
         pieces.append((np.full(len(drawn), at), np.arange(len(drawn)), drawn))
-    rest = np.flatnonzero(units - whole > ROUNDING * np.maximum(units, 1e-300))
-    chance = _uniform(hashes[rest], folds.seed, -1)
-    falls = np.searchsorted(ends, chance, "right")
-    pieces.append((rest, falls, (units - whole)[rest]))
     row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
     keys, _, place = numbered(row * len(folds.shares) + fold)
     inside = np.bincount(place, inside, minlength=len(keys)).astype(np.float64)
@@ -234,48 +265,137 @@ def fallen(hashes: Hashes, units: FloatArray, folds: Folds) -> tuple[Index, Inde
     return row[is_there], fold[is_there], inside[is_there]
 
 
-def dealt(units: FloatArray, stratum: Index, folds: Folds) -> tuple[Index, Index, FloatArray]:
-    """Where the units are dealt to: each fold of a stratum has its share of them, and no more.
+def _whole(units: FloatArray) -> FloatArray:
+    """The whole units; numbers that differ from whole ones by rounding are these.
 
-    Parameters
-    ----------
-    units, stratum
-        How many units each distinct row stands for, and its stratum.
+    Examples
+    --------
+    >>> _whole(np.array([2.5, 2.9999999999, 3e9])).tolist()
+    [2.0, 3.0, 3000000000.0]
     """
-    whole = np.floor(units * (1 + ROUNDING)).astype(np.int64)
-    dealt_to = np.zeros((len(units), len(folds.shares)))
-    for own in np.unique(stratum):
-        rng = np.random.default_rng([folds.seed, int(own)])
-        rows = np.flatnonzero(stratum == own)
-        room = np.floor(whole[rows].sum() * np.array(folds.shares)).astype(np.int64)
-        room[rng.permutation(len(room))[: whole[rows].sum() - room.sum()]] += 1
-        for row in rows[whole[rows] > MANY_UNITS]:
-            drawn = rng.multivariate_hypergeometric(room, whole[row], method="marginals")
-            dealt_to[row], room = drawn, room - drawn
-        few = rows[whole[rows] <= MANY_UNITS]
-        places = rng.permutation(np.repeat(np.arange(len(room)), room))
-        np.add.at(dealt_to, (np.repeat(few, whole[few]), places), 1.0)
-        rest = rng.choice(len(room), len(rows), p=folds.shares)  # less than one unit of each row
-        dealt_to[rows, rest] += np.maximum(units[rows] - whole[rows], 0.0)
-    row, fold = np.nonzero(dealt_to > ROUNDING)
-    return row, fold, dealt_to[row, fold]
+    nearest = np.rint(units)
+    return np.where(np.abs(units - nearest) <= ROUNDING * units, nearest, np.floor(units))
 
 
 def _one_by_one(
-    hashes: Hashes,
-    several: NDArray[np.int64],
-    begin: int,
-    end: int,
-    ends: FloatArray,
-    folds: Folds,
-) -> tuple[Index, Index, FloatArray]:
-    """The fold of every unit of some rows, added up."""
-    numbers = several[begin:end]
-    row = np.repeat(np.arange(begin, end), numbers)
-    unit = ranges(np.zeros(len(numbers), np.int64), numbers)
-    chance = _uniform(hashes[row] + hash64(unit, 1), folds.seed, 0)
-    fold = np.searchsorted(ends, chance, "right")
-    return row, fold, np.ones(len(row))
+    hashes: Hashes, units: FloatArray, seed: int
+) -> Iterator[tuple[Index, FloatArray, FloatArray]]:
+    """The units of rows with few: their rows, by what chance they fall, and how much they are."""
+    whole = _whole(units)
+    several = np.where(whole > MANY_UNITS, 0, whole).astype(np.int64)
+    for begin, end in runs(np.cumsum(several) // UNITS_AT_A_TIME):
+        numbers = several[begin:end]
+        row = np.repeat(np.arange(begin, end), numbers)
+        unit = ranges(np.zeros(len(numbers), np.int64), numbers)
+        yield row, _uniform(hashes[row] + hash64(unit, 1), seed, 0), np.ones(len(row))
+    rest = np.flatnonzero(units - whole > ROUNDING * np.maximum(units, 1e-300))
+    yield rest, _uniform(hashes[rest], seed, -1), (units - whole)[rest]
+
+
+def _by_number(hashes: Hashes, units: FloatArray, folds: Folds) -> Iterator[tuple[int, FloatArray]]:
+    """The rows with many units, and how many of them fall into each fold."""
+    whole = _whole(units)
+    for at in np.flatnonzero(whole > MANY_UNITS):
+        yield int(at), _drawn(hashes[at], whole[at], folds)
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """The units in each place of each stratum; those of two parts of the rows add up.
+
+    ``keys`` are places, ascending: the stratum's number times `Folds.places`, and the place in it.
+    ``units`` are how many lie there. ``drawn`` are units of rows that stand for many, which have
+    a group already, by stratum and group.
+    """
+
+    keys: NDArray[np.int64]
+    units: FloatArray
+    drawn: FloatArray
+
+    @classmethod
+    def of(cls, network: Network, table: EncodedTable, folds: Folds) -> Dealing:
+        """Where the units of some rows lie; no other part may have equal rows."""
+        assert folds.left_out is not None
+        hashes, _, group, stratum = _distinct(network, table, folds)
+        assert stratum is not None
+        weights, _, squares = _sums(table, group, len(hashes))
+        units = weights**2 / squares
+        drawn = np.zeros((len(folds.left_out.number_of), folds.groups))
+        for at, own in _by_number(hashes, units, folds):
+            drawn[stratum[at]] += own.reshape(folds.groups, -1).sum(axis=1)
+        found = cls(np.zeros(0, np.int64), np.zeros(0), drawn)
+        for row, chance, size in _one_by_one(hashes, units, folds.seed):
+            found += cls(_place(stratum[row], chance, folds), size, np.zeros_like(drawn))
+        return found
+
+    def __add__(self, other: Dealing) -> Dealing:
+        keys, _, place = numbered(np.concatenate([self.keys, other.keys]))
+        both = np.concatenate([self.units, other.units])
+        units = np.bincount(place, both, minlength=len(keys)).astype(np.float64)
+        return Dealing(keys, units, self.drawn + other.drawn)
+
+
+def dealt(folds: Folds, dealing: Dealing) -> Folds:
+    r"""The folds with the groups of each stratum, which are as equal as may be, and their samples.
+
+    Without a group of :math:`m` of the :math:`n` units of a stratum the others count
+    :math:`n / (n - m)` times, and the squared distance :math:`(n - m) / n` times: so that the
+    variance of a mean is right whatever :math:`m`. Where a stratum has no other units, it is left
+    out whole, and counts once.
+
+    Parameters
+    ----------
+    dealing
+        Where the units of all rows lie.
+    """
+    sizes, groups, ends = dealing.drawn.copy(), folds.groups, []
+    limits = folds.places * np.arange(len(sizes) + 1)
+    starts = np.searchsorted(dealing.keys, limits)
+    for stratum, (start, stop) in enumerate(pairwise(starts)):
+        units = dealing.units[start:stop]
+        before = np.cumsum(units) - units
+        position = before / max(units.sum(), 1e-300) * groups
+        group = np.minimum(np.floor(position + ROUNDING), groups - 1).astype(np.intp)
+        sizes[stratum] += np.bincount(group, units, minlength=groups)
+        keys = np.append(dealing.keys[start:stop], limits[stratum + 1])
+        ends.append(keys[np.searchsorted(group, np.arange(1, groups))])
+    totals = sizes.sum(axis=1, keepdims=True)
+    left = totals - sizes
+    is_whole = left <= ROUNDING * totals
+    times = np.where(is_whole, 1.0, totals / np.where(is_whole, 1.0, left))
+    scales = np.where(is_whole, 1.0, left / np.maximum(totals, 1e-300))
+    number = sizes.size
+    stratum_of = np.repeat(np.arange(len(sizes)), groups)
+    multiples = np.where(stratum_of[:, None] == stratum_of, times.reshape(-1, 1), 1.0)
+    np.fill_diagonal(multiples, 0.0)
+    parts = len(folds.shares) // groups
+    degrees = int((sizes > 0).sum()) - int((totals > 0).sum())
+    return replace(
+        folds,
+        samples=np.concatenate(
+            [folds.samples[: folds.replicates], np.repeat(multiples, parts, axis=1)]
+        ),
+        scales=scales.reshape(number),
+        degrees=float(max(degrees, 1)),
+        ends=np.concatenate(ends),
+    )
+
+
+def _place(stratum: Index, chance: FloatArray, folds: Folds) -> NDArray[np.int64]:
+    return stratum * folds.places + np.floor(chance * folds.places).astype(np.int64)
+
+
+def _dealt_to(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
+    """The fold of each unit within its stratum: by its group, and in it by another chance."""
+    assert folds.ends is not None
+    parts = len(folds.shares) // folds.groups
+    group = np.searchsorted(folds.ends, _place(stratum, chance, folds), "right")
+    group -= stratum * (folds.groups - 1)
+    if parts == 1:
+        return group
+    ends = np.cumsum(folds.shares[: parts - 1]) * folds.groups
+    again = _uniform((chance * 2.0**53).astype(np.uint64), folds.seed, 1)
+    return group * parts + np.searchsorted(ends, again, "right")
 
 
 def _drawn(row: np.uint64, units: float, folds: Folds) -> FloatArray:

@@ -32,7 +32,7 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts, Tally
-from lacunet.statistics.folds import FOLD, Folds, divided
+from lacunet.statistics.folds import FOLD, Dealing, Folds, dealt, divided
 from lacunet.statistics.groups import (
     FoldedGroups,
     GroupedCounts,
@@ -119,7 +119,7 @@ class Statistics:
     all parts are added. ``notes`` is what the user should know of how the rows were read,
     ``cells_of_sets`` how many cells of each variable are one of several states.
     ``network`` and ``method`` say what they were counted for, and ``parts`` from which data, if
-    `lacunet.count` made them.
+    `lacunet.count` made them. ``dealing`` is all that there is where folds are to be dealt first.
     """
 
     tally: Tally
@@ -140,6 +140,7 @@ class Statistics:
     network: Network | None = None
     method: str = ""
     parts: tuple[CountedPart, ...] = ()
+    dealing: Dealing | None = None
 
     def __repr__(self) -> str:
         counted_for = f" for {self.method}" if self.method else ""
@@ -191,6 +192,7 @@ class Statistics:
             network=self.network,
             method=self.method if self.method == other.method else "",
             parts=(*self.parts, *other.parts),
+            dealing=_both(self.dealing, other.dealing),
         )
 
     @property
@@ -274,6 +276,22 @@ def gather(
     return with_reduced(summed(of_part(how, part, progress) for part in parts), how)
 
 
+def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Gathering:
+    """What is asked, with folds that rows can be divided by: dealt to groups where they have to be.
+
+    Parameters
+    ----------
+    count
+        Counts what is asked among all rows.
+    """
+    folds = how.needs.folds
+    if folds is None or not folds.is_to_deal:
+        return how
+    dealing = count(replace(how, needs=Needs((), folds=folds))).dealing
+    assert dealing is not None
+    return replace(how, needs=replace(how.needs, folds=dealt(folds, dealing)))
+
+
 def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
     """What one part of the rows says, to be added to that of the other parts.
 
@@ -284,6 +302,9 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
     if how.replicate is not None:
         table = table.replicated(how.replicate)
     table = table.scaled(how.scale)
+    if needs.folds is not None and needs.folds.is_to_deal:
+        dealing = Dealing.of(network, table, needs.folds)
+        return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
     fold: Scope = ()
     if needs.folds is not None:
         fold, table = (FOLD,), divided(network, table, needs.folds)

@@ -40,7 +40,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Tally
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed
+from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed, with_dealt
 from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
@@ -134,6 +134,7 @@ class Held:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, all rows at once."""
+        how = with_dealt(how, lambda asked: gather(asked, [self.table]))
         return gather(how, [self.table], progress)
 
 
@@ -392,11 +393,11 @@ def replicates(
     Parameters
     ----------
     how
-        What was gathered, with folds.
+        What was asked.
     statistics
-        What was gathered from all rows.
+        What was gathered from all rows, in folds.
     """
-    units, folds = rows.look().units, how.needs.folds
+    units, folds = rows.look().units, statistics.folds
     if units is not None and units.factors is not None:
         count = len(units.factors)
         counted = (rows.gather(replace(how, replicate=at)).sample(0) for at in range(count))

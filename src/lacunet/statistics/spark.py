@@ -51,7 +51,15 @@ from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes, memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, of_passes, with_reduced
+from lacunet.statistics.gather import (
+    Gathering,
+    Needs,
+    Statistics,
+    of_part,
+    of_passes,
+    with_dealt,
+    with_reduced,
+)
 from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
 from lacunet.statistics.streamed import (
@@ -125,6 +133,9 @@ class OnSpark:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
+        return self._gathered(with_dealt(how, partial(self._gathered, progress=progress)), progress)
+
+    def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
         notes = self.notes(self.read_report)
         needs = how.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)

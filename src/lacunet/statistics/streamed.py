@@ -33,6 +33,7 @@ from lacunet.statistics.gather import (
     of_part,
     of_passes,
     summed,
+    with_dealt,
     with_reduced,
 )
 from lacunet.statistics.look import Look, weighing
@@ -90,6 +91,9 @@ class Streamed:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
+        return self._gathered(with_dealt(how, partial(self._gathered, progress=progress)), progress)
+
+    def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
         found: list[Statistics] = []
         notes: tuple[str, ...] = ()
         for own in self._passes(how.needs, how.network):
