@@ -150,6 +150,22 @@ def test_kinds_of_replicate_weights_are_refused_that_say_too_little() -> None:
             lc.ReplicateWeights(["r1", "r2"], **options)  # type: ignore[arg-type]
 
 
+def test_a_replicate_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(WeightError, match="'r2' more than once"):
+        lc.ReplicateWeights(["r1", "r2", "r2"], "brr")
+
+
+def test_a_replicate_weight_of_zero_in_all_rows_is_refused() -> None:
+    rows = {**ROWS, "r1": [1, 1, 2, 0], "r2": [3, 0, 0, 0]}
+    named = lc.ReplicateWeights(["r1", "r2"], "brr")
+    matrix = lc.ReplicateWeights(np.array([rows["r1"], rows["r2"]]).T, "brr")
+    for given, column in ((named, "'r2'"), (matrix, "number 2")):
+        read_table(Data(rows, weight=[1, 1, 1, 1], replicate_weights=given), PAIR)
+        data = Data(rows, weight=[0, 1, 1, 1], replicate_weights=given)  # without the first row
+        with pytest.raises(WeightError, match=f"weight zero in the column {column}"):
+            read_table(data, PAIR)
+
+
 def test_codes_of_one_column_mean_missing_there_alone_and_by_value() -> None:
     network = lc.Network({"Age": ["8", "9"], "Q": ["1", "2", "9"]})
     for code in (9, 9.0, "9", "9.0"):

@@ -6,6 +6,8 @@ The reference values are those of R 4.2 with survey 4.1: `svydesign`, `svymean` 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -246,6 +248,51 @@ def test_replicate_weights_need_the_weights_that_they_are_replicates_of() -> Non
         lc.Data(survey_rows(), replicate_weights=given)
     with pytest.raises(lc.LacunetError, match="the same twice"):
         lc.Data(survey_rows(), weight="weight", replicate_weights=given, cluster="cluster")
+
+
+def zero_replicate(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(r1=2 * rows["weight"] * (rows["cluster"] == "c0"), r2=0.0)
+
+
+@pytest.mark.parametrize("method", ["auto", "direct-mcar", "factored-mar", "em"])
+def test_a_replicate_without_rows_is_refused_from_every_source(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = zero_replicate(survey_rows())
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    rows.to_parquet(tmp_path / "rows.parquet")
+    brr = lc.ReplicateWeights(["r1", "r2"], "brr")
+    for share in (4, 1e12):  # in memory, streamed
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        for source in (rows, tmp_path / "rows.csv", tmp_path / "rows.parquet"):
+            with pytest.raises(lc.LacunetError, match="weight zero in the column 'r2'"):
+                learned(lc.Data(source, weight="weight", replicate_weights=brr), method)
+
+
+METHODS = ["auto", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "one-step", "em"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("prior", [1.0, "learn"])
+def test_a_replicate_without_rows_that_show_a_cpt_row_gives_numbers(
+    method: str, prior: float | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = survey_rows()
+    is_shown = rows["Ill"].notna().to_numpy()
+    no_row_shows = 2 * rows["weight"] * ~is_shown
+    none_smokes = 2 * rows["weight"] * (rows["Smokes"] == 0)
+    one_row = np.where(np.arange(len(rows)) == 0, 3.0, 0.0)
+    rows = rows.assign(r0=2 * rows["weight"], r1=no_row_shows, r2=none_smokes, r3=one_row)
+    brr = lc.ReplicateWeights(["r0", "r1", "r2", "r3"], "brr")
+    data = lc.Data(rows, weight="weight", replicate_weights=brr)
+    found = []
+    for share in (4, 1e12):  # in memory, streamed
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        result = lc.learn(NETWORK, data, method, prior, intervals=True)
+        answer = lc.query(result, "Ill", interval=True)
+        found.append([*errors_of(result), *np.ravel(result.interval("Ill")), *answer.interval.flat])
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-9)
 
 
 def test_effects_of_graphs_have_intervals_by_clusters() -> None:

@@ -86,9 +86,9 @@ class Door:
     """Takes rows in once, and remembers what it met.
 
     ``encoders`` know what could not be matched, ``skips`` what contradicts a rule; ``given`` and
-    ``kept`` count the rows, and those of a weight above zero; ``is_aggregated`` tells whether the
-    weights look like counts. Rules take ``unseen`` variables as missing, though what contradicts
-    a rule is found by all variables.
+    ``kept`` count the rows, and those of a weight above zero; ``replicate_sums`` adds up replicate
+    weights, if there are any; ``is_aggregated`` tells whether the weights look like counts. Rules
+    take ``unseen`` variables as missing, though what contradicts a rule is found by all variables.
     """
 
     def __init__(self, reading: Reading, unseen: Collection[str] = ()) -> None:
@@ -98,6 +98,7 @@ class Door:
         }
         self.skips = skips_of(reading.network, reading.sets_of)
         self.given = self.kept = 0
+        self.replicate_sums: FloatArray | None = None
         self.is_aggregated = False
 
     def batches(self, progress: Progress = silent) -> Iterator[EncodedBatch]:
@@ -173,6 +174,11 @@ class Door:
             self.is_aggregated = _looks_aggregated(batch)
         self.given += batch.given
         self.kept += len(next(iter(batch.columns.values())))
+        if batch.design is not None and batch.design.replicates is not None:
+            sums = batch.design.replicates.sum(axis=0)
+            self.replicate_sums = (
+                sums if self.replicate_sums is None else self.replicate_sums + sums
+            )
         return batch
 
 

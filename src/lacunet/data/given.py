@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
@@ -62,6 +63,11 @@ class ReplicateWeights:
         if names and all(isinstance(name, str) for name in names):
             object.__setattr__(self, "columns", tuple(names))
             replicates = len(names)
+            if twice := [name for name, number in Counter(names).items() if number > 1]:
+                raise WeightError(
+                    f"replicate_weights= names the column {twice[0]!r} more than once.",
+                    "name each replicate once.",
+                )
         else:
             matrix = _matrix(self.columns)
             object.__setattr__(self, "columns", matrix)

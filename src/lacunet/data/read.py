@@ -23,7 +23,7 @@ from lacunet.data.reading import Reading, plan_reading
 from lacunet.data.source import DataSource, Part, Piece
 from lacunet.data.table import Copies, Design, EncodedTable, SetsOf, code_type
 from lacunet.errors import warn
-from lacunet.model.network import Network
+from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted
 
@@ -187,7 +187,8 @@ class ReadReport:
     """What was met while rows were read; that of several parts adds up.
 
     ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
-    whether the weights look like counts.
+    whether the weights look like counts; ``replicate_sums`` adds up replicate weights, if there
+    are any.
     """
 
     given: int = 0
@@ -195,13 +196,21 @@ class ReadReport:
     odd_in: dict[str, OddCells] = field(default_factory=dict)
     is_aggregated: bool = False
     contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
+    replicate_sums: FloatArray | None = None
 
     @classmethod
     def of(cls, door: Door) -> ReadReport:
         """What the door remembers."""
         odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
         broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
-        return cls(door.given, door.kept, odd, door.is_aggregated, broken)
+        return cls(
+            door.given,
+            door.kept,
+            odd,
+            door.is_aggregated,
+            broken,
+            replicate_sums=door.replicate_sums,
+        )
 
     def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
@@ -210,6 +219,9 @@ class ReadReport:
         self.given += other.given
         self.kept += other.kept
         self.contradicted.update(other.contradicted)
+        if other.replicate_sums is not None:
+            before = 0.0 if self.replicate_sums is None else self.replicate_sums
+            self.replicate_sums = before + other.replicate_sums
         for name, odd in other.odd_in.items():
             own = self.odd_in.setdefault(name, OddCells())
             own.stripped.update(odd.stripped)
@@ -232,12 +244,15 @@ def read_notes(
     Raises
     ------
     DataError
-        There were no rows at all, or none of a weight above zero.
+        There were no rows at all, or none of a weight above zero; a replicate weight is zero in
+        all of them.
     """
     if not read_report.given:
         raise DataError.no_rows(reading.source.label)
     if not read_report.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
+    if read_report.replicate_sums is not None and not read_report.replicate_sums.all():
+        raise _empty_replicate(reading, int(np.argmin(read_report.replicate_sums)))
     aggregated = (_AGGREGATED,) if read_report.is_aggregated else ()
     notes = (
         *reading.notes,
@@ -254,6 +269,16 @@ def read_notes(
     left_out = read_report.given - read_report.kept
     zero = f"left out {left_out} of {counted(read_report.given, 'row')}: their weight is zero."
     return (*notes, zero)
+
+
+def _empty_replicate(reading: Reading, at: int) -> WeightError:
+    replicates = reading.data.replicate_weights
+    names = () if replicates is None else replicates.names
+    column = repr(names[at]) if names else f"number {at + 1}"
+    return WeightError(
+        f"every row has weight zero in the column {column} of replicate_weights=.",
+        "leave it out, with its factor, or look whether the right column is named.",
+    )
 
 
 _AGGREGATED = (
