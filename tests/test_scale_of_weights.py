@@ -77,6 +77,55 @@ def test_what_is_learned_and_its_page(method: str) -> None:
     assert_says_the_same(str(result_page(first)), str(result_page(learned(SCALES[1]))))
 
 
+def rare() -> pd.DataFrame:
+    """Rows of many CPT rows that one row supports, or none."""
+    rng = np.random.default_rng(3)
+    rows = 150
+    frame = pd.DataFrame(
+        {
+            "A": rng.choice(list("abcdef"), rows, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02]),
+            "B": rng.choice(list("uvw"), rows, p=[0.7, 0.2, 0.1]),
+            "C": rng.choice(["p", "q"], rows),
+        }
+    )
+    frame.loc[rng.random(rows) < 0.2, "B"] = None
+    frame.loc[rng.random(rows) < 0.3, "C"] = None
+    return frame
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_row_is_one_row_whatever_all_weigh(method: str) -> None:
+    network = lc.Network(
+        {"A": list("abcdef"), "B": list("uvw"), "C": ["p", "q"]}, {"B": ["A"], "C": ["A", "B"]}
+    )
+    frame = rare()
+
+    def learned(weight: float) -> lc.Result:
+        data = lc.Data(frame, weight=np.full(len(frame), weight))
+        return lc.learn(network, data, method, "learn", intervals=True)
+
+    first = learned(1.0)
+    for weight in (7.3, 1 / 30_000):
+        other = learned(weight)
+        for name in network.variables:
+            tables = [result.network.cpt(name).table for result in (first, other)]
+            np.testing.assert_allclose(*tables, rtol=0, atol=1e-8)
+            intervals = [result.interval(name) for result in (first, other)]
+            np.testing.assert_allclose(*intervals, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("weight", [7.3, 0.1, 1.1, 49.0])
+def test_ten_rows_are_ten_rows_whatever_all_weigh(weight: float) -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = {"A": [0, 1] * 5, "B": [0, 1, 0, None, 1, 0, None, 0, 0, 1]}
+    one, other = (
+        lc.learn(network, lc.Data(rows, weight=np.full(10, own)), "auto", 1.0)
+        for own in (1.0, weight)
+    )
+    assert other.why == one.why
+    assert "EM" in one.why
+
+
 def told(data: lc.Data) -> list[Any]:
     """What other functions say of weighted rows."""
     known = lc.learn(NETWORK, data, "direct-mcar").network

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
+ROUNDING = 1e-9  # of scaled weights: ten rows may weigh a little less than ten
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
@@ -124,7 +125,7 @@ def _em(
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif setting.whole is not None and not _has_steps(setting.whole):
         learned, choice = closed, ""
-    elif statistics.total < FEWEST_ROWS or not _can_hold_out(statistics, setting):
+    elif statistics.total < FEWEST_ROWS * (1 - ROUNDING) or not _can_hold_out(statistics, setting):
         rows = counted(statistics.rows, "row")
         learned, choice = closed, f"factored-mar alone: {rows}, too few to hold some out"
     else:

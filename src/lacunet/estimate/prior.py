@@ -52,6 +52,7 @@ Possible = NDArray[np.bool_]
 ROUNDS = 60
 CELLS_AT_ONCE = 2**18  # of CPTs of one shape, whose pseudo-counts are found together
 LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
+ROUNDING = 1e-9  # of scaled weights: one row may weigh a little less than one
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
 FROM_SHOWN = "the counts of the rows that show each family"
 FROM_FIRST_FIT = "the counts that a first fit of EM expects, with one pseudo-count per cell"
@@ -299,7 +300,7 @@ def learn_prior(
         logs_of |= zip(names, np.moveaxis(logs, 1, 0), strict=True)
     every = [np.empty((len(components), 0))]
     for name, own in learned.items():
-        every.append(logs_of[name][:, own.sum(axis=-1) >= LEAST])
+        every.append(logs_of[name][:, own.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
     weights, like_neighbours = component_weights(
         np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )

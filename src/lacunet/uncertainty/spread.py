@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from lacunet.errors import check_level
 from lacunet.model.network import FloatArray
 
-HALF_A_ROW = 0.5
+HALF_A_ROW = 0.5 - 1e-9  # or what rounding leaves of it
 ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
+NO_ROW = 1e-6  # an effective size below is what rounding leaves of none
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Spread:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rates", settled(self.rates))
+        object.__setattr__(self, "sizes", np.where(self.sizes < NO_ROW, 0.0, self.sizes))
 
     @classmethod
     def of_variance(
