@@ -138,3 +138,15 @@ def test_a_graph_without_rules_has_the_causes_that_were_given() -> None:
 def test_a_rule_makes_no_cycle_of_mechanisms() -> None:
     graph = lc.MissingnessGraph.parse("R[Now] -> R[Ill] -> R[Smoked]", NETWORK)
     assert graph.causes["Now"] == ("Smoked",)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
+    found = rows_of(SMOKED_IS_MISSING)
+    times = [round(own / 100) for own in found["w"]]
+    rows = {name: np.repeat(np.array(found[name], object), times).tolist() for name in STATES}
+    assert "Now" in str(lc.diagnose(NETWORK, rows))
+    result = lc.learn(NETWORK, rows, "informed-direct", separator="learn")
+    assert result.families["Now"].rows_used
+    drawn = lc.MCAR(share=1.0).draw(NETWORK, np.random.default_rng(0))
+    assert drawn.graph.category() == "MCAR"

@@ -198,7 +198,8 @@ def _sentence(text: str) -> str:
 def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> MethodSupport:
-    separator_of = separators(MissingnessGraph(network, parents_of), table.fully_observed)
+    graph = MissingnessGraph.without_rules(network, parents_of)
+    separator_of = separators(graph, table.fully_observed)
     told = explain(network, table)
     grouped: dict[Scope, tuple[Groups, Index]] = {}
 

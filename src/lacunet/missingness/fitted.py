@@ -93,7 +93,8 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
         rates = _rates(is_shown, parents, seen, weights, network)
         mechanisms[name] = MechanismCpt(name, parents, rates)
         seen[Mechanism(name)] = is_shown
-    graph = MissingnessGraph(network, {name: one.parents for name, one in mechanisms.items()})  # type: ignore[misc]
+    parents_of = {name: one.parents for name, one in mechanisms.items()}
+    graph = MissingnessGraph.without_rules(network, parents_of)  # type: ignore[arg-type]
     return Missingness(graph, mechanisms)
 
 
@@ -396,7 +397,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
     >>> print(observed_mechanisms(network, EncodedTable.of({"Ill": 2, "Pain": 2}, columns)))
     Pain -> R[Ill]
     """
-    return MissingnessGraph(network, observed_parents(network, table))
+    return MissingnessGraph.without_rules(network, observed_parents(network, table))
 
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:

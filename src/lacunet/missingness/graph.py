@@ -9,7 +9,7 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -119,6 +119,16 @@ class MissingnessGraph(Drawing):
             )
         selection = causes.pop(SELECTION.variable, None)
         return cls(network, causes, hidden, selection=selection, monotone=monotone)
+
+    @classmethod
+    def without_rules(cls, network: Network, causes: Mapping[str, Iterable[Node]]) -> Self:
+        """The graph with no other causes than these, whatever the rules of the network look at.
+
+        For mechanisms that hide cells whether their question was asked or not, and for what seems
+        to decide on being missing under MAR.
+        """
+        bare = network.with_codes(network.codes_of) if network.not_asked_of else network
+        return cls(bare, causes)
 
     @classmethod
     def read(cls, path: str | Path, network: Network) -> Self:

@@ -61,7 +61,7 @@ class MCAR:
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing."""
         hidden = _choose(network.variables, ceil(variables_in(self.share, network)), rng)
-        graph = MissingnessGraph(network, dict.fromkeys(hidden, ()))
+        graph = MissingnessGraph.without_rules(network, dict.fromkeys(hidden, ()))
         mechanisms = {x: MechanismCpt(x, (), np.array(self.rate)) for x in hidden}
         return Missingness(graph, mechanisms, separator=())
 
@@ -214,7 +214,8 @@ def _missingness(
         variable: MechanismCpt(variable, parents, rng.beta(*beta, network.shape(parents)))
         for variable, parents in parents_of.items()
     }
-    return Missingness(MissingnessGraph(network, parents_of), mechanisms, separator=separator)
+    graph = MissingnessGraph.without_rules(network, parents_of)
+    return Missingness(graph, mechanisms, separator=separator)
 
 
 def _check_mechanism(parents: int, beta: tuple[float, float]) -> None:

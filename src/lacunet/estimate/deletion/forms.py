@@ -372,7 +372,7 @@ class Informed(Deletion):
             from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 
             known = observed_mechanisms(network, look.sampled(MOST_ROWS))
-            return replace(self, separator=(), missingness=known).plan(network, look)
+            return Deletion.plan(replace(self, separator=(), missingness=known), network, look)
         return super().plan(network, look)
 
     def grouped_by(self, left: Scope, observed: Scope) -> Scope:
