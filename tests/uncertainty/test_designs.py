@@ -182,12 +182,13 @@ def test_neither_scale_nor_order_nor_the_way_of_reading_matters(
         np.testing.assert_allclose(other.interval("Ill"), one.interval("Ill"), rtol=1e-6)
 
 
-def error_by_strata(frame: pd.DataFrame, **more: object) -> float:
+def by_strata(frame: pd.DataFrame, **more: object) -> lc.Result:
     network = lc.Network({"Smokes": ["0", "1"]})
-    more |= {"strata": "stratum", "intervals": True}
-    found = lc.learn(network, frame, "direct-mcar", 1.0, **more)
-    assert 90 <= found.uncertainty.spread_of["Smokes"].degrees <= 98
-    return float(found.standard_error("Smokes")[1])
+    return lc.learn(network, frame, "direct-mcar", 1.0, **more, strata="stratum", intervals=True)
+
+
+def error_by_strata(frame: pd.DataFrame, **more: object) -> float:
+    return float(by_strata(frame, **more).standard_error("Smokes")[1])
 
 
 def test_strata_alone_take_off_what_lies_between_them() -> None:
@@ -197,6 +198,7 @@ def test_strata_alone_take_off_what_lies_between_them() -> None:
     # strata .0195. 98 degrees of freedom make its standard error 7%, that of the mean of eight 3%
     expected = np.sqrt(0.05 * 0.95 * (4 / 9 / 399 + 1 / 9 / 199))
     found = np.mean([error_by_strata(rows, rng=seed) for seed in range(8)])
+    assert by_strata(rows).uncertainty.spread_of["Smokes"].degrees == 98
     np.testing.assert_allclose(found, expected, rtol=0.06)
     counted = rows.groupby(["Smokes", "stratum"], as_index=False).size()
     assert error_by_strata(counted, counts="size") == pytest.approx(error_by_strata(rows), rel=1e-9)
@@ -207,14 +209,7 @@ def test_pairs_of_rows_in_strata_have_the_error_of_their_differences() -> None:
     stratum = np.repeat(np.arange(40), 2)
     smokes = (rng.random(80) < (stratum + 1) / 42).astype(int)
     rows = pd.DataFrame({"Smokes": smokes, "stratum": stratum})
-    result = lc.learn(
-        lc.Network({"Smokes": ["0", "1"]}),
-        rows,
-        "direct-mcar",
-        1.0,
-        strata="stratum",
-        intervals=True,
-    )
+    result = by_strata(rows)
     # svymean of R with two in each stratum: the sum of squared differences by the rows squared
     expected = np.sqrt(np.square(np.diff(smokes.reshape(40, 2))).sum()) / 80
     assert float(result.standard_error("Smokes")[1]) == pytest.approx(expected, rel=1e-9)
