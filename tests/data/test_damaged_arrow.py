@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from lacunet.data.batches import Door
 from lacunet.data.errors import DataError
 from lacunet.data.read import read_table
 from lacunet.data.reading import plan_reading
-from lacunet.data.source import DataSource
+from lacunet.data.source import DataSource, pieces_of
 from lacunet.model.network import Network
 
 NETWORK = Network({"A": ["no", "yes"]})
@@ -62,3 +63,18 @@ def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
     short = replace(reading, source=DataSource((replace(part, size=3),)))
     with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
         list(Door(short).batches())
+
+
+def test_a_column_of_a_type_that_pyarrow_has_no_array_for_is_refused_if_it_is_wanted() -> None:
+    class Batch:
+        num_rows = 2
+
+        def column(self, name: str) -> Any:
+            if name == "Months":
+                raise KeyError(21)  # as PyArrow does for intervals of months
+            return pa.array(["x", "y"])
+
+    (piece,) = pieces_of(iter([Batch()]), ["A"])
+    assert piece.columns["A"].to_pylist() == ["x", "y"]
+    with pytest.raises(pa.ArrowNotImplementedError, match="'Months'"):
+        list(pieces_of(iter([Batch()]), ["A", "Months"]))

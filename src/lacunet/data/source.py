@@ -108,12 +108,22 @@ def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]
     """Arrow record batches as pieces, sliced where they are large."""
     done = 0
     for batch in batches:
-        for column in batch.columns:
+        held = {name: _column(batch, name) for name in columns}
+        for column in held.values():
             validate(column)
         for start in range(0, batch.num_rows, PIECE_ROWS):
-            piece = batch.slice(start, PIECE_ROWS)
-            done += piece.num_rows
-            yield Piece({name: piece.column(name) for name in columns}, piece.num_rows, done)
+            rows = min(PIECE_ROWS, batch.num_rows - start)
+            done += rows
+            yield Piece({name: own.slice(start, rows) for name, own in held.items()}, rows, done)
+
+
+def _column(batch: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        return batch.column(name)
+    except KeyError:  # PyArrow reads files with more types than it has arrays for
+        raise pa.ArrowNotImplementedError(f"the type of the column {name!r} is not known") from None
 
 
 def validate(column: Any) -> None:
