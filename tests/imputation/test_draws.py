@@ -212,6 +212,29 @@ def test_a_result_is_learned_again_only_from_its_own_rows() -> None:
         assert len(lc.impute(result, rows(8), draws=2)) == 2
 
 
+@pytest.mark.parametrize("options", [{}, {"rng": 3}, {"prior": 2.0}])
+def test_hidden_states_keep_their_names_when_a_result_is_learned_again(
+    options: dict[str, Any],
+) -> None:
+    network = lc.Network(
+        {"H": ["0", "1"], **{name: ["n", "p"] for name in "ABCD"}}, {name: ["H"] for name in "ABCD"}
+    )
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        hidden = rng.random(400) < 0.4
+        shares = [0.9, 0.2, 0.7, 0.85]
+        rows = {
+            name: np.where(rng.random(400) < np.where(hidden, p, 1 - p), "n", "p").tolist()
+            for name, p in zip("ABCD", shares, strict=True)
+        }
+        data = lc.Data(rows, latent=["H"])
+        result = lc.learn(network, data, "em", **options)
+        (drawn,) = lc.impute(result, data, draws=1, rng=1)
+        likely = lc.impute(result, data)
+        agree = np.mean([a == b for a, b in zip(drawn["H"], likely["H"], strict=True)])
+        assert agree > 0.7  # with names swapped, below .3
+
+
 @pytest.mark.parametrize(
     ("method", "options"),
     [

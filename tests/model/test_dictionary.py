@@ -155,6 +155,13 @@ def test_the_negation_of_a_rule_holds_where_it_does_not(rule: str) -> None:
     assert (negated == ~truth).all()
 
 
+def test_one_meaning_of_a_code_may_be_written_in_two_ways() -> None:
+    rows = {"A": ["1", "2", "9"], "B": ["x", "y", "x"]}
+    network = lc.Network({"A": ["1", "2", "3"], "B": ["x", "y"]}, {"B": ["A"]})
+    for codes in ({9: 1, "9": "1"}, {9: ["1", "2"], "9.0": (2, 1)}):
+        assert lc.learn(network, lc.Data(rows, codes={"A": codes}), "direct-mcar").rows == 3
+
+
 def test_two_meanings_of_a_code_are_refused_wherever_they_are_said() -> None:
     rows = {"A": ["1", "2", "9"], "B": ["x", "y", "x"]}
     codes = {"A": {9: None, "9.0": "nine"}}

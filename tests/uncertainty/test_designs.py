@@ -309,3 +309,14 @@ def test_statistics_say_that_they_keep_no_design(method: str) -> None:
     assert any("keep no strata, clusters" in note for note in result.notes)
     plain = lc.count(NETWORK, lc.Data(survey_rows(), weight="weight"), method)
     assert not any("clusters" in note for note in plain.notes)
+
+
+def test_strata_of_one_row_are_told_of_and_too_many_strata_are_refused() -> None:
+    coin = lc.Network({"A": ["a", "b"]})
+    rows = {"A": ["a", "b", "b"] * 10, "S": [str(at % 20) for at in range(30)]}
+    (note,) = lc.learn(coin, rows, "em", strata="S", intervals=True).notes
+    assert note.startswith("intervals leave out 10 strata with one row whole; 10 degrees of")
+    assert not lc.learn(coin, rows, "em", strata="S").notes
+    many = {"A": ["a", "b"] * 2_501, "S": [str(at // 2) for at in range(5_002)]}
+    with pytest.raises(lc.LacunetError, match=r"2,501 strata.*\n.*merge strata"):
+        lc.learn(coin, many, "em", strata="S", intervals=True)

@@ -194,6 +194,7 @@ def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool 
             lambda at: counted(plan, None, rows, replace(setting, progress=silent), seed, at),
         )
         doubts = () if plan.units is None else plan.units.doubts
+        doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None

@@ -27,6 +27,7 @@ from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import filled, held_data, replaced
 from lacunet.errors import LacunetError
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
@@ -198,8 +199,11 @@ def _learned_again(given: Result, network: Network, table: EncodedTable) -> Resu
         return None
     graph = network.mechanisms.graph if network.mechanisms else None
     options: dict[str, Any] = {"missingness": graph} if graph else {}
+    method: str | EM = given.method
+    if method == EM.name and not graph:  # it stays where it ended, and keeps the names of states
+        method = EM(start=network, restarts=1)
     try:
-        return learn(network, table, given.method, given.prior, rng=0, intervals=True, **options)
+        return learn(network, table, method, given.prior, rng=0, intervals=True, **options)
     except LacunetError:  # it needs options that are not known here
         return None
 

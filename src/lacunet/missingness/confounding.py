@@ -69,7 +69,16 @@ def confounded_pair(
     if known is None or not any(sign in known.graph for sign in HIDDEN_CAUSE):
         return None
     graph = _read(known.graph, network)
+    if not do and _is_described(graph):
+        return None
     return _pair(graph, frozenset(targets), frozenset(given), frozenset(do))
+
+
+@lru_cache(maxsize=16)
+def _is_described(graph: MixedGraph) -> bool:
+    """Whether the CPTs give the joint law, hidden causes or not."""
+    nodes = frozenset(graph.order)
+    return next(_dependences(graph, graph, nodes, nodes, _NONE), None) is None
 
 
 @lru_cache(maxsize=4096)

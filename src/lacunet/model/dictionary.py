@@ -66,7 +66,7 @@ def by_spelling(name: str, codes: Any) -> dict[str, object]:
         )
     found: dict[str, object] = {}
     for code, meaning in codes.items():
-        if found.setdefault(spelled(code), meaning) != meaning:
+        if _named(found.setdefault(spelled(code), meaning)) != _named(meaning):
             raise DictionaryError(
                 f"the code {code!r} of {name!r} is said to mean both {found[spelled(code)]!r} and "
                 f"{meaning!r}.",
@@ -78,8 +78,7 @@ def by_spelling(name: str, codes: Any) -> dict[str, object]:
 def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) -> Meaning:
     if meaning is None:
         return None
-    several = list(meaning) if isinstance(meaning, list | tuple | set | frozenset) else [meaning]
-    named = {spelled(state) if not isinstance(state, str) else state for state in several}
+    named = _named(meaning)
     if not named:
         raise DictionaryError(
             f"the code {code!r} of {name!r} is said to mean none of the states.",
@@ -95,6 +94,14 @@ def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) ->
     if len(ordered) == len(states) and len(states) > 1:
         return None
     return ordered[0] if len(ordered) == 1 else ordered
+
+
+def _named(meaning: object) -> frozenset[str]:
+    """The states that a meaning names; none for what is missing, or an empty set."""
+    if meaning is None:
+        return frozenset()
+    several = meaning if isinstance(meaning, list | tuple | set | frozenset) else [meaning]
+    return frozenset(state if isinstance(state, str) else spelled(state) for state in several)
 
 
 def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tuple[int, ...], ...]:

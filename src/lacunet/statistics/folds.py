@@ -40,6 +40,7 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import Index, numbered
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
 from lacunet.statistics.units import Units, UnitsLeftOut
+from lacunet.wording import counted
 
 FOLD = "\x00fold"  # the name of the column; no variable has it
 GROUPS = 30  # of a jackknife
@@ -62,7 +63,7 @@ class Folds:
     whose squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
     freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
     are those within each. ``ends`` are the places where groups of rows end, in each stratum, once
-    these are dealt.
+    these are dealt; ``lone`` is then the number of strata with one row, which are left out whole.
     """
 
     shares: tuple[float, ...]
@@ -74,6 +75,19 @@ class Folds:
     degrees: float = np.inf
     left_out: UnitsLeftOut | None = None
     ends: Index | None = None
+    lone: int = 0
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What the user should know of variances of rows in strata."""
+        if not self.lone:
+            return ()
+        strata = counted(self.lone, "stratum", "strata")
+        freedom = "degree of freedom is" if self.degrees == 1 else "degrees of freedom are"
+        return (
+            f"intervals leave out {strata} with one row whole; {self.degrees:g} {freedom} left "
+            "for them: merge strata that are alike",
+        )
 
     @property
     def number(self) -> int:
@@ -369,7 +383,8 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     multiples = np.where(stratum_of[:, None] == stratum_of, times.reshape(-1, 1), 1.0)
     np.fill_diagonal(multiples, 0.0)
     parts = len(folds.shares) // groups
-    degrees = int((sizes > 0).sum()) - int((totals > 0).sum())
+    used = (sizes > 0).sum(axis=1)
+    degrees = int(used.sum()) - int((used > 0).sum())
     return replace(
         folds,
         samples=np.concatenate(
@@ -378,6 +393,7 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
         scales=scales.reshape(number),
         degrees=float(max(degrees, 1)),
         ends=np.concatenate(ends),
+        lone=int((used == 1).sum()),
     )
 
 
