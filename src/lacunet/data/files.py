@@ -18,9 +18,9 @@ from lacunet.data.given import Data
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
+from lacunet.formats.files import STATISTICS
 
 STDIN = "-"
-STATISTICS = ".stats"
 CHUNK = 1 << 16
 # Files of other programs, and the line that gives their rows as a table of pandas.
 FOREIGN = {

@@ -32,14 +32,13 @@ from lacunet.estimate.method import (
 )
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
-from lacunet.statistics.look import Look
+from lacunet.statistics.look import ROUNDING, Look
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
-ROUNDING = 1e-9  # of scaled weights: ten rows may weigh a little less than ten
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 

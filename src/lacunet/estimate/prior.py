@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Statistics
+from lacunet.statistics.look import ROUNDING
 from lacunet.wording import first_of
 
 Possible = NDArray[np.bool_]
@@ -52,7 +53,6 @@ Possible = NDArray[np.bool_]
 ROUNDS = 60
 CELLS_AT_ONCE = 2**18  # of CPTs of one shape, whose pseudo-counts are found together
 LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
-ROUNDING = 1e-9  # of scaled weights: one row may weigh a little less than one
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
 FROM_SHOWN = "the counts of the rows that show each family"
 FROM_FIRST_FIT = "the counts that a first fit of EM expects, with one pseudo-count per cell"

@@ -39,6 +39,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+STATISTICS = ".stats"
 _OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 _ARROW = re.compile("->|<-|→|←")
 
@@ -240,7 +241,7 @@ def _format_of(name: str) -> str:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
         return FORMATS[suffix]
-    if suffix == ".stats":
+    if suffix == STATISTICS:
         raise FormatError(
             f"{name}: this is the name of statistics, not of a network.",
             "name a file of a network; statistics come after it, in place of the data.",

@@ -77,8 +77,13 @@ def confounded_pair(
 @lru_cache(maxsize=16)
 def _is_described(graph: MixedGraph) -> bool:
     """Whether the CPTs give the joint law, hidden causes or not."""
+    return next(_undescribed(graph), None) is None
+
+
+def _undescribed(graph: MixedGraph) -> Iterator[Path]:
+    """Paths by which variables depend on more than their parents."""
     nodes = frozenset(graph.order)
-    return next(_dependences(graph, graph, nodes, nodes, _NONE), None) is None
+    return _dependences(graph, graph, nodes, nodes, _NONE)
 
 
 @lru_cache(maxsize=4096)
@@ -128,9 +133,7 @@ def undescribed_pairs(graph: MissingnessGraph) -> tuple[tuple[str, str], ...]:
     ()
     """
     among = _among_variables(graph)
-    nodes = frozenset(among.order)
-    paths = _dependences(among, among, nodes, nodes, _NONE)
-    return tuple(dict.fromkeys(_hidden_step(among, path) for path in paths))
+    return tuple(dict.fromkeys(_hidden_step(among, path) for path in _undescribed(among)))
 
 
 @lru_cache(maxsize=16)

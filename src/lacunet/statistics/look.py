@@ -11,7 +11,7 @@ from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Tally
 from lacunet.statistics.units import Units
 
-ROUNDING = 1e-9  # of weights that are the same for all
+ROUNDING = 1e-9  # of weights: those of ten rows may add up to a little less than ten
 
 
 @dataclass(frozen=True)

@@ -359,7 +359,11 @@ class Counted:
     tables = _refused
 
     def scratch_bytes(self, needs: Needs) -> None:
-        """No files; what was not counted is refused."""
+        """No files."""
+        self._check(needs)
+
+    def _check(self, needs: Needs) -> None:
+        """Refuse what was not counted."""
         more = needs.groupings or needs.problems or needs.rows or needs.folds
         if more or (needs.complete and not self.statistics.complete):
             raise self._too_little()
@@ -370,7 +374,7 @@ class Counted:
 
     def gather(self, how: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
-        self.scratch_bytes(how.needs)
+        self._check(how.needs)
         return self.statistics if how.scale == 1 else self.statistics.scaled()
 
     def _too_little(self) -> StatisticsError:

@@ -16,6 +16,7 @@ from lacunet.data.errors import listed
 from lacunet.data.given import Data
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
+from lacunet.formats.files import STATISTICS
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.gather import Statistics
@@ -36,7 +37,6 @@ from lacunet.statistics.saved.soundness import (
     with_losses,
 )
 
-SUFFIX = ".stats"
 KEY = b"lacunet"
 FORMAT, VERSION = "lacunet statistics", 2
 FAMILIES, ROWS = "families", "rows"
@@ -248,7 +248,9 @@ def saved_paths(data: Any) -> list[Path]:
     several = [data] if isinstance(data, str | PathLike) else data
     if not isinstance(several, list | tuple) or not several:
         return []
-    are_saved = [isinstance(own, str | PathLike) and str(own).endswith(SUFFIX) for own in several]
+    are_saved = [
+        isinstance(own, str | PathLike) and str(own).endswith(STATISTICS) for own in several
+    ]
     if not any(are_saved):
         return []
     if not all(are_saved):

@@ -16,6 +16,7 @@ from lacunet.data.coded import array_of
 from lacunet.data.errors import listed
 from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets_of_both
 from lacunet.data.write import to_arrow
+from lacunet.formats.files import STATISTICS
 from lacunet.model.network import Network
 from lacunet.output import replacing
 from lacunet.statistics.errors import StatisticsError
@@ -28,7 +29,6 @@ from lacunet.statistics.saved.header import (
     OWN,
     PART,
     ROWS,
-    SUFFIX,
     Header,
     header_of,
 )
@@ -227,10 +227,10 @@ class StatisticsWriter:
 @contextmanager
 def writing(path: str | PathLike[str], network: Network) -> Iterator[StatisticsWriter]:
     """A writer to a file that is there when all is written, and not before."""
-    if not str(path).endswith(SUFFIX):
+    if not str(path).endswith(STATISTICS):
         raise StatisticsError(
             f"the name {str(path)!r} does not say that it holds statistics.",
-            f"end it in {SUFFIX}.",
+            f"end it in {STATISTICS}.",
         )
     try:
         with replacing(path) as file:
