@@ -50,6 +50,7 @@ from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.statistics.distinct import pack
 
 MOST_PARENTS = 4
 MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
@@ -82,14 +83,13 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     """
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    seen: dict[Node, Column] = {
-        name: table.columns[name].astype(np.int64) for name in table.fully_observed
-    }
+    seen = dict(_columns(table, table.fully_observed))
     weights = table.scaled().row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
-        is_shown = (table.columns[name] < table.cardinality_of[name]).astype(np.int64)
-        parents = _in_order(_choose(is_shown, seen, weights, network), network)
+        is_shown = _is_shown(table, name)
+        chosen = _choose(is_shown, seen, weights, network)
+        parents = tuple(node for node in seen if node in chosen)
         rates = _rates(is_shown, parents, seen, weights, network)
         mechanisms[name] = MechanismCpt(name, parents, rates)
         seen[Mechanism(name)] = is_shown
@@ -98,27 +98,21 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     return Missingness(graph, mechanisms)
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """How parents are chosen: the penalty for a parameter (1: BIC) and for a parent.
-
-    ``given`` are parents that stay whatever the data say.
-    """
-
-    per_parameter: float = 1.0
-    per_parent: float = 0.0
-    given: tuple[Node, ...] = ()
-
-
 def _choose(
     is_shown: Column,
     seen: Mapping[Node, Column],
     weights: FloatArray,
     network: Network,
-    how: _Choice | None = None,
+    *,
+    per_parameter: float = 1.0,
+    per_parent: float = 0.0,
+    given: tuple[Node, ...] = (),
 ) -> tuple[Node, ...]:
-    """The parents that raise the penalised log-likelihood, the best one first."""
-    how = _Choice() if how is None else how
+    """The parents that raise the penalised log-likelihood, the best one first.
+
+    There is a penalty for a parameter (1: BIC) and one for a parent. ``given`` are parents that
+    stay whatever the data say.
+    """
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
     columns = {node: column[some] for node, column in seen.items()}
@@ -128,9 +122,9 @@ def _choose(
 
     def gains(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
-        groups = _cells(others, network)
-        codes = shown + 2 * _codes(others, columns, network, len(shown))[0]
-        is_out = _not_shown([columns[node] for node in others if node in partly])
+        configurations, groups = _codes(others, columns, network, len(shown))
+        codes = shown + 2 * configurations
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in partly]
         small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
@@ -142,21 +136,21 @@ def _choose(
             place *= 2 * groups
             place += codes
             number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
-            if is_out is not None:
-                place[:, is_out] = number
+            if is_out:
+                place[:, np.logical_or.reduce(is_out)] = number
             if not partly.isdisjoint(small[batch]):
                 place[cells == NOT_SHOWN] = number
             part = None if weight is None else np.broadcast_to(weight, place.shape).ravel()
             found.append(np.bincount(place.ravel(), part, number + 1)[:-1])
         counts = np.concatenate(found).astype(np.float64).reshape(-1, groups, 2)
         without = np.add.reduceat(counts, starts[:-1], axis=0)
-        raised = _scores(counts, starts[:-1], how.per_parameter)
-        raised -= _scores(without, np.arange(len(small)), how.per_parameter)
-        raised -= how.per_parent
+        raised = _scores(counts, starts[:-1], per_parameter)
+        raised -= _scores(without, np.arange(len(small)), per_parameter)
+        raised -= per_parent
         return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
 
-    chosen = how.given
-    while len(chosen) < MOST_PARENTS + len(how.given):
+    chosen = given
+    while len(chosen) < MOST_PARENTS + len(given):
         raised = gains([node for node in columns if node not in chosen], chosen)
         best = max(raised, key=lambda node: raised[node], default=None)
         if best is None or raised[best] <= 0:
@@ -165,16 +159,10 @@ def _choose(
         chosen = tuple(
             node
             for node in chosen
-            if node in (*how.given, best)
+            if node in (*given, best)
             or gains([node], tuple(other for other in chosen if other != node))[node] > 0
         )
     return chosen
-
-
-def _not_shown(columns: Sequence[Column]) -> NDArray[np.bool_] | None:
-    """The rows that do not show all of the columns; None if there are no columns."""
-    each = [column == NOT_SHOWN for column in columns]
-    return np.logical_or.reduce(each) if each else None
 
 
 def _scores(counts: FloatArray, starts: NDArray[np.int64], penalty: float) -> FloatArray:
@@ -217,32 +205,12 @@ def _codes(
     nodes: Sequence[Node], columns: Mapping[Node, Column], network: Network, rows: int
 ) -> tuple[Column, int]:
     """One number for each configuration of the nodes, the last node fastest."""
-    codes, cells = np.zeros(rows, np.int64), 1
-    for node in nodes:
-        codes = codes * _size(node, network) + columns[node]
-        cells *= _size(node, network)
-    return codes, cells
-
-
-def _cells(nodes: Sequence[Node], network: Network) -> int:
-    return prod(_size(node, network) for node in nodes)
+    sizes = [_size(node, network) for node in nodes]
+    return pack([columns[node] for node in nodes], sizes, rows), prod(sizes)
 
 
 def _size(node: Node, network: Network) -> int:
     return network.cardinality(node) if isinstance(node, str) else 2
-
-
-def _in_order(nodes: Iterable[Node], network: Network) -> tuple[Node, ...]:
-    """Variables first, then mechanisms, each in the network's order, as the graph has them."""
-    place = {name: at for at, name in enumerate(network.variables)}
-    return tuple(
-        sorted(
-            nodes,
-            key=lambda node: (
-                (0, place[node]) if isinstance(node, str) else (1, place[node.variable])
-            ),
-        )
-    )
 
 
 @dataclass(frozen=True)
@@ -277,7 +245,7 @@ class LearnedGraph(MissingnessGraph):
     def __init__(
         self,
         network: Network,
-        causes: Mapping[str, Sequence[Node]],
+        causes: Mapping[str, Iterable[Node]],
         origin_of: Mapping[tuple[Node, str], Origin],
     ) -> None:
         super().__init__(network, causes)
@@ -356,7 +324,7 @@ def learn_missingness(
     weights = table.row_weights
     survey = None if table.design is None else SurveyRows.of(network, table)
     seen = dict(_columns(table, table.variables))
-    causes: dict[str, tuple[Node, ...]] = {}
+    causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
     for name in table.partially_observed:
         deadline.check()
@@ -367,14 +335,14 @@ def learn_missingness(
             if isinstance(node, Mechanism):
                 candidates[node] = _is_shown(table, node.variable)
         fixed = tuple(node for node in known if node in candidates)
-        how = _Choice(1.0, float(np.log(max(len(candidates), 1))), fixed)
-        chosen = _choose(is_shown, candidates, weights, network, how)
+        penalty = float(np.log(max(len(candidates), 1)))
+        chosen = _choose(is_shown, candidates, weights, network, per_parent=penalty, given=fixed)
         for node in chosen:
             found = _tested(name, node, chosen, table, survey, network)
             origin_of[node, name] = Origin("given" if node in known else "learned", *found)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
-        causes[name] = _in_order({*chosen, *known}, network)
+        causes[name] = {*chosen, *known}
         seen[Mechanism(name)] = is_shown
     return LearnedGraph(network, causes, origin_of)
 
@@ -405,7 +373,7 @@ def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     weights = table.scaled().row_weights
     seen = dict(_columns(table, table.fully_observed))
     chosen = {
-        name: _choose(_is_shown(table, name), seen, weights, network, _Choice(0.5))
+        name: _choose(_is_shown(table, name), seen, weights, network, per_parameter=0.5)
         for name in table.partially_observed
     }
     return {name: tuple(n for n in seen if n in nodes) for name, nodes in chosen.items()}  # type: ignore[misc]
@@ -436,9 +404,7 @@ def _tested(
     columns |= {
         one: _is_shown(table, one.variable) for one in parents if isinstance(one, Mechanism)
     }
-    rows = np.ones(table.rows, dtype=bool)
-    for column in columns.values():
-        rows &= column != NOT_SHOWN
+    rows = np.logical_and.reduce([column != NOT_SHOWN for column in columns.values()])
     others = [one for one in parents if one != node]
     kept = {one: column[rows] for one, column in columns.items()}
     strata, number = _codes(others, kept, network, int(rows.sum()))
