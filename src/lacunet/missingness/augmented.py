@@ -33,6 +33,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.mixed import reached
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named
@@ -124,18 +125,13 @@ def _free_name(network: Network, mechanism: Mechanism) -> str:
 
 def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
     """The variables whose mechanisms look at a missing value, and the mechanisms these need."""
-    found = {
-        variable
-        for variable, causes in graph.causes.items()
-        if any(isinstance(node, str) and node in partially for node in causes)
-    }
-    found |= {node.variable for node in graph.selection or () if isinstance(node, Mechanism)}
-    waiting = list(found)
-    while waiting:
-        causes = graph.causes[waiting.pop()]
-        fresh = {node.variable for node in causes if isinstance(node, Mechanism)} - found
-        found |= fresh
-        waiting += fresh
+
+    def hidden_by(causes: Iterable[Node]) -> set[str]:
+        return {node.variable for node in causes if isinstance(node, Mechanism)}
+
+    looking = {name for name, causes in graph.causes.items() if not {*partially}.isdisjoint(causes)}
+    start = looking | hidden_by(graph.selection or ())
+    found = reached(start, lambda name: hidden_by(graph.causes[name]))
     return tuple(name for name in graph.partially_observed if name in found)
 
 

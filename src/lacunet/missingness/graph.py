@@ -193,17 +193,46 @@ class MissingnessGraph(Drawing):
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[object], network: Network) -> Self:
-        """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``."""
-        causes, hidden = _from_networkx(graph, network)
+        """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``.
+
+        Edges among variables must be the network's.
+        """
+        if not graph.is_directed():
+            raise MissingnessGraphError(
+                "a missingness graph is directed, and the graph given is not.",
+                "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
+            )
+        hidden_nodes = [
+            node
+            for node in graph.nodes
+            if isinstance(node, HiddenCause) or graph.nodes[node].get("kind") == "hidden"
+        ]
+        hidden: list[Pair] = []
+        for node in hidden_nodes:
+            children = [checked_node(network, child) for child in graph.successors(node)]
+            if len(children) != 2 or graph.in_degree(node):
+                raise MissingnessGraphError(
+                    f"the hidden cause {node!r} has {len(children)} children and may have parents; "
+                    "one that stands for A <-> B has two children and no parents."
+                )
+            hidden.append((children[0], children[1]))
+        causes: dict[str, list[Node]] = {}
+        for node in (node for node in graph.nodes if node not in hidden_nodes):
+            effect = checked_node(network, node)
+            parents = [
+                checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes
+            ]
+            if isinstance(effect, Mechanism):
+                causes[effect.variable] = parents
+            for parent in parents:
+                check_edge(network, parent, effect)
         selection = causes.pop(SELECTION.variable, None)
         return cls(network, causes, hidden, selection=selection)
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
         hidden = {*self.latent, *latent}
-        return type(self)(
-            self.network, self.causes, self.hidden, hidden, self.selection, self.monotone
-        )
+        return type(self)(**self.parts | {"latent": hidden})
 
     def recover(
         self,
@@ -251,45 +280,6 @@ def _never_more(later: Node, earlier: Node) -> tuple[str, str]:
             "R[B] <= R[A] says that B is shown only where A is.",
         )
     return later.variable, earlier.variable
-
-
-def _from_networkx(
-    graph: nx.DiGraph[object], network: Network
-) -> tuple[dict[str, list[Node]], list[Pair]]:
-    """The causes and the hidden pairs of a directed graph.
-
-    Edges among variables must be the network's; a text ``R[X]`` is a mechanism.
-    """
-    if not graph.is_directed():
-        raise MissingnessGraphError(
-            "a missingness graph is directed, and the graph given is not.",
-            "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
-        )
-    hidden_nodes = [
-        node
-        for node in graph.nodes
-        if isinstance(node, HiddenCause) or graph.nodes[node].get("kind") == "hidden"
-    ]
-    hidden: list[Pair] = []
-    for node in hidden_nodes:
-        children = [checked_node(network, child) for child in graph.successors(node)]
-        if len(children) != 2 or graph.in_degree(node):
-            raise MissingnessGraphError(
-                f"the hidden cause {node!r} has {len(children)} children and may have parents; "
-                "one that stands for A <-> B has two children and no parents."
-            )
-        hidden.append((children[0], children[1]))
-    causes: dict[str, list[Node]] = {}
-    for node in (node for node in graph.nodes if node not in hidden_nodes):
-        effect = checked_node(network, node)
-        parents = [
-            checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes
-        ]
-        if isinstance(effect, Mechanism):
-            causes[effect.variable] = parents
-        for parent in parents:
-            check_edge(network, parent, effect)
-    return causes, hidden
 
 
 def graph_of(value: Any, network: Network) -> MissingnessGraph:

@@ -201,14 +201,7 @@ def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Draw
                 continue
             causes = {**graph.causes, mechanism.variable: (*own, cause)}
             try:
-                wide = Drawing(
-                    graph.network,
-                    causes,
-                    graph.hidden,
-                    graph.latent,
-                    graph.selection,
-                    graph.monotone,
-                )
+                wide = Drawing(**graph.parts | {"causes": causes})
             except MissingnessGraphError:  # a cycle of mechanisms
                 continue
             yield cause, mechanism, wide

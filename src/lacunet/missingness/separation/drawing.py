@@ -25,11 +25,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
-from lacunet.missingness.separation.mixed import MixedGraph, projected
+from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted
@@ -98,6 +98,12 @@ class Drawing:
             object.__setattr__(self, name, value)
 
     @property
+    def parts(self) -> dict[str, Any]:
+        """What the graph is made from, by the names of its parameters."""
+        names = ("network", "causes", "hidden", "latent", "selection", "monotone")
+        return {name: getattr(self, name) for name in names} | {"causes": dict(self.causes)}
+
+    @property
     def partially_observed(self) -> Scope:
         """The variables that have a mechanism, in the network's order."""
         return tuple(self.causes)
@@ -110,11 +116,13 @@ class Drawing:
 
     def category(self) -> str:
         """How the data go missing: "MCAR", "MAR" or "MNAR"."""
-        return category(self.mixed)
+        if self.mixed.separated(self.mixed.variables, self.mixed.mechanisms, ()):
+            return "MCAR"
+        return "MNAR" if _mar_violation(self.mixed) else "MAR"
 
     def why(self) -> str:
         """The category in words, with the path that rules out the one before."""
-        return why_category(self.mixed)
+        return _why_category(self.mixed)
 
     def check_network(self, network: Network) -> None:
         """Refuse a network with other variables, states or edges than the graph's own."""
@@ -137,9 +145,7 @@ class Drawing:
         self.check_network(network)
         if _rules(network) == _rules(self.network):
             return self
-        return type(self)(
-            network, self.causes, self.hidden, self.latent, self.selection, self.monotone
-        )
+        return type(self)(**self.parts | {"network": network})
 
     def check_data(self, table: EncodedTable) -> tuple[str, ...]:
         """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
@@ -165,12 +171,10 @@ class Drawing:
         return hash(self._key())
 
     def __reduce__(self) -> tuple[type[Drawing], tuple[object, ...]]:
-        own = (self.network, dict(self.causes), self.hidden, self.latent, self.selection)
-        return type(self), (*own, self.monotone)
+        return type(self), tuple(self.parts.values())
 
     def _key(self) -> tuple[object, ...]:
-        causes = tuple(self.causes.items())
-        return self.network, causes, self.hidden, self.latent, self.selection, self.monotone
+        return tuple((self.parts | {"causes": tuple(self.causes.items())}).values())
 
 
 def checked_node(network: Network, node: object) -> Node:
@@ -287,19 +291,13 @@ def _causes_by_rule(
 ) -> set[Node]:
     """What decides on whether a question was asked, and whether that is known."""
     scope, own = network.not_asked_of[variable].scope, Mechanism(variable)
+
+    def above(mechanism: Mechanism) -> list[Mechanism]:
+        nodes = causes.get(mechanism.variable, ())  # R[*] has none here
+        return [node for node in nodes if isinstance(node, Mechanism)]
+
     known = (Mechanism(name) for name in scope if name in causes)
-    return {*scope, *(node for node in known if own not in _mechanisms_before(node, causes))}
-
-
-def _mechanisms_before(node: Mechanism, causes: Mapping[str, Collection[Node]]) -> set[Mechanism]:
-    """The mechanism, and all that have a say in it."""
-    found, waiting = {node}, [node]
-    while waiting:
-        above = causes[waiting.pop().variable]
-        fresh = {own for own in above if isinstance(own, Mechanism) and own != SELECTION} - found
-        found |= fresh
-        waiting += fresh
-    return found
+    return {*scope, *(node for node in known if own not in reached([node], above))}
 
 
 def _checked_selection(
@@ -323,24 +321,17 @@ def _checked_selection(
     return tuple(sorted(chosen, key=place.__getitem__))
 
 
-def category(graph: MixedGraph) -> str:
-    """The strongest category that the graph implies."""
-    if graph.separated(graph.variables, graph.mechanisms, ()):
-        return "MCAR"
-    return "MNAR" if mar_violation(graph) else "MAR"
-
-
-def mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:
+def _mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:
     """A path from a partially observed variable to a mechanism that X_o leaves open."""
     observed = [name for name in graph.variables if Mechanism(name) not in graph.parents]
     partial = [name for name in graph.variables if Mechanism(name) in graph.parents]
     return graph.open_path(partial, graph.mechanisms, observed)
 
 
-def why_category(graph: MixedGraph) -> str:
+def _why_category(graph: MixedGraph) -> str:
     """The category with its reason: the path that rules out the category before it."""
     to_mechanism = graph.open_path(graph.variables, graph.mechanisms, ())
-    around = mar_violation(graph)
+    around = _mar_violation(graph)
     if to_mechanism is None:
         words = "MCAR: no path leads from a variable to a mechanism."
     elif around is None:
