@@ -24,7 +24,7 @@ from lacunet.estimands.patterns import NoSelfCensoring, PatternOdds
 from lacunet.estimands.samples import Sample
 from lacunet.estimands.terms import Factor, Term
 from lacunet.missingness.recover.propensity import Set, find_sample, known_propensities
-from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
+from lacunet.missingness.separation.mixed import MixedGraph, directed, projected, topological
 from lacunet.model.nodes import SELECTION, Mechanism, Node
 
 Names = frozenset[str]
@@ -206,24 +206,13 @@ def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
     joined = [m for m in graph.mechanisms if graph.siblings[m]][:4]
     seen = set()
     for preferred in permutations(joined):
-        order = _topological(graph, preferred)
+        place: dict[Node, int] = {m: at for at, m in enumerate(preferred)}
+        order = topological(  # variables first; among mechanisms the preferred order decides
+            graph,
+            lambda n: (n == SELECTION, isinstance(n, Mechanism), place.get(n, -1)),  # noqa: B023
+        )
         rank = {node: at for at, node in enumerate(order)}
         turned = tuple(rank[one] < rank[two] for one, two in graph.hidden)
         if turned not in seen:
             seen.add(turned)
             yield order
-
-
-def _topological(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[Node, ...]:
-    """Variables first; among the mechanisms that can come next, the preferred order decides."""
-    order: list[Node] = []
-    place: dict[Node, int] = {m: at for at, m in enumerate(preferred)}
-    waiting = list(graph.order)
-    while waiting:
-        ready = [node for node in waiting if graph.parents[node] <= set(order)]
-        node = min(
-            ready, key=lambda n: (n == SELECTION, isinstance(n, Mechanism), place.get(n, -1))
-        )
-        order.append(node)
-        waiting.remove(node)
-    return tuple(order)

@@ -22,13 +22,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 
 Nodes = frozenset[Node]
 _NONE: Nodes = frozenset()
-
+_State = tuple[Node, bool]  # of a walk: where it is, and whether it came along an arrowhead
 
 Anything = TypeVar("Anything", bound=Hashable)
 
@@ -121,7 +121,13 @@ class MixedGraph:
     @cached_property
     def above(self) -> Mapping[Node, tuple[frozenset[Mechanism], frozenset[Mechanism]]]:
         """For a mechanism those of its partially observed parents, and those among its parents."""
-        return {m: _mechanisms_above(self.parents[m], self.partial) for m in self.mechanisms}
+        return {
+            m: (
+                self.mechanisms_of(self.parents[m]),
+                frozenset(node for node in self.parents[m] if isinstance(node, Mechanism)),
+            )
+            for m in self.mechanisms
+        }
 
     def metered(self, meter: Meter) -> MixedGraph:
         """The same graph with a meter of its own, and nothing remembered about it."""
@@ -268,42 +274,34 @@ class MixedGraph:
         return True
 
     def open_path(
-        self,
-        one: Iterable[Node],
-        two: Iterable[Node],
-        given: Iterable[Node],
-        fixed: Nodes = _NONE,
+        self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]
     ) -> tuple[Node, ...] | None:
-        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None.
-
-        No path goes through the ``fixed`` nodes: they are constants, as if deleted.
-        """
+        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None."""
         blocked = frozenset(given)
         ends = frozenset(two) - blocked
-        above = self.ancestors(blocked, fixed)
-        came_from: dict[tuple[Node, bool], tuple[Node, bool] | None] = {}
-        waiting: list[tuple[Node, bool]] = []
-        for start in self.sorted(frozenset(one) - blocked):
-            came_from[start, False] = None
-            waiting.append((start, False))
+        above = self.ancestors(blocked)
+        waiting = [(start, False) for start in self.sorted(frozenset(one) - blocked)]
+        came_from: dict[_State, _State | None] = dict.fromkeys(waiting)
         self.meter.charge(4 + len(above))
         for state in waiting:  # grows while it is walked: breadth first
             self.meter.charge(1)
             if state[0] in ends:
-                return _trail(state, came_from)
+                path, step = [state[0]], came_from[state]
+                while step is not None:
+                    path.append(step[0])
+                    step = came_from[step]
+                return tuple(reversed(path))
             for following in self._steps(state, blocked, above):
-                if following not in came_from and following[0] not in fixed:
+                if following not in came_from:
                     came_from[following] = state
                     waiting.append(following)
         return None
 
-    def _steps(
-        self, state: tuple[Node, bool], blocked: Nodes, above: Nodes
-    ) -> list[tuple[Node, bool]]:
-        """Where an open walk goes on: from a node, and whether it came along an arrowhead."""
+    def _steps(self, state: _State, blocked: Nodes, above: Nodes) -> list[_State]:
+        """Where an open walk goes on."""
         node, by_head = state
         children, parents, siblings = self.around[node]
-        steps: list[tuple[Node, bool]] = []
+        steps: list[_State] = []
         passes = node not in blocked
         if passes:
             steps += [(child, True) for child in children]
@@ -334,27 +332,6 @@ def _ones(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
-def _mechanisms_above(
-    parents: Nodes, partial: frozenset[str]
-) -> tuple[frozenset[Mechanism], frozenset[Mechanism]]:
-    return (
-        frozenset(Mechanism(node) for node in parents if node in partial),
-        frozenset(node for node in parents if isinstance(node, Mechanism)),
-    )
-
-
-def _trail(
-    state: tuple[Node, bool],
-    came_from: Mapping[tuple[Node, bool], tuple[Node, bool] | None],
-) -> tuple[Node, ...]:
-    path = [state[0]]
-    step = came_from[state]
-    while step is not None:
-        path.append(step[0])
-        step = came_from[step]
-    return tuple(reversed(path))
-
-
 @lru_cache(maxsize=4096)
 def cut(graph: MixedGraph, into: Nodes = _NONE, out_of: Nodes = _NONE) -> MixedGraph:
     """The graph without the edges into some nodes, bidirected ones too, and out of others."""
@@ -374,12 +351,15 @@ def districts(graph: MixedGraph, nodes: Nodes) -> list[Nodes]:
     return found
 
 
-def topological(graph: MixedGraph) -> tuple[Node, ...]:
-    """The nodes, parents first; as near to the order of the graph as that allows."""
+def topological(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[Node, ...]:
+    """The nodes, parents first; as near to the order of the graph as that allows.
+
+    Of those that can come next, the one of the lowest ``rank``; by default they are all alike.
+    """
     order: dict[Node, None] = {}
     waiting = list(graph.order)
     while waiting:
-        node = next(node for node in waiting if all(p in order for p in graph.parents[node]))
+        node = min((n for n in waiting if graph.parents[n] <= order.keys()), key=rank)
         order[node] = None
         waiting.remove(node)
     return tuple(order)
