@@ -165,7 +165,8 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
     """
     for name in asked.target:
         if name in graph.latent:
-            alone, why = MixedGraph.of([name], {}, partial=frozenset({name})), _of_latent(name)
+            alone = MixedGraph.of([name], {}, partial=frozenset({name}))
+            why = f"{_is_latent(name)}, so its states could change places"
         elif censors_itself(graph.mixed, name):
             own = (name, Mechanism(name))
             alone = graph.mixed.without(node for node in graph.mixed.order if node not in own)
@@ -177,13 +178,12 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
         witness = in_submodel(submodel, asked)
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
     for name in (name for name in asked.conditions if name in graph.latent):
-        why = f"{quoted(name)} is latent: no row ever shows it"
-        return Verdict(graph, asked, UNDECIDED, why)
+        return Verdict(graph, asked, UNDECIDED, _is_latent(name))
     return None
 
 
-def _of_latent(name: str) -> str:
-    return f"{quoted(name)} is latent: no row ever shows it, so its states could change places"
+def _is_latent(name: str) -> str:
+    return f"{quoted(name)} is latent: no row ever shows it"
 
 
 def _checked_effort(effort: float) -> float:

@@ -55,7 +55,7 @@ class TermSearch:
     """What one search has solved and how far it has failed; local to `find_term`."""
 
     graph: MixedGraph
-    known: Known = ()
+    known: Known
     solved: dict[Query, Term] = field(default_factory=dict)
     failed: dict[Query, int] = field(default_factory=dict)
     steps: int = 0
@@ -258,8 +258,7 @@ def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     for size in (1, 2):
         for chosen in combinations(_helpers(graph, query.names), size):
             more = frozenset(chosen)
-            for term in _multiplied(search, query, query.target, more, depth):
-                yield SumOut(graph.named(query.target), term.given, term)
+            yield from _standardised(search, query, more, depth)
             for term in _split(search, query._replace(target=query.target | more), depth):
                 yield SumOut(graph.named(query.target), term.given, term)
 

@@ -22,7 +22,7 @@ the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -146,12 +146,10 @@ class _Districts:
         local = self.local
         given, do = _as_done(self.graph, query)
         inside = frozenset(local.named(local.ancestors(query.target | given, do)))
-        factors = []
-        for district in districts(local, inside):
-            factor = self.kernel(frozenset(local.named(district)))
-            if factor is None:
-                return None
-            factors.append(factor)
+        parts = (frozenset(local.named(district)) for district in districts(local, inside))
+        factors = _all_found(self.kernel(part) for part in parts)
+        if factors is None:
+            return None
         term = self.conditional(self.multiplied(inside, factors), query.target, given)
         return self.with_conditions(term, query.given, query.do)
 
@@ -211,13 +209,8 @@ class _Districts:
 
     def product(self, target: Names, queries: list[Query]) -> Term | None:
         """The product of the estimands of several queries, if each has one."""
-        factors = []
-        for query in queries:
-            factor = self.solve(query)
-            if factor is None:
-                return None
-            factors.append(factor)
-        return self.multiplied(target, factors)
+        factors = _all_found(map(self.solve, queries))
+        return None if factors is None else self.multiplied(target, factors)
 
     def multiplied(self, target: Names, factors: list[Term]) -> Term:
         """The product of some kernels; what is no target of theirs counts as done."""
@@ -248,6 +241,16 @@ class _Districts:
         if frozenset(term.given) == given and frozenset(term.do) == do:
             return term
         return Widened(term.target, self.graph.named(given), self.graph.named(do), term)
+
+
+def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:
+    """The terms, if there are all; after one that is not there no other is looked for."""
+    found = []
+    for term in terms:
+        if term is None:
+            return None
+        found.append(term)
+    return found
 
 
 def _is_inside(graph: MixedGraph, district: Names, around: Names) -> bool:
