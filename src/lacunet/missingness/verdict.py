@@ -290,7 +290,7 @@ def known_variables(network: Network, population: Any) -> list[Scope]:
     """The sets of variables whose law a population gives: those of a mapping, or its columns."""
     if population is None:
         return []
-    if isinstance(population, Mapping) and all(map(_is_law, population.values())):
+    if _are_laws(population):
         return [(key,) if isinstance(key, str) else tuple(key) for key in population]
     columns = source_from(data_given(population)).columns
     names = tuple(name for name in network.variables if name in columns)
@@ -302,7 +302,7 @@ def known_variables(network: Network, population: Any) -> list[Scope]:
     return [names]
 
 
-def population_laws(network: Network, verdict: Verdict, given: object) -> dict[Scope, Table]:
+def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scope, Table]:
     """The laws that are known in the population, as tables over the sets of variables.
 
     Raises
@@ -318,7 +318,7 @@ def population_laws(network: Network, verdict: Verdict, given: object) -> dict[S
             f"the estimand needs the law of {listed(scopes[0])} in the population.",
             "give it as population=: rows that are no selection, or {name: probabilities}.",
         )
-    if isinstance(given, Mapping) and all(map(_is_law, given.values())):
+    if _are_laws(given):
         return {scope: _given_law(network, scope, given) for scope in scopes}
     names = dict.fromkeys(name for scope in scopes for name in scope)
     table = read_table(given, Network({name: network.states(name) for name in names}))
@@ -335,12 +335,14 @@ def population_laws(network: Network, verdict: Verdict, given: object) -> dict[S
     return laws
 
 
-def _is_law(value: object) -> bool:
-    """Whether a value is probabilities, rather than a column of rows."""
-    if isinstance(value, Mapping):
-        return True
+def _are_laws(population: Any) -> bool:
+    """Whether a population is given as probabilities, rather than as columns of rows."""
+    if not isinstance(population, Mapping):
+        return False
     try:
-        np.asarray(value, dtype=np.float64)
+        for value in population.values():
+            if not isinstance(value, Mapping):
+                np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return False
     return True

@@ -201,7 +201,7 @@ def _without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:
     return [left * right for left, right in zip(before, reversed(after), strict=True)]
 
 
-def lifted(graph: MixedGraph, submodel_sizes: dict[str, int]) -> Lifted:
+def lifted(graph: MixedGraph, cardinality_of: dict[str, int]) -> Lifted:
     """Lay out the configurations of a graph and the response functions of its districts.
 
     Raises
@@ -210,7 +210,7 @@ def lifted(graph: MixedGraph, submodel_sizes: dict[str, int]) -> Lifted:
         There are too many.
     """
     plain = MixedGraph.of(graph.order, graph.parents, (), graph.partial, monotone=graph.monotone)
-    submodel = Submodel(plain, submodel_sizes)
+    submodel = Submodel(plain, {name: cardinality_of[name] for name in graph.variables})
     if prod(map(submodel.states, submodel.nodes)) > MOST_CONFIGURATIONS:
         raise _too_large("configurations")
     grid = grid_of(submodel)

@@ -83,12 +83,11 @@ def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
     TooLargeEstimandError
         There are too many configurations.
     """
+    sizes = graph.network.cardinality_of
     try:
-        part = graph.mixed
-        return lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
+        return lifted(graph.mixed, sizes)
     except TooLargeEstimandError:
-        part = near(graph.mixed, asked)
-        return lifted(part, {name: graph.network.cardinality(name) for name in part.variables})
+        return lifted(near(graph.mixed, asked), sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +108,7 @@ class BestModels:
     @property
     def log_likelihood(self) -> float:
         """The highest log-likelihood of the rows."""
-        seen = self.counts > 0
-        return float((self.counts[seen] * np.log(self.law[seen])).sum())
+        return _log_likelihood(self.counts, self.law)
 
     def answer(self, asked: Asked) -> FloatArray:
         """What the best model says of a query, axes as the query's."""
@@ -181,7 +179,7 @@ def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray
         if exact is not None:
             return shares, exact, starts
     starts = [fitted(model, counts, weights, EM_STEPS) for weights in starts]
-    best = max(starts, key=lambda weights: _log_likelihood(model, weights, counts))
+    best = max(starts, key=lambda weights: _log_likelihood(counts, _manifest(model, weights)))
     return _manifest(model, best), best, starts
 
 
@@ -193,13 +191,13 @@ def _random(model: Lifted, seed: int) -> FloatArray:
 def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:
     """The weights that EM reaches from a start: of highest likelihood, if all goes well."""
     weights = start
-    before, seen, grid = -np.inf, counts > 0, model.grid
+    before, grid = -np.inf, model.grid
     for _ in range(steps):
         factors = model.factors(weights)
         joint = np.prod(factors, axis=0)
         law = added_up(grid.manifest, joint, grid.cells + 1)[: grid.cells]
         recorded = float(law.sum())
-        fit = float((counts[seen] * np.log(law[seen] / recorded)).sum())
+        fit = _log_likelihood(counts, law / recorded)
         ratio = np.divide(counts, law, out=np.zeros_like(counts), where=law > 0)
         # Rows that were not recorded are expected to be so many more.
         expected = joint * np.append(ratio, counts.sum() / recorded)[grid.manifest]
@@ -227,9 +225,9 @@ def _manifest(model: Lifted, weights: FloatArray) -> FloatArray:
     return model.manifest(model.factors(weights))
 
 
-def _log_likelihood(model: Lifted, weights: FloatArray, counts: FloatArray) -> float:
+def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
     seen = counts > 0
-    return float((counts[seen] * np.log(_manifest(model, weights)[seen])).sum())
+    return float((counts[seen] * np.log(law[seen])).sum())
 
 
 def _slopes(model: Lifted, weights: FloatArray) -> FloatArray:
