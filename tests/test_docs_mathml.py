@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lacunet.estimands.deletion import latex_name
+from lacunet.estimands.notation import LATEX
 
 mathml = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "mathml.py"))["mathml"]
 
@@ -48,4 +48,4 @@ def test_of_a_long_list_the_first_names_are_shown_and_the_others_counted() -> No
 
 @given(st.text(min_size=2, max_size=12).filter(lambda t: t.strip(" ") == t and t.isprintable()))
 def test_any_name_is_shown_as_it_is(name: str) -> None:
-    assert shown(rf"\Pr({latex_name(name)})") == f"Pr({name})"
+    assert shown(rf"\Pr({LATEX.name(name)})") == f"Pr({name})"

@@ -13,22 +13,11 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
 
-from lacunet.estimands.notation import LATEX, TEXT, Notation, latex_name
+from lacunet.estimands.notation import LATEX, TEXT, Notation
 from lacunet.estimands.samples import Sample, Writer, nested
-from lacunet.estimands.terms import Factor
+from lacunet.estimands.terms import Factor as Factor  # noqa: PLC0414 (a part of `Estimand`)
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
-
-__all__ = [
-    "Estimand",
-    "Factor",
-    "direct_mar_estimand",
-    "direct_mcar_estimand",
-    "factored_mar_estimand",
-    "factored_mcar_estimand",
-    "latex_name",
-    "listwise_estimand",
-]
 
 ALL_ORDERS = 3
 

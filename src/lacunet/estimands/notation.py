@@ -305,14 +305,3 @@ def _kept(text: str) -> str:
 TEXT = Notation()
 LATEX: Notation = _Latex()
 MATHML: Notation = _MathMl()
-
-
-def latex_name(name: str) -> str:
-    r"""A variable's name in LaTeX's mathematics.
-
-    Examples
-    --------
-    >>> latex_name("blood_type")
-    '\\text{blood\\_type}'
-    """
-    return LATEX.name(name)

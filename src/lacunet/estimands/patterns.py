@@ -200,11 +200,6 @@ class FullLaw(Term):
 
     odds: PatternOdds
 
-    def assumptions(self) -> Iterator[str]:
-        """That every pattern occurs."""
-        free = ", ".join(map(str, self.odds.free))
-        yield f"every pattern of {free} has positive probability, whatever the values"
-
     @property
     def filled(self) -> Scope:
         """The variables; the mechanisms double the table each."""

@@ -413,12 +413,8 @@ class Conditioned(Term):
 
 
 @dataclass(frozen=True)
-class Widened(Term):
-    """P(A | B, do(C)) = P(A | B', do(C')), whose conditions are among those of the first.
-
-    A does not depend on the rest of B and C; what is in C and B' has the same effect when it
-    is only seen.
-    """
+class _OtherConditions(Term):
+    """P(A | B, do(C)), which is another term with other conditions."""
 
     done: Scope
     term: Term
@@ -438,6 +434,15 @@ class Widened(Term):
         """As the term."""
         return self.term.is_sum
 
+
+@dataclass(frozen=True)
+class Widened(_OtherConditions):
+    """P(A | B, do(C)) = P(A | B', do(C')), whose conditions are among those of the first.
+
+    A does not depend on the rest of B and C; what is in C and B' has the same effect when it
+    is only seen.
+    """
+
     def written(self, writer: Writer) -> str:
         """The same with fewer conditions."""
         return self.term.written(writer)
@@ -452,37 +457,13 @@ class Widened(Term):
 
 
 @dataclass(frozen=True)
-class Narrowed(Term):
+class Narrowed(_OtherConditions):
     """P(A | B, do(C)) = P(A | B, do(C, w)) for any value w, since w has no effect on A."""
-
-    done: Scope
-    term: Term
-
-    @property
-    def do(self) -> Scope:
-        """C."""
-        return self.done
-
-    @property
-    def anyhow(self) -> Scope:
-        """The variables W whose values do not matter."""
-        kept = {*self.done, *self.given}
-        return tuple(name for name in self.term.conditions if name not in kept)
-
-    @property
-    def is_exact(self) -> bool:
-        """As the term."""
-        return self.term.is_exact
-
-    @property
-    def is_sum(self) -> bool:
-        """As the term."""
-        return self.term.is_sum
 
     def written(self, writer: Writer) -> str:
         """The term, for any w."""
-        names = writer.names(self.anyhow)
-        return writer.notation.for_any(self.term.written(writer), names)
+        anyhow = [name for name in self.term.conditions if name not in self.conditions]
+        return writer.notation.for_any(self.term.written(writer), writer.names(anyhow))
 
     def compute(self, run: Run) -> Conditional:
         """The average over the values w, weighted by their shares among the rows."""
