@@ -161,13 +161,20 @@ class Door:
                 raise contradiction(skips.name, skips.rule, skips.contradicted, place)
 
     def _encoded(self, place: _Place) -> EncodedBatch:
-        columns = _columns(self.reading, self.encoders, place)
+        columns = {name: self._codes(name, place.piece) for name in self.reading.network.variables}
         whole = dict(columns)
         for skips in self.skips:
             whole[skips.name] = skips.applied(whole)
         if self.unseen:
             whole = by_rules(self.skips, columns, self.unseen)
         return _batch(self.reading, whole, place)
+
+    def _codes(self, name: str, piece: Piece) -> Codes:
+        """The codes of a variable, as its column says; it is missing in every row without one."""
+        if name in self.encoders:
+            return self.encoders[name].encode(piece.columns[self.reading.column_of[name]])
+        states = self.reading.network.cardinality(name)
+        return np.full(piece.rows, states, code_type(states))  # type: ignore[return-value]
 
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
         if not self.given and self.reading.data.counts is None:
@@ -291,19 +298,6 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _columns(
-    reading: Reading, encoders: Mapping[str, ColumnEncoder], place: _Place
-) -> dict[str, Codes]:
-    """The codes of all variables, as their columns say."""
-    piece = place.piece
-    return {
-        name: encoders[name].encode(piece.columns[reading.column_of[name]])
-        if name in encoders
-        else _never_observed(reading.network.cardinality(name), piece.rows)
-        for name in reading.network.variables
-    }
-
-
 def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedBatch:
     piece = place.piece
     for name in reading.data.fully_observed:
@@ -322,11 +316,6 @@ def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> Encode
         copies = None if copies is None else copies.take(kept)
         design = None if design is None else design.take(kept)
     return EncodedBatch(columns, weights, numbers, piece.rows, place.expected, copies, design)
-
-
-def _never_observed(cardinality: int, rows: int) -> Codes:
-    codes: Codes = np.full(rows, cardinality, code_type(cardinality))  # type: ignore[assignment]
-    return codes
 
 
 def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies | None]:

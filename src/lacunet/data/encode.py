@@ -71,12 +71,10 @@ class ColumnEncoder:
 
     def encode(self, column: Column) -> Codes:
         """The codes of the next rows."""
-        if isinstance(column, list):
-            distinct = self._matched(*_distinct_objects(column))
-        elif not _is_text(column):
-            distinct = self._matched(*_distinct_values(column))
+        if isinstance(column, list) or not is_text(column.type):
+            distinct = self._matched(*_distinct(column))
         elif len(column) < FEW_ROWS:
-            distinct = self._matched(*_distinct_objects(column.to_pylist()))
+            distinct = self._matched(*_distinct(column.to_pylist()))
         else:
             distinct = self._distinct_texts(column)
         self._remember(distinct)
@@ -117,7 +115,7 @@ class ColumnEncoder:
         for at in odd:
             if counts[at]:
                 is_refused[at] = distinct.matches[at].is_refused
-                self._tally(_python(distinct.values[at]), distinct.matches[at], int(counts[at]))
+                self._tally(cell_at(distinct.values, at), distinct.matches[at], int(counts[at]))
         if self.first_refused is None and is_refused.any():
             self.first_refused = self._rows + int(np.argmax(is_refused[distinct.indices]))
 
@@ -143,14 +141,16 @@ def text_array(texts: Sequence[str]) -> Any:
     )
 
 
-def _python(value: Any) -> object:
-    return value.as_py() if hasattr(value, "as_py") else value
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is that of texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _is_text(column: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+def _distinct(column: Column) -> tuple[Indices, list[Any]]:
+    """The distinct values of a column, and for each row the index of its own."""
+    return _distinct_objects(column) if isinstance(column, list) else _distinct_values(column)
 
 
 def _distinct_values(column: Any) -> tuple[Indices, list[Any]]:
@@ -222,8 +222,7 @@ def _plain(cell: Any) -> Hashable:
 
 def distinct_cells(column: Column) -> tuple[list[int], list[Any]]:
     """How often each distinct value of a column occurs, and the values; nulls are left out."""
-    distinct = _distinct_objects if isinstance(column, list) else _distinct_values
-    indices, values = distinct(column)
+    indices, values = _distinct(column)
     return np.bincount(indices, minlength=len(values) + 1).tolist()[: len(values)], values
 
 
@@ -262,16 +261,12 @@ def number_column(column: Column, decimal: str = ".") -> FloatArray:
         is_written = decimal == "," and not pa.types.is_primitive(column.type)
         if not pa.types.is_boolean(column.type) and not is_written:
             try:
-                return _floats(column.cast(pa.float64(), safe=False))
+                floats = column.cast(pa.float64(), safe=False)
+                return np.asarray(floats.to_numpy(zero_copy_only=False))
             except pa.ArrowException:
                 pass  # some cell is not a number: find it
         column = column.to_pylist()
     return np.array([_number(cell, decimal) for cell in column], dtype=np.float64)
-
-
-def _floats(column: Any) -> FloatArray:
-    numbers: FloatArray = column.to_numpy(zero_copy_only=False)
-    return numbers
 
 
 def first_wrong(weights: FloatArray) -> int | None:
@@ -282,8 +277,7 @@ def first_wrong(weights: FloatArray) -> int | None:
 
 def label_column(column: Column) -> Labels:
     """The labels of some rows, spelled like states; the code -1 where a cell is missing."""
-    distinct = _distinct_objects if isinstance(column, list) else _distinct_values
-    indices, values = distinct(column)
+    indices, values = _distinct(column)
     labels: dict[str, int] = {}
     codes = [
         -1

@@ -24,7 +24,6 @@ from lacunet.model.network import FloatArray
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
-PER_ROW = ("weight", "counts", "strata", "cluster")  # a column's name, or a value for each row
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,14 +204,10 @@ class Data:
             if not isinstance(getattr(self, name), Mapping):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
             object.__setattr__(self, name, dict(getattr(self, name)))
-        for name in ("weight", "counts"):
+        for name, checked in PER_ROW.items():
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):
-                object.__setattr__(self, name, number_array(given, name))
-        for name in ("strata", "cluster"):
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, str):
-                object.__setattr__(self, name, _labels(given, name))
+                object.__setattr__(self, name, checked(given, name))
         self._check_replicates()
 
     def _check_replicates(self) -> None:
@@ -330,10 +325,9 @@ class Data:
     @property
     def missing_anywhere(self) -> tuple[object, ...]:
         """What means "not observed" in all columns, unless it is a state."""
-        found: tuple[object, ...] = self.missing.get(None, ())
-        return found
+        return self.missing_in(None)
 
-    def missing_in(self, column: str) -> tuple[object, ...]:
+    def missing_in(self, column: str | None) -> tuple[object, ...]:
         """What means "not observed" in this column, whatever else it might be."""
         found: tuple[object, ...] = self.missing.get(column, ())
         return found
@@ -400,6 +394,10 @@ def _labels(labels: Any, name: str) -> NDArray[np.object_]:
             raise DataError(f"{name}= is the name of a column, or one label for each row.")
         found[row] = cell
     return found
+
+
+# What is a column's name, or a value for each row; and how the latter is checked.
+PER_ROW = {"weight": number_array, "counts": number_array, "strata": _labels, "cluster": _labels}
 
 
 def _shown(value: object) -> str:

@@ -137,15 +137,9 @@ def rows_with_codes(
     door, number = Door(reading), 1
     for batch in door.batches():
         piece = kept.popleft()
-        yield (
-            piece,
-            EncodedTable.of(
-                reading.cardinality_of,
-                batch.columns,
-                row_numbers=np.arange(number, number + piece.rows),
-                sets_of=reading.sets_of,
-            ),
-        )
+        numbers = np.arange(number, number + piece.rows)
+        sizes, sets = reading.cardinality_of, reading.sets_of
+        yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
         number += piece.rows
     if tell:
         read_notes(reading, ReadReport.of(door))
@@ -203,14 +197,7 @@ class ReadReport:
         """What the door remembers."""
         odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
         broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
-        return cls(
-            door.given,
-            door.kept,
-            odd,
-            door.is_aggregated,
-            broken,
-            replicate_sums=door.replicate_sums,
-        )
+        return cls(door.given, door.kept, odd, door.is_aggregated, broken, door.replicate_sums)
 
     def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
@@ -312,10 +299,9 @@ class Collected:
             self._weights.append(batch.weights, batch.expected)
             self._numbers.append(batch.row_numbers, batch.expected)
         if batch.copies is not None:
-            for grown, own in zip(
-                self._copies, (batch.copies.rows, batch.copies.squares), strict=True
-            ):
-                grown.append(own, batch.expected)
+            rows, squares = self._copies
+            rows.append(batch.copies.rows, batch.expected)
+            squares.append(batch.copies.squares, batch.expected)
         if batch.design is not None:
             self._designs.append(batch.design)
 

@@ -44,14 +44,12 @@ class Unread:
 
     def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        door, collected = (
-            Door(self.reading),
-            Collected(self.reading.cardinality_of, self.reading.sets_of),
-        )
+        sizes, sets = self.reading.cardinality_of, self.reading.sets_of
+        door, collected = Door(self.reading), Collected(sizes, sets)
         for batch in door.batches():
             if collected.rows and collected.rows + batch.given > most:
                 yield from self._cut(collected, most)
-                collected = Collected(self.reading.cardinality_of, self.reading.sets_of)
+                collected = Collected(sizes, sets)
             collected.append(replace(batch, expected=None))
         yield from self._cut(collected, most)
         read_report.add(ReadReport.of(door))
@@ -72,7 +70,7 @@ def forecast_bytes(reading: Reading) -> float:
     return sum(part.size or 0 for part in source.parts) / TEXT_BYTES
 
 
-def missing_by_footers(reading: Reading, progress: Progress = silent) -> Scope | None:
+def missing_by_footers(reading: Reading, progress: Progress) -> Scope | None:
     """The variables that are ever missing, if the files tell of nulls; None if they do not.
 
     A column without nulls may hold strings that mean missing, or values that are taken as such:
@@ -109,16 +107,7 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
 def _with_variables(reading: Reading, names: set[str]) -> Reading:
     """The same for some variables alone, without weights and promises."""
     chosen = [name for name in reading.network.variables if name in names]
-    data = replace(
-        reading.data,
-        weight=None,
-        counts=None,
-        strata=None,
-        cluster=None,
-        replicate_weights=None,
-        latent=(),
-        fully_observed=(),
-    )
+    data = replace(reading.data.every_row(), latent=(), fully_observed=())
     return replace(
         reading,
         network=Network({name: reading.network.states(name) for name in chosen}),

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from lacunet.data.encode import spelled_column
+from lacunet.data.encode import is_text, spelled_column
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
@@ -204,10 +204,9 @@ def _must_quote(rows: pa.Table, delimiter: str) -> bool:
 
 
 def _holds_structural(cells: pa.Array, delimiter: str) -> bool:
-    import pyarrow as pa
     from pyarrow import compute
 
-    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+    if not is_text(cells.type):
         return False
     found = compute.match_substring_regex(cells, f'[{delimiter}"\r\n]')
     return bool(compute.any(found).as_py())
