@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.encode import is_text
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
@@ -33,7 +34,7 @@ def held(data: Any) -> Any:
     import pyarrow as pa
 
     frame = data.source if isinstance(data, Data) else data
-    if isinstance(frame, Mapping | pa.Table) or _library(frame) in ("pandas", "polars"):
+    if isinstance(frame, pa.Table) or _library(frame) in ("dict", "pandas", "polars"):
         return frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     source = source_from(data)
     tables = [
@@ -50,7 +51,8 @@ FEW_ROWS = 4  # whose cells are asked for one by one
 
 
 def _library(frame: Any) -> str:
-    return type(frame).__module__.split(".", maxsplit=1)[0]
+    """The package of a frame, or "dict"."""
+    return "dict" if isinstance(frame, Mapping) else type(frame).__module__.partition(".")[0]
 
 
 def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
@@ -101,9 +103,9 @@ def replaced(frame: Any, columns: Mapping[str, States]) -> Any:
 
 def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str]) -> Any:
     """A column of ordered categories, of the frame's kind."""
-    if isinstance(frame, Mapping):
-        return _texts(codes, states)
     library = _library(frame)
+    if library == "dict":
+        return _texts(codes, states)
     if library == "pandas":
         import pandas as pd
 
@@ -116,16 +118,19 @@ def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str
         import polars as pl
 
         return pl.Series(name, _texts(codes, states), dtype=pl.Enum(list(states)))
-    return _dictionary(codes, states)
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int32), mask=codes == len(states))
+    return pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
 
 
 def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     """The frame with some columns, new or not, set all at once: one by one each takes a copy."""
     if not columns:
         return frame
-    if isinstance(frame, Mapping):
-        return {**frame, **columns}
     library = _library(frame)
+    if library == "dict":
+        return {**frame, **columns}
     if library == "polars":
         return frame.with_columns([column.alias(name) for name, column in columns.items()])
     if library == "pandas":
@@ -150,13 +155,6 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
 def _texts(codes: NDArray[Any], states: Sequence[str]) -> list[str | None]:
     names = [*states, None]
     return [names[code] for code in codes.tolist()]
-
-
-def _dictionary(codes: NDArray[Any], states: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    indices = pa.array(codes.astype(np.int32), mask=codes == len(states))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
 
 
 def filled(frame: Any, columns: Mapping[str, tuple[NDArray[Any], States]]) -> Any:
@@ -244,27 +242,25 @@ def _number(state: str) -> int | float | None:
 
 
 def _names(frame: Any) -> Sequence[str]:
-    if isinstance(frame, Mapping):
+    library = _library(frame)
+    if library == "dict":
         return list(frame)
-    if _library(frame) == "pandas":
-        names: list[str] = frame.columns.tolist()
-        return names
-    return list(frame.columns) if _library(frame) != "pyarrow" else list(frame.column_names)
+    return list(frame.column_names if library == "pyarrow" else frame.columns)
 
 
 def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:
     """The kind of a column for `spellings`; that of a dict's is the kind of what it shows."""
-    if isinstance(frame, Mapping):
+    library = _library(frame)
+    if library == "dict":
         values = list(shown)
         return "numbers" if values and all(map(_is_number, values)) else "texts"
-    if _library(frame) == "pyarrow":
+    if library == "pyarrow":
         return arrow_kind(frame.schema.field(name).type)
-    if _library(frame) == "polars":
-        dtype = frame[name].dtype
+    dtype = frame[name].dtype
+    if library == "polars":
         if dtype.is_numeric():
             return "integers" if dtype.is_integer() else "numbers"
         return "texts" if str(dtype) == "String" else ""
-    dtype = frame[name].dtype
     if dtype.kind in "iuf":
         return "numbers" if dtype.kind == "f" else "integers"
     return "texts" if str(dtype) in ("str", "object") else ""
@@ -280,21 +276,20 @@ def arrow_kind(column: Any) -> str:
 
     if types.is_integer(column) or types.is_floating(column):
         return "integers" if types.is_integer(column) else "numbers"
-    is_text = types.is_string(column) or types.is_large_string(column) or types.is_null(column)
-    return "texts" if is_text else ""
+    return "texts" if is_text(column) or types.is_null(column) else ""
 
 
 def _cell(frame: Any, name: str, row: int) -> Any:
     """One cell of a frame as a value of Python or NumPy."""
     column = frame[name]
-    if not isinstance(frame, Mapping) and _library(frame) == "pyarrow":
+    if _library(frame) == "pyarrow":
         return column[row].as_py()
     return column.iloc[row] if hasattr(column, "iloc") else column[row]
 
 
 def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
     """A column with new values in its missing cells."""
-    library = "dict" if isinstance(frame, Mapping) else _library(frame)
+    library = _library(frame)
     if library == "pandas":
         return frame[name].where(~missing, values)
     if library == "polars":
@@ -317,17 +312,12 @@ def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[
 
 def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
     """A column with its cells taken from the given rows."""
-    if isinstance(frame, Mapping):
-        column = frame[name]
-        if hasattr(column, "take"):
-            return column.take(rows)
-        return [column[row] for row in rows.tolist()]
-    library = _library(frame)
+    library, column = _library(frame), frame[name]
     if library == "pandas":
-        return frame[name].array.take(rows)
+        return column.array.take(rows)
     if library == "polars":
-        return frame[name].gather(rows)
-    return frame.column(name).take(rows)
+        return column.gather(rows)
+    return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]
 
 
 def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
@@ -335,9 +325,9 @@ def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
 
     What is neither a dict nor a frame of pandas or Polars gives an Arrow table.
     """
-    if isinstance(frame, Mapping):
-        return {name: column.tolist() for name, column in columns.items()}
     library = _library(frame)
+    if library == "dict":
+        return {name: column.tolist() for name, column in columns.items()}
     if library == "pandas":
         import pandas as pd
 
@@ -348,7 +338,8 @@ def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
     if library == "polars":
         import polars as pl
 
-        return pl.DataFrame({name: _listed(column) for name, column in columns.items()})
+        texts = (name for name, column in columns.items() if column.dtype == object)
+        return pl.DataFrame({**columns, **{name: columns[name].tolist() for name in texts}})
     import pyarrow as pa
 
     return pa.table(dict(columns))
@@ -363,8 +354,3 @@ def _pandas_names(names: tuple[str, ...]) -> Any:
     import pandas as pd
 
     return pd.Index(names)
-
-
-def _listed(column: NDArray[Any]) -> Any:
-    """A column as Polars takes it: texts as a list."""
-    return column.tolist() if column.dtype == object else column
