@@ -28,9 +28,19 @@ def matched(truth: Network, learned: Network) -> Network:
     True
     """
     _check(truth, learned)
-    parents = {name: _parents(truth, learned, name) for name in truth.variables}
-    tables = {name: _table(truth, learned, name, parents[name]) for name in truth.variables}
-    return Network(truth.states_of, parents, tables)
+    parents_of: dict[str, Scope] = {}
+    tables: dict[str, FloatArray] = {}
+    for name in truth.variables:
+        own, parents = learned.family(name), learned.parents(name)
+        if {*truth.parents(name)} == {*parents}:
+            parents = truth.parents(name)
+        family = (*parents, name)
+        places = [
+            [learned.state_index(axis, state) for state in truth.states(axis)] for axis in family
+        ]
+        moved = learned.cpt(name).table.transpose([own.index(axis) for axis in family])
+        parents_of[name], tables[name] = parents, moved[np.ix_(*places)]
+    return Network(truth.states_of, parents_of, tables)
 
 
 def _check(truth: Network, learned: Network) -> None:
@@ -47,18 +57,3 @@ def _check(truth: Network, learned: Network) -> None:
                 f"variable {name!r} has the states {list(truth.states(name))} in the true network, "
                 f"but {list(learned.states(name))} in the learned one."
             )
-
-
-def _parents(truth: Network, learned: Network, name: str) -> Scope:
-    same = set(truth.parents(name)) == set(learned.parents(name))
-    return truth.parents(name) if same else learned.parents(name)
-
-
-def _table(truth: Network, learned: Network, name: str, parents: Scope) -> FloatArray:
-    own = learned.family(name)
-    axes = [own.index(axis) for axis in (*parents, name)]
-    places = [
-        [learned.state_index(axis, state) for state in truth.states(axis)]
-        for axis in (*parents, name)
-    ]
-    return learned.cpt(name).table.transpose(axes)[np.ix_(*places)]

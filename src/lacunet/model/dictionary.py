@@ -114,6 +114,13 @@ def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tupl
     return tuple(sorted(sets))
 
 
+def aligned(array: NDArray[Any], scope: Sequence[str], names: Sequence[str]) -> NDArray[Any]:
+    """An array over ``scope`` with the axes of ``names``, of length one where it has none."""
+    moved = array.transpose([scope.index(name) for name in names if name in scope])
+    sizes = iter(moved.shape)
+    return moved.reshape([next(sizes) if name in scope else 1 for name in names])
+
+
 @dataclass(frozen=True)
 class NotAsked:
     """When a question was not asked, and the state that a variable has there.
@@ -130,11 +137,7 @@ class NotAsked:
         """Which cells of a CPT may have probability; the axis of a parent that it does not look
         at has length one.
         """
-        axes = [self.scope.index(name) for name in parents if name in self.scope]
-        is_skipped = self.truth.transpose(axes)
-        for axis, name in enumerate(parents):
-            if name not in self.scope:
-                is_skipped = np.expand_dims(is_skipped, axis)
+        is_skipped = aligned(self.truth, self.scope, parents)
         return np.asarray(is_skipped[..., None] == (np.array(states) == self.state))
 
     def can_occur(self, names: Sequence[str], own: str, states: Sequence[str]) -> NDArray[np.bool_]:
@@ -144,17 +147,12 @@ class NotAsked:
         not look at has length one.
         """
         elsewhere = tuple(axis for axis, name in enumerate(self.scope) if name not in names)
-        scope = [name for name in self.scope if name in names]
+        scope = [*(name for name in self.scope if name in names), own]
         can_hold, can_fail = (
             np.asarray(own.any(axis=elsewhere))[..., None] for own in (self.truth, ~self.truth)
         )
         allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
-        axes = [[*scope, own].index(name) for name in names if name in (*scope, own)]
-        allowed = allowed.transpose(axes)
-        for axis, name in enumerate(names):
-            if name not in (*scope, own):
-                allowed = np.expand_dims(allowed, axis)
-        return allowed
+        return aligned(allowed, scope, names)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NotAsked) and (self.when, self.state) == (other.when, other.state)

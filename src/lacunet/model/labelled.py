@@ -26,10 +26,6 @@ Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
 
 
-def _joint_title(scope: Sequence[str]) -> str:
-    return f"P({', '.join(scope)})"
-
-
 def probability(value: float) -> str:
     """A probability in a few characters; only what is exactly 0 or 1 is written so.
 
@@ -108,7 +104,8 @@ class Labelled:
     def tidy(self) -> dict[str, Any]:
         """The columns of a frame with a row for each cell."""
         cells = list(zip(*product(*self.states), strict=True))
-        value = "probability" if "probability" not in self.scope else _joint_title(self.scope)
+        joint = f"P({', '.join(self.scope)})"
+        value = joint if "probability" in self.scope else "probability"
         columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}
         return {**columns, value: self.table.ravel(), **self._support(self.table.shape[-1])}
 

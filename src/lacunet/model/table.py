@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.model.dictionary import aligned
 from lacunet.model.network import FloatArray, Scope
 
 
@@ -32,9 +33,7 @@ class Table:
 
     def aligned(self, scope: Sequence[str]) -> FloatArray:
         """The numbers with the axes of ``scope``, of length one where the table has none."""
-        moved = self.array.transpose([self.scope.index(n) for n in scope if n in self.scope])
-        sizes = iter(moved.shape)
-        return moved.reshape([next(sizes) if name in self.scope else 1 for name in scope])
+        return aligned(self.array, self.scope, scope)
 
     def marginal(self, names: Sequence[str]) -> Table:
         """The sums over the axes that are not named; axes in the order of ``names``."""
