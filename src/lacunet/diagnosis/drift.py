@@ -24,6 +24,7 @@ from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network
 from lacunet.randomness import generator
 from lacunet.statistics.counts import Counts
+from lacunet.statistics.distinct import pack
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
 from lacunet.statistics.saved.header import Header, check_same
@@ -199,10 +200,8 @@ def _given_parents(counts: list[Counts], network: Network, name: str) -> FloatAr
         whole = np.ones(len(own.keys), dtype=bool)
         for variable in own.scope:
             whole &= columns[variable] < network.cardinality(variable)
-        configuration = np.zeros(int(whole.sum()), dtype=np.int64)
-        for parent in parents:
-            configuration = configuration * network.cardinality(parent) + columns[parent][whole]
-        keys.append(configuration)
+        above = [columns[parent][whole] for parent in parents]
+        keys.append(pack(above, network.shape(parents), int(whole.sum())))
         values.append(columns[name][whole])
         weights.append(_worth(own)[whole])
     found, place = np.unique(np.concatenate(keys), return_inverse=True)
