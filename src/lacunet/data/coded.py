@@ -22,7 +22,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from pathlib import Path
 from platform import node
@@ -90,7 +89,7 @@ def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
             lock = os.open(path, os.O_RDWR)
             # Locks of another machine may not be seen here, though the folder is shared.
             is_ours = not _this_machine().isdisjoint(os.read(lock, 1000).decode().split())
-            if is_ours and _lock(lock) is Lock.HELD:
+            if is_ours and _try_lock(lock):
                 _remove(path.with_suffix(""), lock)
             else:
                 os.close(lock)
@@ -112,21 +111,13 @@ def check_free(folder: Path, needed: float) -> None:
         )
 
 
-class Lock(Enum):
-    """What became of an attempt to lock a file."""
-
-    HELD = "held"  # by us
-    TAKEN = "taken"  # by another process
-    UNSUPPORTED = "unsupported"  # Lustre, some NFS and FUSE
-
-
 def _locked(path: Path) -> int | None:
     """The descriptor of a new file that is locked; None, and no file, where files cannot be.
 
     The file says whose it is once it is locked. While it is empty nobody takes it for a leftover.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    if _lock(descriptor) is Lock.HELD:
+    if _try_lock(descriptor):
         os.write(descriptor, " ".join(sorted(_this_machine())).encode())
         return descriptor
     os.close(descriptor)
@@ -134,8 +125,11 @@ def _locked(path: Path) -> int | None:
     return None
 
 
-def _lock(descriptor: int) -> Lock:
-    """Lock a file, unless another process has locked it."""
+def _try_lock(descriptor: int) -> bool:
+    """Lock a file; false where another process has locked it, or files cannot be locked.
+
+    Lustre, some NFS and FUSE have no locks.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -145,10 +139,9 @@ def _lock(descriptor: int) -> Lock:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        is_taken = error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-        return Lock.TAKEN if is_taken else Lock.UNSUPPORTED
-    return Lock.HELD
+    except OSError:
+        return False
+    return True
 
 
 @cache
