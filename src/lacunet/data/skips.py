@@ -132,10 +132,9 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
 
 def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
     """Whether each code (a state, missing, sets) allows each state."""
-    allowed = np.concatenate([np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)])
-    for own in sets:
-        allowed = np.concatenate([allowed, np.isin(np.arange(states), own)[None]])
-    return allowed
+    in_sets = [np.isin(np.arange(states), own)[None] for own in sets]
+    plain = np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)
+    return np.concatenate([*plain, *in_sets])
 
 
 def _some(truth: NDArray[np.bool_], axis: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -58,8 +58,7 @@ def renumbered(
     if tuple(sets) == tuple(among[: len(sets)]):
         return codes
     numbers = np.array([*range(size + 1), *(size + 1 + among.index(own) for own in sets)])
-    found: NDArray[Any] = numbers[codes].astype(code_type(size, len(among)))
-    return found
+    return np.asarray(numbers[codes], code_type(size, len(among)))
 
 
 PER_COPY = ("rows", "squares")
@@ -156,6 +155,13 @@ class Design:
         )
 
 
+def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
+    """How many rows are chosen, copies of one row included; the last may be a part of a row."""
+    return ceil(
+        (np.count_nonzero(where) if copies is None else copies.rows[where].sum()) - ROUNDING
+    )
+
+
 @dataclass(frozen=True)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
@@ -200,8 +206,7 @@ class EncodedTable:
         missing_of = {}
         for name, column in columns.items():
             missing = column >= cardinality_of[name]
-            many = np.count_nonzero(missing) if copies is None else copies.rows[missing].sum()
-            missing_of[name] = ceil(many - ROUNDING) or int(missing.any())  # half a row, too
+            missing_of[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
         return cls(
             dict(cardinality_of),
             dict(columns),
@@ -311,16 +316,10 @@ class EncodedTable:
         design = None if self.design is None else self.design.take(rows)
         if weights is not None and not self.is_weighted:
             copies = Copies(weights, weights)
-        return EncodedTable.of(
-            self.cardinality_of,
-            columns,
-            weights,
-            self.notes,
-            numbers[rows],
-            copies,
-            design,
-            self.sets_of,
+        kept = replace(
+            self, weights=weights, row_numbers=numbers[rows], copies=copies, design=design
         )
+        return kept.with_columns(self.cardinality_of, columns)
 
     def with_columns(
         self, cardinality_of: Mapping[str, int], columns: Mapping[str, Codes]
@@ -343,10 +342,7 @@ class EncodedTable:
         found = {}
         for name in self.sets_of:
             is_set = self.columns[name] > self.cardinality_of[name]
-            many = (
-                np.count_nonzero(is_set) if self.copies is None else self.copies.rows[is_set].sum()
-            )
-            found[name] = ceil(many - ROUNDING)
+            found[name] = _row_count(is_set, self.copies)
         return {name: cells for name, cells in found.items() if cells > 0}
 
     def without_sets(self) -> EncodedTable:
