@@ -67,14 +67,14 @@ def test_large_tables_are_tested_as_scipy_does() -> None:
     assert found.statistic == pytest.approx(expected.statistic)
     assert found.p_value == pytest.approx(expected.pvalue)
     assert found.effect == pytest.approx(stats.contingency.association(counts.astype(int)))
-    assert not found.by_draws
+    assert found.how != "draws"
 
 
 def test_small_tables_are_compared_with_draws_as_fishers_test_does() -> None:
     counts = np.array([[3.0, 9.0], [12.0, 6.0]])
     found = independence(counts[None], rng())
     exact = stats.fisher_exact(counts).pvalue  # two-sided by probability, here the same tables
-    assert found.by_draws
+    assert found.how == "draws"
     # 4,000 draws or more, of which a share p is as far: four standard errors.
     assert found.p_value == pytest.approx(exact, abs=4 * (exact / 4000) ** 0.5)
 

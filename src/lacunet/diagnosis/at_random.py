@@ -113,10 +113,8 @@ def mcar_tests(
     tests: list[dict[str, Any]] = []
     for causes in _of_one_size(table, table.variables):
         own = [(missing, cause) for cause in causes for missing in partially]
-        scales, p_values = np.array([worth.of_test(*pair, ()) for pair in own]).reshape(-1, 2).T
         counts = np.concatenate([counts_of[cause] for cause in causes])
-        counts *= scales[:, None, None]
-        tests += _tests(network, own, [()] * len(own), counts[:, None], among, p_values)
+        tests += _tests(network, worth, own, [()] * len(own), counts[:, None], among)
     return _adjusted(tests, rng)
 
 
@@ -143,11 +141,8 @@ def mar_tests(
         for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
             own = [(missing, cause) for missing, _ in halves_of for cause in causes]
             given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
-            worths = [worth.of_test(*pair, of) for pair, of in zip(own, given, strict=True)]
-            scales, p_values = np.array(worths).T
             counts = _within(table, [halves for _, halves in halves_of], causes, number)
-            counts *= scales[:, None, None, None]
-            tests += _tests(network, own, given, counts, among, p_values)
+            tests += _tests(network, worth, own, given, counts, among)
     place = {name: at for at, name in enumerate(partially)}
     sizes = table.cardinality_of
     tests.sort(key=lambda test: (place[test["missing"]], sizes[test["cause"]]))  # as they are drawn
@@ -217,17 +212,20 @@ def smallest_effect(rows: float, tests: int) -> float:
 
 def _tests(
     network: Network,
+    worth: _Worth,
     pairs: Sequence[tuple[str, str]],
     given: Sequence[Scope],
     counts: FloatArray,
     among: int,
-    p_values: FloatArray,
 ) -> list[dict[str, Any]]:
     """The tests of mechanisms against causes with one number of states, not yet adjusted.
 
-    ``p_values`` are those that a survey's design gives, NaN where it gives none. ``unsure`` is what
-    tables are to be drawn for.
+    ``by_design`` are the p-values that a survey's design gives, NaN where it gives none. ``unsure``
+    is what tables are to be drawn for.
     """
+    worths = [worth.of_test(*pair, of) for pair, of in zip(pairs, given, strict=True)]
+    scales, p_values = np.array(worths).reshape(-1, 2).T
+    counts = counts * scales[:, None, None, None]
     varies = _varies(counts) & np.array([missing != cause for missing, cause in pairs], bool)
     chosen, counts = np.flatnonzero(varies), counts[varies]
     result = approximated(counts, among)

@@ -184,7 +184,11 @@ def diagnosed(
         trial = try_learned_graph(network, table)
         words = (*words[:-1], str(trial), words[-1])
     if look.rows is not None and table.row_count < look.rows:
-        words = (_looked_at(table.row_count, look.rows), *words)
+        words = (
+            f"All tests are of {table.row_count:,} of the {look.rows:,} rows, from all over: the "
+            "memory budget holds no more. What is rare may be missing here.",
+            *words,
+        )
     if cells:
         words = (*words, _sentence(note_on_sets(cells)))
     words = (*words, *map(_sentence, proposals(network, table.columns)))
@@ -233,13 +237,6 @@ def _grounds(
         informed_of,
         told.expectation,
         told.plan.intention,
-    )
-
-
-def _looked_at(some: int, rows: int) -> str:
-    return (
-        f"All tests are of {some:,} of the {rows:,} rows, from all over: the memory budget holds "
-        "no more. What is rare may be missing here."
     )
 
 
@@ -379,16 +376,13 @@ def _tested(test: MissingTest) -> str:
     times = f"{test.ratio:.1f} times" if np.isfinite(test.ratio) else "never there"
     if np.isfinite(test.ratio) and test.ratio > 100:
         times = "over 100 times"
+    p_value = f"= {test.adjusted:.2g}" if test.adjusted >= 1e-16 else "< 1e-16"
     return (
         f"{test.missing} is missing in {test.rates[0]:.0%} of rows with "
         f"{assigned(test.cause, test.highest)}, in {test.rates[1]:.0%} with "
         f"{assigned(test.cause, test.lowest)} "
-        f"({times}; V = {test.effect:.2f}, p {_p(test.adjusted)})"
+        f"({times}; V = {test.effect:.2f}, p {p_value})"
     )
-
-
-def _p(value: float) -> str:
-    return f"= {value:.2g}" if value >= 1e-16 else "< 1e-16"
 
 
 def _methods(described: Patterns, grounds: MethodSupport) -> str:

@@ -21,7 +21,6 @@ from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
-from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
@@ -35,7 +34,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Observations, observations, replicates
+from lacunet.statistics.observations import observations, replicates
 from lacunet.uncertainty.bounds import possible_cells
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
@@ -159,12 +158,18 @@ def sensitivity(
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         grouped = _grouped(network, look, mechanism, given)
         how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")
-        statistics = _counted(rows, how, question, setting)
+        statistics = rows.gather(how, setting.progress)
+        if mechanism in statistics.never_shown:
+            raise LacunetError(
+                f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
+                "ask about a variable that some rows show.",
+            )
         tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
-            learned = _start(network, rows, setting)
+            plain = EM(tolerance=1e-6, max_iterations=5_000)
+            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
             asked_of = posed(learned.network, [(target,)], question.evidence, budget)
             bare = unsupported_share(asked_of) or 0.0
             setting = replace(setting, prior=learned.prior)
@@ -191,9 +196,8 @@ def sensitivity(
     tipping = tips(limit)
     words = _words(question, answers, answers[mar], limit, tipping, named=threshold is not None)
     shares = _by_shares(network, question, grouped, statistics.sample(0))
-    words = (*_with_unmoved(words, question, answers, shares, method), *_lost(whole))
-    words += (*_pooled(question, shares),) if bare is None else (*_bare(bare),)
-    words += (*_taken_as_missing(_distinct(statistics.sample(0)), method),)
+    words = _with_unmoved(words, question, answers, shares, method)
+    distinct = _distinct(statistics.sample(0))
     return Sensitivity(
         question,
         method,
@@ -203,8 +207,8 @@ def sensitivity(
         intervals,
         limit,
         tipping,
-        _hidden_share(_distinct(statistics.sample(0)), mechanism),
-        (*words, _last_words(asked, logs)),
+        _hidden_share(distinct, mechanism),
+        (*words, *_remarks(question, whole, shares, distinct, bare), _last_words(asked, logs)),
         logs,
     )
 
@@ -238,24 +242,6 @@ def _asked(
     problems = Compiling(model, {model.variables[-1]: question.mechanism}) if is_em else None
     needs = Needs((), problems=problems, rows=(columns,), folds=folds)
     return Gathering(needs, network, memory=setting.memory / 4, scale=scale)
-
-
-def _counted(
-    rows: Observations, how: Gathering, question: Question, setting: Setting
-) -> Statistics:
-    statistics = rows.gather(how, setting.progress)
-    if question.mechanism in statistics.never_shown:
-        raise LacunetError(
-            f"no row shows {question.mechanism!r}: there is nothing to compare hidden values with.",
-            "ask about a variable that some rows show.",
-        )
-    return statistics
-
-
-def _start(network: Network, rows: Observations, setting: Setting) -> Result:
-    """What plain EM learns."""
-    em = EM(tolerance=1e-6, max_iterations=5_000)
-    return carry_out(planned(em, network, rows.look(), setting.prior), rows, setting)
 
 
 def _distinct(statistics: Statistics) -> EncodedTable:
@@ -446,30 +432,27 @@ def _with_unmoved(
     )
 
 
-def _lost(tilted: Tilted) -> Iterator[str]:
+def _remarks(
+    question: Question,
+    tilted: Tilted,
+    shares: TiltedShares,
+    rows: EncodedTable,
+    bare: float | None,
+) -> Iterator[str]:
+    """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
     if tilted.lost > 0:
         yield f"Nothing is known about {tilted.lost:.1%} of the rows: left out."
-
-
-def _pooled(question: Question, shares: TiltedShares) -> Iterator[str]:
-    if shares.pooled > 0:
+    if bare is None and shares.pooled > 0:
         together = ", ".join(question.variables)
         yield (
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
             f"row shows {together}: rows of other groups stand for them."
         )
-
-
-def _taken_as_missing(rows: EncodedTable, method: str) -> Iterator[str]:
-    """How many cells are one of several states, where the method takes them as missing."""
-    if method != "em" and rows.cells_of_sets:
+    if bare:
+        yield f"{bare:.1%} of the answer rests on CPT rows without data."
+    if bare is None and rows.cells_of_sets:  # EM takes them as they are
         note = note_on_sets(rows.cells_of_sets)
         yield note[0].upper() + note[1:]
-
-
-def _bare(share: float) -> Iterator[str]:
-    if share > 0:
-        yield f"{share:.1%} of the answer rests on CPT rows without data."
 
 
 def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:

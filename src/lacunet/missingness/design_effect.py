@@ -160,8 +160,7 @@ def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> Float
     root = np.sqrt(expected)
     np.divide(apart, root, out=apart, where=root > 0)
     apart[:, root == 0] = 0.0
-    found: FloatArray = apart.reshape(len(apart), -1)
-    return found
+    return np.asarray(apart.reshape(len(apart), -1))
 
 
 def f_tail(value: float, above: float, below: float) -> float:

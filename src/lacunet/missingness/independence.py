@@ -49,11 +49,6 @@ class TestResult:
     rows: float
     how: str
 
-    @property
-    def by_draws(self) -> bool:
-        """Whether the p-value comes from drawn tables."""
-        return self.how == DRAWS
-
 
 @dataclass(frozen=True)
 class TestResults:
