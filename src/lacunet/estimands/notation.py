@@ -26,6 +26,8 @@ class Notation:
     times = " "
     equal = " = "
     proportional = " ∝ "
+    bar = " | "
+    pattern, smaller_pattern = "T", "U"
 
     def name(self, variable: str, primes: int = 0) -> str:
         """A variable; primes tell one that a sum runs over from its namesake outside."""
@@ -54,7 +56,7 @@ class Notation:
     def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
         """P(left | right)."""
         above, below = self.listed(left), self.listed(right)
-        return f"P({above} | {below})" if below else f"P({above})"
+        return f"P({above}{self.bar}{below})" if below else f"P({above})"
 
     def summed(self, listed: Sequence[str]) -> str:
         """The sum over what is listed, before what is summed; nothing if there is nothing."""
@@ -80,7 +82,7 @@ class Notation:
 
     def weighted_by(self, share: str, weights: Sequence[str]) -> str:
         """A share of rows that are weighted by the inverse of a product."""
-        return f"{share} in rows weighted by {self.divided('1', weights)}"
+        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         """One over one plus the odds, whose denominator has some factors at R = 0."""
@@ -88,7 +90,8 @@ class Notation:
 
     def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
         """The odds of a pattern T, or of a smaller one inside it."""
-        return self.labelled("theta", "U" if smaller else "T", dashes)
+        inside = self.smaller_pattern if smaller else self.pattern
+        return self.labelled("theta", inside, dashes)
 
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         """The definition of the odds of a missingness pattern T."""
@@ -125,6 +128,8 @@ class Notation:
 class _Latex(Notation):
     times = r" \, "
     proportional = r" \propto "
+    bar = r" \mid "
+    smaller_pattern = "T'"
 
     def name(self, variable: str, primes: int = 0) -> str:
         return rf"\text{{{variable.translate(_SPECIAL)}}}" + "'" * primes
@@ -141,10 +146,6 @@ class _Latex(Notation):
     def done(self, names: Sequence[str]) -> str:
         return rf"\mathrm{{do}}({self.listed(names)})"
 
-    def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
-        above, below = self.listed(left), self.listed(right)
-        return rf"P({above} \mid {below})" if below else f"P({above})"
-
     def summed(self, listed: Sequence[str]) -> str:
         return rf"\sum_{{{self.listed(listed)}}} " if listed else ""
 
@@ -157,15 +158,9 @@ class _Latex(Notation):
     def for_any(self, written: str, names: Sequence[str]) -> str:
         return rf"{written} \quad \text{{for any value of }} {self.listed(names)}"
 
-    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
-        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
-
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         below = rf"{total} {others}\big|_{{{hidden}}}"
         return rf"1 / \left(1 + \frac{{{above}}}{{{below}}}\right)"
-
-    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
-        return self.labelled("theta", "T'" if smaller else "T", dashes)
 
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         return (
@@ -194,6 +189,7 @@ class _MathMl(Notation):
     times = '<mspace width="0.17em"/>'
     equal = "<mo>=</mo>"
     proportional = "<mo>∝</mo>"
+    pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:
         text = f"<mtext>{_kept(variable)}</mtext>"
@@ -242,17 +238,10 @@ class _MathMl(Notation):
     def for_any(self, written: str, names: Sequence[str]) -> str:
         return f"{written}{self.words('  for any value of ')}{self.listed(names)}"
 
-    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
-        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
-
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         at = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
         odds = self.ratio(above, f"{total}{others}{at}")
         return self.ratio("<mn>1</mn>", f"<mn>1</mn><mo>+</mo>{odds}")
-
-    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
-        inside = "<msup><mi>T</mi><mo>′</mo></msup>" if smaller else "<mi>T</mi>"
-        return self.labelled("theta", inside, dashes)
 
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         shown = "<mo>,</mo><msub><mi>R</mi><mi>T</mi></msub><mo>=</mo><mn>0</mn><mo>,</mo>"
@@ -290,8 +279,7 @@ def _under(sign: str, below: str) -> str:
 
 
 def _inside(sign: str) -> str:
-    smaller = "<msup><mi>T</mi><mo>′</mo></msup>"
-    return f"<mi>∅</mi><mo>≠</mo>{smaller}<mo>{sign}</mo><mi>T</mi>"
+    return f"<mi>∅</mi><mo>≠</mo>{_MathMl.smaller_pattern}<mo>{sign}</mo><mi>T</mi>"
 
 
 def _kept(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, count
 from math import prod
 from typing import Any
 
@@ -57,11 +57,10 @@ class PatternOdds:
 
     def label(self, writer: Writer, smaller: bool = False) -> str:
         """The odds of one pattern T, or of a smaller one, named."""
-        label = writer.named(self, writer.notation.pattern_label)
-        dashes = 0
-        while writer.notation.pattern_label(dashes) != label:
-            dashes += 1
-        return writer.notation.pattern_label(dashes, smaller)
+        labelled = writer.notation.pattern_label
+        label = writer.named(self, labelled)
+        dashes = next(number for number in count() if labelled(number) == label)
+        return labelled(dashes, smaller)
 
     def hidden(self, writer: Writer) -> str:
         """The variables that may be missing, listed."""

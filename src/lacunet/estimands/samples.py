@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,9 @@ class Writer:
 
     def named(self, part: Hashable, labelled: Callable[[int], str]) -> str:
         """The name of a part of the formula; dashes tell namesakes apart."""
-        dashes = 0
-        while part not in self.labels:
-            label = labelled(dashes)
-            if label not in self.labels.values():
-                self.labels[part] = label
-            dashes += 1
+        if part not in self.labels:
+            labels = map(labelled, count())
+            self.labels[part] = next(own for own in labels if own not in self.labels.values())
         return self.labels[part]
 
     def name(self, variable: str) -> str:

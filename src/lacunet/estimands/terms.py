@@ -110,7 +110,8 @@ class Term:
     def equation(self, notation: Notation = TEXT) -> str:
         """The whole estimand, what it names defined below it."""
         writer = self._writer(notation)
-        first = notation.line(self._left(writer), self._sign(notation), self.written(writer))
+        sign = notation.equal if self.is_exact else notation.proportional
+        first = notation.line(self._left(writer), sign, self.written(writer))
         return notation.block([first, *writer.definitions()])
 
     def _writer(self, notation: Notation) -> Writer:
@@ -122,9 +123,6 @@ class Term:
         return notation.probability(
             map(writer.name, self.target), [*done, *writer.names(self.given)]
         )
-
-    def _sign(self, notation: Notation) -> str:
-        return notation.equal if self.is_exact else notation.proportional
 
     @property
     def is_exact(self) -> bool:
