@@ -257,13 +257,11 @@ def _holds(rule: _Rule, axes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.boo
     kind, *parts = rule
     if kind == "is":
         name, place = parts
-        found: NDArray[np.bool_] = axes[str(name)] == place
-        return found
+        return np.asarray(axes[str(name)] == place)
     each = [_holds(part, axes) for part in parts]  # type: ignore[arg-type]
     if kind == "not":
         return ~each[0]
-    joined: NDArray[np.bool_] = (np.logical_and if kind == "and" else np.logical_or).reduce(each)
-    return joined
+    return np.asarray((np.logical_and if kind == "and" else np.logical_or).reduce(each))
 
 
 class _Parser:

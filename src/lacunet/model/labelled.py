@@ -58,16 +58,10 @@ class Labelled:
             return f"{self.title}\n{probability(float(self.table))}"
         rows = [
             [*names, *map(probability, cells), NO_DATA if bare else ""]
-            for (names, cells), bare in zip(self._rows(), self._bare(), strict=False)
+            for names, cells, bare in self._rows()
         ]
         lines = [self.title, text_table([*self._header, ""], rows, left=len(self.scope) - 1)]
         return "\n".join([*lines, f"... {self._more}"] if self._more else lines)
-
-    def _bare(self) -> Iterator[bool]:
-        """Whether each row has no data."""
-        if self.supported is None:
-            return repeat(False)
-        return iter((~self.supported).ravel().tolist())
 
     def html(self) -> str:
         """The table for notebooks; likelier cells are darker, rows without data hatched."""
@@ -77,7 +71,7 @@ class Labelled:
             "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
             + "".join(map(_hatched if bare else _shaded, cells))
             + (f"<td>{NO_DATA}</td>" if bare else "")
-            for (names, cells), bare in zip(self._rows(), self._bare(), strict=False)
+            for names, cells, bare in self._rows()
         ]
         more = f"<p>{self._more}</p>" if self._more else ""
         return _html_table(self._header, rows, self.title) + more
@@ -86,9 +80,11 @@ class Labelled:
     def _header(self) -> list[str]:
         return [*self.scope[:-1], *self.states[-1]]
 
-    def _rows(self) -> Iterator[tuple[tuple[str, ...], list[float]]]:
+    def _rows(self) -> Iterator[tuple[tuple[str, ...], list[float], bool]]:
+        """Of the rows that are printed: the states, the numbers, and whether there are no data."""
         cells = self.table.reshape(-1, self.table.shape[-1])[:MOST_ROWS].tolist()
-        return zip(product(*self.states[:-1]), cells, strict=False)
+        bare = repeat(False) if self.supported is None else (~self.supported).ravel().tolist()
+        return zip(product(*self.states[:-1]), cells, bare, strict=False)
 
     @property
     def _more(self) -> str:

@@ -653,8 +653,7 @@ def checked_parents(
     states_of: Mapping[str, tuple[str, ...]], parents: Mapping[str, Sequence[str]]
 ) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
-    if nobody := set(parents) - set(states_of):
-        raise NetworkError(f"parents are given for {sorted(nobody)}, which are not variables.")
+    _refuse_strangers("parents are", parents, states_of)
     for name, own in parents.items():
         if unknown := {parent for parent in own if parent not in states_of}:
             raise NetworkError(
@@ -663,6 +662,11 @@ def checked_parents(
         if twice := _twice(own):
             raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
     return {name: tuple(parents.get(name, ())) for name in states_of}
+
+
+def _refuse_strangers(what: str, given: Iterable[str], variables: Iterable[str]) -> None:
+    if nobody := set(given) - set(variables):
+        raise NetworkError(f"{what} given for {sorted(nobody)}, which are not variables.")
 
 
 def _twice(names: Sequence[str]) -> set[str]:
@@ -678,8 +682,7 @@ def checked_cuts(
 
     All states are intervals, but for a last one for those who were not asked.
     """
-    if nobody := set(cuts) - set(states_of):
-        raise NetworkError(f"cut points are given for {sorted(nobody)}, which are not variables.")
+    _refuse_strangers("cut points are", cuts, states_of)
     checked = {name: tuple(map(float, own)) for name, own in cuts.items()}
     for name, own in checked.items():
         is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
@@ -713,8 +716,7 @@ def checked_tables(
     tables: Mapping[str, ArrayLike],
 ) -> dict[str, FloatArray]:
     """Read-only copies of the CPTs, if each has the right shape and its rows are distributions."""
-    if nobody := set(tables) - set(states_of):
-        raise NetworkError(f"CPTs are given for {sorted(nobody)}, which are not variables.")
+    _refuse_strangers("CPTs are", tables, states_of)
     if missing := set(states_of) - set(tables):
         raise NetworkError(
             f"CPTs are missing for {sorted(missing)}.",
@@ -743,8 +745,7 @@ def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[
         raise NetworkError(
             "support is given, but the network has no CPTs.", "give it to the learned network."
         )
-    if nobody := set(support) - set(network.variables):
-        raise NetworkError(f"support is given for {sorted(nobody)}, which are not variables.")
+    _refuse_strangers("support is", support, network.states_of)
     checked = {}
     for name in network.variables:
         if name not in support:

@@ -43,6 +43,11 @@ def quoted(name: str) -> str:
     return in_quotes(name).replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
+def variable_of(node: Node) -> str:
+    """The variable itself, or the one of a mechanism."""
+    return node.variable if isinstance(node, Mechanism) else node
+
+
 def named(node: Node) -> str:
     """A node as the text format writes it."""
     return str(node) if isinstance(node, Mechanism) else quoted(node)
