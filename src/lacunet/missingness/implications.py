@@ -20,12 +20,12 @@ from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import TestResult, holm, independence
+from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named
-from lacunet.statistics.distinct import grouped
-from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
+from lacunet.statistics.distinct import Index, grouped
+from lacunet.statistics.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -148,19 +148,17 @@ def check_implications(
 def _test(
     implication: Implication, table: EncodedTable, survey: SurveyRows | None
 ) -> TestedImplication:
-    nodes = (implication.one, implication.two, *implication.given)
-    seen = (node for node in (*nodes, *implication.shown) if node != SELECTION)
-    names = [node.variable if isinstance(node, Mechanism) else node for node in seen]
-    rows = distinct_rows(table, list(dict.fromkeys(names)))
-    where = rows.shows(implication.shown)
-    columns = [_values(rows, node)[where] for node in nodes]
-    sizes = [2 if isinstance(node, Mechanism) else rows.size(node) for node in nodes]
-    groups, strata = grouped(columns[2:], sizes[2:], int(where.sum()))
-    counts = np.zeros((len(strata), *sizes[:2]))
-    np.add.at(counts, (groups, columns[0], columns[1]), rows.weights[where])
-    counts *= _scale(rows, where) if table.is_weighted else 1.0
-    designed = None if survey is None else _designed(implication, survey)
-    found = designed or independence(counts, np.random.default_rng(0))
+    designed = None if survey is None else survey.test(*_cells(implication, survey.table))
+    nodes = (implication.one, implication.two, *implication.given, *implication.shown)
+    seen = (node for node in nodes if node != SELECTION)
+    names = dict.fromkeys(map(variable_of, seen))
+    distinct = distinct_rows(table, [*names]).table()
+    used, place, shape = _cells(implication, distinct)
+    shown = distinct.take(used)
+    assert shown.copies is not None
+    counts = np.bincount(place, shown.weights, np.prod(shape)).astype(np.float64)
+    counts *= shown.scale if table.is_weighted else 1.0
+    found = designed or independence(counts.reshape(shape), np.random.default_rng(0))
     return TestedImplication(
         implication,
         statistic=found.statistic,
@@ -168,14 +166,15 @@ def _test(
         p_value=found.p_value,
         adjusted=found.p_value,
         effect=found.effect,
-        rows=int(rows.counts[where].sum()),
+        rows=int(shown.copies.rows.sum()),
         how=found.how,
     )
 
 
-def _designed(implication: Implication, survey: SurveyRows) -> TestResult | None:
-    """The test of an implication by the design of a survey."""
-    table = survey.table
+def _cells(
+    implication: Implication, table: EncodedTable
+) -> tuple[Index, Index, tuple[int, int, int]]:
+    """The rows that show it, the cell of each, and the numbers of strata and of states of both."""
 
     def size(node: Node) -> int:
         return 2 if isinstance(node, Mechanism) else table.cardinality_of[node]
@@ -191,16 +190,4 @@ def _designed(implication: Implication, survey: SurveyRows) -> TestResult | None
     groups, strata = grouped(columns, [size(node) for node in implication.given], len(used))
     one, two = (values(node)[used] for node in (implication.one, implication.two))
     shape = len(strata), size(implication.one), size(implication.two)
-    return survey.test(used, (groups * shape[1] + one) * shape[2] + two, shape)
-
-
-def _scale(rows: Rows, where: NDArray[np.bool_]) -> float:
-    """What makes the weights of the rows used add up to their weighted sample size."""
-    squares = float(rows.tally.squares[where].sum())
-    return float(rows.weights[where].sum()) / squares if squares > 0 else 1.0
-
-
-def _values(rows: Rows, node: Node) -> NDArray[np.integer]:
-    if isinstance(node, Mechanism):
-        return rows.shows([node]).astype(np.int64)
-    return rows.column(node)
+    return used, (groups * shape[1] + one) * shape[2] + two, shape
