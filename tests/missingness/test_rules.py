@@ -150,3 +150,13 @@ def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
     assert result.families["Now"].rows_used
     drawn = lc.MCAR(share=1.0).draw(NETWORK, np.random.default_rng(0))
     assert drawn.graph.category() == "MCAR"
+
+
+def test_a_graph_learned_under_rules_is_printed_read_back_and_copied() -> None:
+    data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w")
+    learned = lc.learn_missingness(NETWORK, data)
+    assert Mechanism("Smoked") in learned.causes["Now"]  # by the rule, whatever the rows say
+    assert lc.MissingnessGraph.parse(str(learned), NETWORK).causes == learned.causes
+    assert learned.hiding(["Ill"]).latent == ("Ill",)
+    plain = lc.learn_missingness(PLAIN, data)
+    assert Mechanism("Smoked") in plain.over(NETWORK).causes["Now"]

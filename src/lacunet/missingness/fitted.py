@@ -30,7 +30,7 @@ are missing at random.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, prod
 from typing import Any
@@ -48,6 +48,7 @@ from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.separation.drawing import Pair
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
 from lacunet.statistics.distinct import pack
@@ -61,6 +62,7 @@ NOT_SHOWN = -1
 CANNOT_BE_SEEN = (
     "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
 )
+BY_RULE = "by the rule of when it is asked"
 MAY_STAND_IN = "if it is, what is named here as a cause may only stand in for X: it goes with X"
 
 Column = NDArray[np.int64]
@@ -197,8 +199,7 @@ def _rates(
     counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
     overall = counts[:, 0].sum() / counts.sum()
     rates = (counts[:, 0] + overall) / (counts.sum(axis=1) + 1)
-    shaped: FloatArray = rates.reshape([_size(node, network) for node in parents])
-    return shaped
+    return np.asarray(rates.reshape([_size(node, network) for node in parents]))
 
 
 def _codes(
@@ -236,8 +237,8 @@ class LearnedGraph(MissingnessGraph):
     """A missingness graph that knows where each of its edges comes from.
 
     ``origin_of`` is keyed by edges: a parent, and the variable whose mechanism it is a parent
-    of. Printed or written, every edge carries its origin as a comment; it can be edited and
-    read back like any graph.
+    of; those that a rule of the network requires are not in it. Printed or written, every edge
+    carries its origin as a comment; it can be edited and read back like any graph.
     """
 
     origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
@@ -247,15 +248,20 @@ class LearnedGraph(MissingnessGraph):
         network: Network,
         causes: Mapping[str, Iterable[Node]],
         origin_of: Mapping[tuple[Node, str], Origin],
+        hidden: Iterable[Pair] = (),
+        latent: Collection[str] = (),
+        selection: Iterable[Node] | None = None,
+        monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
-        super().__init__(network, causes)
+        super().__init__(network, causes, hidden, latent, selection, monotone)
         object.__setattr__(self, "origin_of", dict(origin_of))
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
         for variable, nodes in self.causes.items():
             lines += [
-                f"{named(node)} -> {Mechanism(variable)}  # {self.origin_of[node, variable]}"
+                f"{named(node)} -> {Mechanism(variable)}  # "
+                f"{self.origin_of.get((node, variable), BY_RULE)}"
                 for node in nodes
             ]
         if any(self.causes.values()):
@@ -264,8 +270,10 @@ class LearnedGraph(MissingnessGraph):
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
         return "\n".join(lines)
 
-    def __reduce__(self) -> tuple[type[MissingnessGraph], tuple[object, ...]]:
-        return LearnedGraph, (self.network, dict(self.causes), dict(self.origin_of))
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the graph is made from, with the origins of its edges."""
+        return super().parts | {"origin_of": self.origin_of}
 
 
 @with_hints
@@ -386,8 +394,7 @@ def _columns(table: EncodedTable, names: Sequence[str]) -> Iterator[tuple[Node, 
 
 
 def _is_shown(table: EncodedTable, name: str) -> Column:
-    shown: Column = (table.columns[name] < table.cardinality_of[name]).astype(np.int64)
-    return shown
+    return np.asarray(table.columns[name] < table.cardinality_of[name], np.int64)
 
 
 def _tested(

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
@@ -32,7 +33,7 @@ from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
 from lacunet.wording import listed
 
 Pair = tuple[Node, Node]
@@ -83,7 +84,7 @@ class Drawing:
         unseen = {checked_node(network, name) for name in latent}
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
         mixed = MixedGraph.of(parents, parents, pairs, monotone=ordered)
-        gone = [node for node in mixed.order if {node, getattr(node, "variable", node)} & unseen]
+        gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
         for node in gone:
             mixed = projected(mixed, node)
         for name, value in (
@@ -170,11 +171,12 @@ class Drawing:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def __reduce__(self) -> tuple[type[Drawing], tuple[object, ...]]:
-        return type(self), tuple(self.parts.values())
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), **self.parts), ()
 
     def _key(self) -> tuple[object, ...]:
-        return tuple((self.parts | {"causes": tuple(self.causes.items())}).values())
+        own = (self.network, self.hidden, self.latent, self.selection, self.monotone)
+        return (*own, tuple(self.causes.items()))
 
 
 def checked_node(network: Network, node: object) -> Node:
@@ -190,7 +192,7 @@ def checked_node(network: Network, node: object) -> Node:
             f"the node {node!r} is neither a variable of the network nor a mechanism.",
             "give mechanisms as Mechanism('X') or as the text 'R[X]'.",
         )
-    name = node.variable if isinstance(node, Mechanism) else node
+    name = variable_of(node)
     if name not in network.states_of:
         where = f"{node}: " if isinstance(node, Mechanism) else ""
         raise MissingnessGraphError.unknown_variable(name, network.variables, where)
