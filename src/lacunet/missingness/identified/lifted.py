@@ -167,8 +167,7 @@ class Lifted:
 
     def manifest(self, factors: Sequence[FloatArray]) -> FloatArray:
         """The law of what can be observed, among the rows that are recorded."""
-        cells = self.grid.cells
-        law = self.summed(factors, self.grid.manifest, cells + 1)[:cells]
+        law = self.grid.law(np.prod(factors, axis=0))
         return np.asarray(law / max(float(law.sum()), 1e-300))
 
     def manifest_slopes(self, factors: Sequence[FloatArray]) -> FloatArray:
@@ -177,9 +176,7 @@ class Lifted:
         slopes = self.slopes(factors, self.grid.manifest, cells + 1)[:cells]
         if not self.grid.is_selected:
             return slopes
-        law = self.summed(factors, self.grid.manifest, cells + 1)[:cells]
-        total = max(float(law.sum()), 1e-300)
-        return np.asarray((slopes - law[:, None] / total * slopes.sum(axis=0)) / total)
+        return self.grid.among_recorded(slopes, np.prod(factors, axis=0))
 
     def query(self, factors: Sequence[FloatArray], asked: Asked) -> FloatArray:
         """P(target | given, do(do)) from the factors where that is done; cells in a row."""

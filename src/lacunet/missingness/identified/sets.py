@@ -195,7 +195,7 @@ def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> 
     for _ in range(steps):
         factors = model.factors(weights)
         joint = np.prod(factors, axis=0)
-        law = added_up(grid.manifest, joint, grid.cells + 1)[: grid.cells]
+        law = grid.law(joint)
         recorded = float(law.sum())
         fit = _log_likelihood(counts, law / recorded)
         ratio = np.divide(counts, law, out=np.zeros_like(counts), where=law > 0)

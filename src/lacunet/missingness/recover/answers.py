@@ -26,8 +26,8 @@ from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, 
 from lacunet.missingness.recover.monotone import find_monotone_term, in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.submodels import Submodel
-from lacunet.missingness.refute.witness import Refutation, Witness, in_submodel
+from lacunet.missingness.refute.submodels import Submodel, candidates
+from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import Meter, MixedGraph
 from lacunet.missingness.verdict import (
@@ -122,7 +122,7 @@ def _decide(
     if refused is not None:
         return refused
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
-    refutation = Refutation(graph.mixed, asked, known)
+    submodels = candidates(graph.mixed, asked, known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
         more: Callable[[], tuple[Term, ...]] | None = None
@@ -138,7 +138,7 @@ def _decide(
                 more = partial(_terms, graph, term, known, effort)
             laws = tuple(graph.mixed.named(names) for names in known)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
-        witness = refutation.witness(refuting * refuted)
+        witness = first_witness(submodels, asked, refuting * refuted)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
             return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)

@@ -18,13 +18,13 @@ from lacunet.estimands.patterns import FullLaw, PatternOdds
 from lacunet.estimands.samples import Sample
 from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.submodels import Submodel
-from lacunet.missingness.refute.witness import Refutation, Witness, in_submodel
+from lacunet.missingness.refute.submodels import Submodel, candidates
+from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph, reached
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node, named, quoted
+from lacunet.model.nodes import Mechanism, Node, named, quoted, variable_of
 
 
 @lru_cache(maxsize=256)
@@ -50,8 +50,9 @@ def recover_full_law(graph: Drawing) -> Verdict:
     if mixed.monotone:
         why = "with mechanisms that are never 1 without another, the law of all is not decided"
         return Verdict(graph, asked, UNDECIDED, why)
-    path = _shortest([p for m in mixed.mechanisms if (p := _colluding_path(mixed, m))])
-    if path:
+    paths = [path for m in mixed.mechanisms if (path := _colluding_path(mixed, m))]
+    if paths:
+        path = min(paths, key=len)
         why = (
             f"{_in_words(mixed, path)} joins {quoted(str(path[0]))} to its own mechanism given all "
             "the rest, so rows in which it is missing do not tell how its values, and what else "
@@ -73,7 +74,8 @@ def _of_selected(graph: Drawing, asked: Asked, path: tuple[Node, ...]) -> Verdic
     why = f"the path {graph.mixed.in_words(path)} makes the rows that were recorded a selection"
     witness = None
     if isinstance(path[0], str):
-        witness = Refutation(graph.mixed, Asked((path[0],))).witness(1.0)
+        query = Asked((path[0],))
+        witness = first_witness(candidates(graph.mixed, query), query, 1.0)
     status = UNDECIDED if witness is None else NOT_RECOVERABLE
     return Verdict(graph, asked, status, why, witness=witness)
 
@@ -86,15 +88,11 @@ def _scope(graph: MixedGraph) -> Scope:
     return graph.named(joined | above | partial)
 
 
-def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...]:
+def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...] | None:
     """A path from a variable to its mechanism that all the others leave open, if there is one."""
     name = mechanism.variable
     others = [node for node in graph.order if node not in (name, mechanism)]
-    return graph.open_path([name], [mechanism], others) or ()
-
-
-def _shortest(paths: list[tuple[Node, ...]]) -> tuple[Node, ...]:
-    return min(paths, key=len, default=())
+    return graph.open_path([name], [mechanism], others)
 
 
 def _arrow(graph: MixedGraph, path: tuple[Node, ...], at: int) -> str:
@@ -114,8 +112,8 @@ def _in_words(graph: MixedGraph, path: tuple[Node, ...]) -> str:
 
 def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
     """Two models of the path alone, with one manifest law and two full laws."""
-    names = {node.variable if isinstance(node, Mechanism) else node for node in path}
-    kept = [n for n in graph.order if (n.variable if isinstance(n, Mechanism) else n) in names]
+    names = set(map(variable_of, path))
+    kept = [node for node in graph.order if variable_of(node) in names]
     parents: dict[Node, list[Node]] = {node: [] for node in kept}
     hidden = []
     for at, (one, two) in enumerate(pairwise(path)):

@@ -46,15 +46,16 @@ class Asked(NamedTuple):
         >>> Asked(("Y",), ("Z",), ("X",)).at(["x", "z", "y"])
         'P(Y=y | do(X=x), Z=z)'
         """
-        told = [assigned(named(n), state) for n, state in zip(self.names, states, strict=True)]
-        do, seen = len(self.do), len(self.conditions)
-        done = f"do({', '.join(told[:do])})" if do else ""
-        right = ", ".join(filter(None, [done, *told[do:seen]]))
-        left = ", ".join(told[seen:])
-        return f"P({left} | {right})" if right else f"P({left})"
+        pairs = zip(self.names, states, strict=True)
+        return self._written([assigned(named(name), state) for name, state in pairs])
 
     def __str__(self) -> str:
-        done = f"do({', '.join(map(named, self.do))})" if self.do else ""
-        right = ", ".join(filter(None, [done, *map(named, self.given)]))
-        left = ", ".join(map(named, self.target))
+        return self._written([*map(named, self.names)])
+
+    def _written(self, words: Sequence[str]) -> str:
+        """The query with a word for each variable, in the order of the axes."""
+        do, seen = len(self.do), len(self.conditions)
+        done = f"do({', '.join(words[:do])})" if do else ""
+        right = ", ".join(filter(None, [done, *words[do:seen]]))
+        left = ", ".join(words[seen:])
         return f"P({left} | {right})" if right else f"P({left})"

@@ -41,7 +41,7 @@ class DenseModel:
 
     def manifest(self) -> FloatArray:
         """The law of what can be observed, among the rows that are recorded."""
-        law = added_up(self.grid.manifest, self.joint(), self.grid.cells + 1)[: self.grid.cells]
+        law = self.grid.law(self.joint())
         known = [added_up(of, self.joint(), count) for of, count in self._known()]
         return np.concatenate([law / law.sum(), *known])
 
@@ -61,9 +61,7 @@ class DenseModel:
         cells = self.grid.cells
         slopes = self._gradients(self.grid.manifest, cells + 1, ())[:cells]
         if self.grid.is_selected:
-            law = added_up(self.grid.manifest, self.joint(), cells + 1)[:cells]
-            total = law.sum()
-            slopes = (slopes - law[:, None] / total * slopes.sum(axis=0)) / total
+            slopes = self.grid.among_recorded(slopes, self.joint())
         known = [self._gradients(of, count, ()) for of, count in self._known()]
         return np.concatenate([slopes, *known])
 

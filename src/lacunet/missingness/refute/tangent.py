@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
+from lacunet.model.network import FloatArray
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import pack
@@ -58,6 +59,16 @@ class Grid:
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
         return packed([(self.value_of[n], self.submodel.states(n)) for n in names], self.length)
+
+    def law(self, joint: FloatArray) -> FloatArray:
+        """The joint added up over what can be observed, of the rows that are recorded."""
+        return added_up(self.manifest, joint, self.cells + 1)[: self.cells]
+
+    def among_recorded(self, slopes: FloatArray, joint: FloatArray) -> FloatArray:
+        """The derivatives of shares among the rows recorded, from those of the law."""
+        law = self.law(joint)
+        total = max(float(law.sum()), 1e-300)
+        return np.asarray((slopes - law[:, None] / total * slopes.sum(axis=0)) / total)
 
     @property
     def length(self) -> int:
@@ -137,8 +148,8 @@ def _generic(submodel: Submodel, seed: int) -> tuple[Grid, _Point, Integers]:
     point = _random_point(grid, np.random.default_rng(seed))
     manifest = _gradients(grid, point, grid.manifest, grid.cells + 1)[: grid.cells]
     if grid.is_selected:  # the law is known up to its scale: one parameter more
-        law = added_up(grid.manifest, point.joint.astype(np.float64), grid.cells + 1)
-        scale = law[: grid.cells, None].astype(np.int64) % PRIME
+        law = grid.law(point.joint.astype(np.float64))
+        scale = law[:, None].astype(np.int64) % PRIME
         manifest = np.concatenate([manifest, scale], axis=1)
     for names in submodel.known:
         known = _gradients(grid, point, *grid.groups(names))

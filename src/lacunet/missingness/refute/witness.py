@@ -16,7 +16,7 @@ import numpy as np
 
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import DenseModel, random_model
-from lacunet.missingness.refute.submodels import AnyNode, Submodel, candidates
+from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.network import FloatArray
 
@@ -55,27 +55,18 @@ class Witness:
         return tuple(n for n, table in self.one.items() if not np.array_equal(table, self.two[n]))
 
 
-class Refutation:
-    """A search for two models that agree on everything observable and not on a query.
+def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) -> Witness | None:
+    """The first pair that is found in some submodels with so much effort, or None.
 
-    It goes on where it was left, as far as it may.
+    The submodels are taken from the iterator: a next search with it goes on where this one ends.
     """
-
-    def __init__(
-        self, graph: MixedGraph, asked: Asked, known: tuple[frozenset[str], ...] = ()
-    ) -> None:
-        self.asked = asked
-        self.left = candidates(graph, asked, known)
-
-    def witness(self, effort: float) -> Witness | None:
-        """The first pair found with so much more effort, or None."""
-        allowed = MOST_WORK * effort
-        while allowed > 0 and (submodel := next(self.left, None)) is not None:
-            allowed -= submodel.work + FIXED_WORK
-            found = in_submodel(submodel, self.asked)
-            if found is not None:
-                return found
-        return None
+    allowed = MOST_WORK * effort
+    while allowed > 0 and (submodel := next(submodels, None)) is not None:
+        allowed -= submodel.work + FIXED_WORK
+        found = in_submodel(submodel, asked)
+        if found is not None:
+            return found
+    return None
 
 
 def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:

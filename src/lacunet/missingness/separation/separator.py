@@ -61,13 +61,14 @@ def separator(
         return ()
     mechanisms = graph.mixed.mechanisms_of(hidden)
     shown = [name for name in family if name not in hidden]
-    neighbours = _moral(graph.mixed, [*hidden, *mechanisms, *shown])
+    moral = _moral(graph.mixed, [*hidden, *mechanisms, *shown])
+    neighbours = {node: near - {*shown} for node, near in moral.items() if node not in shown}
     capacity: dict[Hashable, int] = {
         name: round(SCALE * log(max(graph.network.cardinality(name), 1))) + 1
         for name in graph.network.variables
         if name in observed and name in neighbours and name not in family
     }
-    cut = _vertex_cut(_without(neighbours, shown), hidden, sorted(mechanisms), capacity)
+    cut = _vertex_cut(neighbours, hidden, sorted(mechanisms), capacity)
     if cut is None:
         path = graph.mixed.open_path(hidden, mechanisms, {*observed} - {*hidden})
         words = graph.mixed.in_words(path) if path else "through a hidden cause"
@@ -101,13 +102,6 @@ def _moral(graph: MixedGraph, nodes: Sequence[Node]) -> dict[Hashable, set[Hasha
             moral.setdefault(two, set()).add(one)
         moral.setdefault(child, set())
     return moral
-
-
-def _without(
-    neighbours: Mapping[Hashable, set[Hashable]], gone: Sequence[Hashable]
-) -> dict[Hashable, set[Hashable]]:
-    drop = set(gone)
-    return {node: near - drop for node, near in neighbours.items() if node not in drop}
 
 
 def _vertex_cut(
