@@ -84,12 +84,12 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
     return separator.join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def close_to(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that are spelled much like this one, the closest first."""
+def close_to(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that are spelled much like this one, up to three, the closest first."""
     from difflib import get_close_matches
 
     lower = {one.lower()[:60]: one for one in known}  # comparing long names takes long
-    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower, most)]
+    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

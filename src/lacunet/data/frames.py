@@ -19,7 +19,7 @@ def frame_part(data: Any) -> Part:
     """The part of a data frame, a relation, a stream of record batches or a dict of lists."""
     if isinstance(data, Mapping):
         return _mapping_part(data)
-    if _is_arrow(data):
+    if type(data).__module__.partition(".")[0] == "pyarrow":
         return _arrow_part(data)
     if type(data).__name__ == "DuckDBPyRelation":
         return relation_part(data)
@@ -38,10 +38,6 @@ def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
         "only learning works on a Spark DataFrame in place; this needs its rows here.",
         "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
     )
-
-
-def _is_arrow(data: Any) -> bool:
-    return type(data).__module__.split(".")[0] == "pyarrow"
 
 
 def _arrow_part(data: Any) -> Part:

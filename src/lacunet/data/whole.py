@@ -243,6 +243,9 @@ def _number(state: str) -> int | float | None:
 
 def _names(frame: Any) -> Sequence[str]:
     library = _library(frame)
+    if library == "pandas":
+        names: list[str] = frame.columns.tolist()
+        return names
     if library == "dict":
         return list(frame)
     return list(frame.column_names if library == "pyarrow" else frame.columns)

@@ -162,13 +162,9 @@ def _gzipped(writer: Writer) -> Writer:
 
 def _header(names: list[str], delimiter: str) -> bytes:
     doubled = (name.replace('"', '""') for name in names)
-    cells = (f'"{name}"' if _is_structural(name, delimiter) else name for name in doubled)
+    structural = set(f'{delimiter}"\r\n')  # a bare name could be taken for two cells or two lines
+    cells = (name if structural.isdisjoint(name) else f'"{name}"' for name in doubled)
     return (delimiter.join(cells) + "\n").encode()
-
-
-def _is_structural(text: str, delimiter: str) -> bool:
-    """Whether the bare text could be mistaken for two cells or two lines."""
-    return not set(f'{delimiter}"\r\n').isdisjoint(text)
 
 
 def spelled_out(rows: pa.Table, is_spelled: Callable[[pa.DataType], bool]) -> pa.Table:
