@@ -145,9 +145,7 @@ def parts(graph: MixedGraph, kept: Names, left_out: int) -> tuple[MixedGraph, ..
     whole = _part(graph, kept)
     if left_out:
         return tuple(filter(_is_connected, _thinned(whole, left_out)))
-    plain = MixedGraph.of(
-        whole.order, whole.parents, (), whole.partial, whole.meter, whole.monotone
-    )
+    plain = whole.with_edges(whole.parents, ())
     return (plain, whole) if whole.hidden and _is_connected(plain) else (whole,)
 
 
@@ -198,9 +196,7 @@ def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
             for node in graph.order
         }
         hidden = [pair for pair in graph.hidden if ("<->", *pair) not in drop]
-        yield MixedGraph.of(
-            graph.order, parents, hidden, graph.partial, graph.meter, graph.monotone
-        )
+        yield graph.with_edges(parents, hidden)
 
 
 def _cardinalities(graph: MixedGraph, states: tuple[int, ...]) -> Iterator[dict[str, int]]:

@@ -202,15 +202,14 @@ class MixedGraph:
     def without(self, gone: Iterable[Node]) -> MixedGraph:
         """The graph with some nodes and all their edges deleted."""
         drop = set(gone)
-        order = [node for node in self.order if node not in drop]
-        return MixedGraph.of(
-            order,
-            {node: self.parents[node] - drop for node in order},
-            [(a, b) for a, b in self.hidden if a not in drop and b not in drop],
-            self.partial,
-            self.meter,
-            self.monotone,
-        )
+        parents = {node: self.parents[node] - drop for node in self.order if node not in drop}
+        return self.with_edges(parents, [pair for pair in self.hidden if drop.isdisjoint(pair)])
+
+    def with_edges(
+        self, parents: Mapping[Node, Iterable[Node]], hidden: Iterable[tuple[Node, Node]]
+    ) -> MixedGraph:
+        """A graph of some of the nodes, those that have parents listed, with these edges."""
+        return MixedGraph.of(parents, parents, hidden, self.partial, self.meter, self.monotone)
 
     def bits(self, nodes: Iterable[Node]) -> int:
         """A set of nodes as the bits of a number, by their rank."""
@@ -378,8 +377,7 @@ def projected(graph: MixedGraph, node: Node) -> MixedGraph:
     pairs = [pair for pair in graph.hidden if node not in pair]
     pairs += [(a, b) for a in children for b in children if a != b]
     pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
-    monotone = [pair for pair in graph.monotone if node not in pair]
-    return MixedGraph.of(parents, parents, pairs, graph.partial, graph.meter, monotone)
+    return graph.with_edges(parents, pairs)
 
 
 def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
