@@ -9,8 +9,9 @@ factored deletion ask for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import prod
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import Index, Keys, are_places, distinct, pack, unpack
 from lacunet.statistics.errors import ScopeError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Value = TypeVar("Value", bound="DataclassInstance")
 RowsOfTable = slice | NDArray[np.bool_] | NDArray[np.intp]
 FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
 
@@ -27,6 +32,12 @@ FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys
 def added_up(place: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
     """The sum of the weights (None: of ones) at each place."""
     return np.bincount(place, weights, minlength=size).astype(np.float64, copy=False)
+
+
+def added_fields(one: Value, two: Value) -> Value:
+    """A value whose fields are those of two values of its class, added."""
+    names = [own.name for own in fields(one)]
+    return type(one)(*(getattr(one, name) + getattr(two, name) for name in names))
 
 
 @dataclass(frozen=True)
@@ -58,19 +69,22 @@ class Tally:
         squares = own * own if copies is None else copies.squares[rows]
         return cls(added_up(place, own, size), number, added_up(place, squares, size))
 
+    @classmethod
+    def _each(cls, make: Callable[..., FloatArray], *tallies: Tally) -> Tally:
+        """What is made of the weights, of the rows and of the squares of some tallies."""
+        weights = make(*(own.weights for own in tallies))
+        if all(own.rows is own.weights for own in tallies):
+            return cls(weights, weights, weights)
+        rows, squares = ([getattr(own, kind) for own in tallies] for kind in ("rows", "squares"))
+        return cls(weights, make(*rows), make(*squares))
+
     def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
         """Add up again what belongs to one place."""
-        weights = added_up(place, self.weights, size)
-        if self.rows is self.weights:
-            return Tally(weights, weights, weights)
-        return Tally(weights, added_up(place, self.rows, size), added_up(place, self.squares, size))
+        return self._each(lambda own: added_up(place, own, size), self)
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Tally:
         """The tally of some configurations."""
-        if self.rows is self.weights:
-            weights = self.weights[which]
-            return Tally(weights, weights, weights)
-        return Tally(self.weights[which], self.rows[which], self.squares[which])
+        return self._each(lambda own: own[which], self)
 
     def sampled(self, multiples: FloatArray, starts: Index) -> Tally:
         """Each configuration as many times as said, runs of them from each start on added up."""
@@ -100,21 +114,11 @@ class Tally:
         return Tally(self.weights * factor, self.rows, self.squares * factor**2)
 
     def __add__(self, other: Tally) -> Tally:
-        weights = self.weights + other.weights
-        if self.rows is self.weights and other.rows is other.weights:
-            return Tally(weights, weights, weights)
-        return Tally(weights, self.rows + other.rows, self.squares + other.squares)
+        return self._each(np.add, self, other)
 
     def joined(self, other: Tally) -> Tally:
         """The configurations of the one, then of the other."""
-        weights = np.concatenate([self.weights, other.weights])
-        if self.rows is self.weights and other.rows is other.weights:
-            return Tally(weights, weights, weights)
-        return Tally(
-            weights,
-            np.concatenate([self.rows, other.rows]),
-            np.concatenate([self.squares, other.squares]),
-        )
+        return self._each(lambda *both: np.concatenate(both), self, other)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index, numbered
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
 from lacunet.statistics.units import Units, UnitsLeftOut
@@ -183,8 +184,8 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     True
     """
     hashes, first, group, numbers = _distinct(network, table, folds)
-    weights, rows, squares = _sums(table, group, len(hashes))
-    units = weights**2 / squares
+    tally = Tally.of(table, group, len(hashes))
+    units = tally.weights**2 / tally.squares
     row, fold, inside = fallen(hashes, units, folds, numbers)
     member = first[row]
     if numbers is not None:
@@ -192,10 +193,10 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     columns: dict[str, Codes] = {name: own[member] for name, own in table.columns.items()}
     columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
     share = inside / np.bincount(row, inside)[row]
-    own = share * weights[row]
+    own = share * tally.weights[row]
     copies = Copies(own, own)
-    if rows is not weights:
-        copies = Copies(share * rows[row], share * squares[row])
+    if tally.rows is not tally.weights:
+        copies = Copies(share * tally.rows[row], share * tally.squares[row])
     cardinality_of = {**table.cardinality_of, FOLD: folds.number}
     return EncodedTable.of(
         cardinality_of, columns, own, table.notes, copies=copies, sets_of=table.sets_of
@@ -216,22 +217,6 @@ def _distinct(
     numbers = folds.left_out.numbers(table.design)
     hashes, first, group = numbered(hash64(hashes + hash64(numbers, 2), 2))
     return hashes, first, group, numbers[first]
-
-
-def _sums(
-    table: EncodedTable, group: Index, number: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The weight, the number and the squared weights of the copies of each distinct row."""
-    copies = None if table.copies is None else table.copies.rows
-    rows = np.bincount(group, copies, minlength=number).astype(np.float64)
-    if table.weights is None:
-        return rows, rows, rows
-    squares = table.weights**2 if table.copies is None else table.copies.squares
-    weights, squares = (
-        np.bincount(group, own, minlength=number).astype(np.float64)
-        for own in (table.weights, squares)
-    )
-    return weights, rows, squares
 
 
 def row_hashes(network: Network, table: EncodedTable) -> Hashes:
@@ -273,7 +258,7 @@ def fallen(
         pieces.append((np.full(len(drawn), at), np.arange(len(drawn)), drawn))
     row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
     keys, _, place = numbered(row * len(folds.shares) + fold)
-    inside = np.bincount(place, inside, minlength=len(keys)).astype(np.float64)
+    inside = added_up(place, inside, len(keys))
     row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0
     return row[is_there], fold[is_there], inside[is_there]
@@ -332,8 +317,8 @@ class Dealing:
         assert folds.left_out is not None
         hashes, _, group, stratum = _distinct(network, table, folds)
         assert stratum is not None
-        weights, _, squares = _sums(table, group, len(hashes))
-        units = weights**2 / squares
+        tally = Tally.of(table, group, len(hashes))
+        units = tally.weights**2 / tally.squares
         drawn = np.zeros((len(folds.left_out.number_of), folds.groups))
         for at, own in _by_number(hashes, units, folds):
             drawn[stratum[at]] += own.reshape(folds.groups, -1).sum(axis=1)
@@ -344,8 +329,7 @@ class Dealing:
 
     def __add__(self, other: Dealing) -> Dealing:
         keys, _, place = numbered(np.concatenate([self.keys, other.keys]))
-        both = np.concatenate([self.units, other.units])
-        units = np.bincount(place, both, minlength=len(keys)).astype(np.float64)
+        units = added_up(place, np.concatenate([self.units, other.units]), len(keys))
         return Dealing(keys, units, self.drawn + other.drawn)
 
 

@@ -11,7 +11,7 @@ fold is kept beside each cell until a sample is taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -191,26 +191,27 @@ class FoldedGroups:
         starts, lengths = whole.entries
         every = np.concatenate(chosen)
         begins = np.cumsum(lengths[every]) - lengths[every]
-        in_mass, in_cells = _Changes(), _Changes()
+        in_mass: list[_Changes] = []
+        in_cells: list[_Changes] = []
         number, before = np.empty(len(starts), dtype=np.intp), 0
         for some, times in zip(chosen, samples, strict=True):
             number[some] = np.arange(before, before + len(some))
             before += len(some)
             folds = np.flatnonzero(times != 1)
             entry = self._mass_by_fold.of(folds)
-            in_mass.add(entry, number[mass.group[entry]], times[mass.cells[entry]])
+            in_mass.append((entry, number[mass.group[entry]], times[mass.cells[entry]]))
             entry = self._cells_by_fold.of(folds)
             group = self.cells.group[entry]
             at = begins[number[group]] + place[entry] - starts[group]
-            in_cells.add(entry, at, times[self.fold[entry]])
-        of_groups = in_mass.made(self._tally_of_groups.take(every), mass.tally)
+            in_cells.append((entry, at, times[self.fold[entry]]))
+        of_groups = _changed(self._tally_of_groups.take(every), mass.tally, in_mass)
         groups = replace(
             whole.groups,
             configs=tuple(column[every] for column in whole.groups.configs),
             weights=np.where(of_groups.rows > 0, of_groups.weights, 0.0),
         )
         cells = whole.of_groups(every, groups)
-        tally = in_cells.made(cells.tally, self.cells.tally)
+        tally = _changed(cells.tally, self.cells.tally, in_cells)
         occurs = np.flatnonzero(tally.rows > 0)
         return replace(
             cells, group=cells.group[occurs], cells=cells.cells[occurs], tally=tally.take(occurs)
@@ -266,24 +267,14 @@ class ByPart:
         return self.order[ranges(self.starts[chosen], self.lengths[chosen])]
 
 
-@dataclass(frozen=True)
-class _Changes:
-    """Entries of folds that count otherwise in some sample: which, where, and how many times."""
+# Entries of folds that count otherwise in a sample: which, where, and how many times.
+_Changes = tuple[Index, Index, FloatArray]
 
-    entries: list[Index] = field(default_factory=list)
-    places: list[Index] = field(default_factory=list)
-    times: list[FloatArray] = field(default_factory=list)
 
-    def add(self, entry: Index, place: Index, times: FloatArray) -> None:
-        """Those of one more sample."""
-        self.entries.append(entry)
-        self.places.append(place)
-        self.times.append(times)
-
-    def made(self, whole: Tally, tally: Tally) -> Tally:
-        """The tally of all rows with these changes; ``tally`` is that of the entries."""
-        own = tally.take(np.concatenate(self.entries))
-        return whole.changed(np.concatenate(self.places), own, np.concatenate(self.times))
+def _changed(whole: Tally, tally: Tally, changes: Sequence[_Changes]) -> Tally:
+    """The tally of all rows with the changes of all samples; ``tally`` is that of the entries."""
+    entries, places, times = map(np.concatenate, zip(*changes, strict=True))
+    return whole.changed(places, tally.take(entries), times)
 
 
 def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:

@@ -38,7 +38,7 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import added_fields, added_up
 from lacunet.statistics.distinct import Index, distinct
 from lacunet.statistics.groups import FoldedGroups
 from lacunet.statistics.problems.ragged import ranges, runs
@@ -67,19 +67,7 @@ class Influence:
     moves: FloatArray
 
     def __add__(self, other: Influence) -> Influence:
-        return Influence(*(one + two for one, two in zip(self._sums, other._sums, strict=True)))
-
-    @property
-    def _sums(self) -> Sequence[FloatArray]:
-        return (
-            self.weight,
-            self.cells,
-            self.cross,
-            self.rows,
-            self.inside,
-            self.inside_rows,
-            self.moves,
-        )
+        return added_fields(self, other)
 
     def numerator(self, rates: FloatArray) -> FloatArray:
         r"""The variance times :math:`T_u^2`."""

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import added_fields, added_up
 from lacunet.statistics.distinct import Index, Keys
 from lacunet.statistics.groups import ByPart, FoldedGroups, GroupedCounts
 
@@ -37,12 +37,7 @@ class Reduced:
     shown: FloatArray
 
     def __add__(self, other: Reduced) -> Reduced:
-        return Reduced(
-            self.inside + other.inside,
-            self.observed + other.observed,
-            self.reached + other.reached,
-            self.shown + other.shown,
-        )
+        return added_fields(self, other)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.plan import EvaluationPlan
 from lacunet.inference.expectation.shards import Shard
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import added_fields
 from lacunet.statistics.problems.compile import Problems
 
 
@@ -40,11 +41,7 @@ class Expectation:
     messages: tuple[FloatArray, ...] = ()
 
     def __add__(self, other: Expectation) -> Expectation:
-        return Expectation(
-            self.counts + other.counts,
-            self.log_likelihoods + other.log_likelihoods,
-            self.messages + other.messages,
-        )
+        return added_fields(self, other)
 
 
 def expect(
