@@ -11,11 +11,11 @@ that was learned where EM ended, that place looks better than it is.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from lacunet.deadline import NEVER, Deadline
+from lacunet.deadline import Deadline
 from lacunet.estimate.em.climb import Climb
-from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit, refit
+from lacunet.estimate.em.fit import Fit, Fitting, Seeds
 from lacunet.estimate.method import Concentration
 from lacunet.estimate.prior import (
     ONE_PER_CELL,
@@ -26,28 +26,20 @@ from lacunet.estimate.prior import (
     pseudo_counts,
 )
 from lacunet.inference.engine import Engine
-from lacunet.progress import Progress, silent
 from lacunet.statistics.problems.layout import Layout
 
 SHARE_OF_TIME = 0.7  # of the time left, at most, with one pseudo-count per cell
 
 
 def fit_and_learn_prior(
-    engine: Engine,
-    seeds: Seeds,
-    before: LearnedPrior,
-    options: Options,
-    *,
-    is_given: bool = False,
-    rng: np.random.Generator,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
-    visit: Visit | None = None,
+    fitting: Fitting, seeds: Seeds, before: LearnedPrior, *, is_given: bool
 ) -> tuple[Fit, LearnedPrior]:
     """What EM found, and the prior that it was found under.
 
     Parameters
     ----------
+    fitting
+        EM under any prior.
     before
         What the rows that show each family say of the prior: it stands where EM makes no step. It
         names the variables whose CPTs have a prior to learn, and those that keep one pseudo-count
@@ -55,17 +47,9 @@ def fit_and_learn_prior(
     is_given
         Whether ``before`` was learned already, and is only used.
     """
+    engine, deadline = fitting.engine, fitting.deadline
     within = Deadline.within(SHARE_OF_TIME * deadline.left)
-    first = fit(
-        engine,
-        seeds,
-        ONE_PER_CELL,
-        options,
-        rng=rng,
-        deadline=within,
-        progress=progress,
-        visit=visit,
-    )
+    first = replace(fitting, prior=ONE_PER_CELL, deadline=within).fit(seeds)
     at = first.climb
     if not at.iterations:
         return first, before
@@ -73,16 +57,7 @@ def fit_and_learn_prior(
         return first, before.keeping(before)
     prior = before if is_given else _of_expected(engine, at, before, deadline)
     concentration = flat_concentration(prior, engine.problems.layout)
-    found = refit(
-        engine,
-        first,
-        seeds,
-        concentration,
-        options,
-        deadline=deadline,
-        progress=progress,
-        visit=visit,
-    )
+    found = replace(fitting, prior=concentration).refit(first, seeds)
     return (first, before.keeping(before)) if found is None else (found, prior)
 
 

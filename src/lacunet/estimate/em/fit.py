@@ -100,72 +100,32 @@ class Fit:
     optima: tuple[tuple[float, FloatArray], ...] = ()
 
 
-def fit(
-    engine: Engine,
-    seeds: Seeds,
-    prior: Concentration,
-    options: Options,
-    *,
-    rng: np.random.Generator,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
-    visit: Visit | None = None,
-) -> Fit:
-    """Run EM as the options say, within the deadline; what was found until then if it is not met.
-
-    Parameters
-    ----------
-    engine
-        The problems, planned; "heldout" needs two parts, the second put aside.
-    seeds
-        Where to start.
-    prior
-        One concentration of the Dirichlet prior, or one for each cell.
-    rng
-        Draws the starts after the first.
-    visit
-        Called with where each climb on all rows is, at its start and after each iteration.
-    """
-    prior = CptRows.of(engine.problems.layout).concentrations(prior)
-    run = _Run(engine, prior, options, rng, deadline, progress, visit)
-    if options.stop == "heldout":
-        return run.stopped_by_heldout(seeds)
-    made = run.all_starts(seeds, run.limits(options.stop))
-    found = _best(made)
-    if options.averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
-        return run.averaged(found, made)
-    return found
-
-
-def refit(
-    engine: Engine,
-    before: Fit,
-    seeds: Seeds,
-    prior: Concentration,
-    options: Options,
-    *,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
-    visit: Visit | None = None,
-) -> Fit | None:
-    """EM under another prior, from where it ended before; None if there is no time for it.
-
-    As many steps as were made before are made anew from the seed. Optima that were averaged are
-    averaged again, with the weights they had.
-    """
-    run = _Run(engine, prior, options, np.random.default_rng(), deadline, progress, visit)
-    return run.again(before, seeds)
-
-
 @dataclass(frozen=True)
-class _Run:
+class Fitting:
+    """EM with its options, on the problems of an engine.
+
+    "heldout" needs two parts of them, the second put aside. ``prior`` is one concentration of the
+    Dirichlet prior, or one for each cell; ``rng`` draws the starts after the first. ``visit`` is
+    called with where each climb on all rows is, at its start and after each iteration.
+    """
+
     engine: Engine
     prior: Concentration
     options: Options
     rng: np.random.Generator
-    deadline: Deadline
-    progress: Progress
-    visit: Visit | None
+    deadline: Deadline = NEVER
+    progress: Progress = silent
+    visit: Visit | None = None
+
+    def fit(self, seeds: Seeds) -> Fit:
+        """Run EM as the options say; what was found until the deadline if it is not met."""
+        if self.options.stop == "heldout":
+            return self.stopped_by_heldout(seeds)
+        made = self.all_starts(seeds, self.limits(self.options.stop))
+        found = _best(made)
+        if self.options.averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
+            return self.averaged(found, made)
+        return found
 
     def limits(self, stop: Stop, share: float | None = None) -> Limits:
         """When to stop; ``share`` is how much of the time left it may take at most."""
@@ -188,6 +148,7 @@ class _Run:
         parts: FloatArray | None = None,
         visit: Visit | None = None,
     ) -> Climb:
+        """One climb; where only some parts count, it is visited by another function."""
         return climb(
             self.engine,
             start,
@@ -199,6 +160,7 @@ class _Run:
         )
 
     def number_of_starts(self, exactly: bool) -> int:
+        """How many starts are made at most."""
         if self.options.restarts is not None:
             return self.options.restarts
         if exactly or self.engine.loopy.graphs:
@@ -278,12 +240,17 @@ class _Run:
             return best
         except KeyboardInterrupt:
             return replace(best, reason="interrupted")
-        trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
+        prior = CptRows.of(self.engine.problems.layout).concentrations(self.prior)
+        trace = (*best.trace, float(logs.sum()) + log_prior(cells, prior))
         averaged = replace(best, cells=cells, expected=None, log_likelihoods=logs, trace=trace)
         return replace(averaged, reason="optima averaged")
 
-    def again(self, before: Fit, seeds: Seeds) -> Fit | None:
-        """What was done before, under the prior of this run."""
+    def refit(self, before: Fit, seeds: Seeds) -> Fit | None:
+        """EM from where it ended under another prior; None if there is no time for it.
+
+        As many steps as were made before are made anew from the seed. Optima that were averaged
+        are averaged again, with the weights they had.
+        """
         at = before.climb
         if at.reason in ("steps done", "held-out peak"):
             found = self.climb(seeds.whole, self.limits(at.iterations))

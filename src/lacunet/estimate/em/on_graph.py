@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from time import monotonic
 
 import numpy as np
 
@@ -33,9 +32,7 @@ from lacunet.estimate.em.stage import (
     em_reports,
     ended_of,
     highest_posterior,
-    stands_at_closed_form,
     start_stage,
-    unseen_of,
 )
 from lacunet.estimate.mechanisms import mechanism_stages
 from lacunet.estimate.method import (
@@ -162,24 +159,13 @@ def _solved(
     setting: Setting,
 ) -> Learned:
     """All CPTs, those of the mechanisms too; doubts where the graph does not identify them."""
-    began = monotonic()
     network = made.graph.network
     layout = layout_of(made.network.with_tables(None))
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(made, shown_of)}
     climbed = climb_from(climber, layout, statistics, start, setting, recorded=made.selection)
-    ended = ended_of(climber, climbed, monotonic() - began)
     tables = layout.tables(climbed.fit.climb.cells)
-    reports = em_reports(
-        network,
-        partially,
-        families,
-        statistics.sample(0),
-        climbed,
-        unseen_of(layout, climbed.fit.climb),
-    )
-    if stands_at_closed_form(climber, ended):
-        reports = dict(learned.families)
+    reports = em_reports(climber, climbed, network, partially, families, statistics, learned)
     if setting.whole is None:
         whole = statistics.sample(0)
         for name, doubt in doubts.items():
@@ -189,7 +175,7 @@ def _solved(
     return Learned(
         {name: tables[name] for name in network.variables},
         reports,
-        ended,
+        ended_of(climber, climbed),
         ON_GRAPH,
         mechanisms={variable: fitted.cpt(name) for variable, name in made.name_of.items()},
         network=fitted,

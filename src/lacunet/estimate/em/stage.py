@@ -34,7 +34,7 @@ from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
-from lacunet.estimate.em.fit import Fit, Options, Seeds, Visit, fit
+from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds, Visit
 from lacunet.estimate.em.start import (
     START_PRIOR,
     CptRows,
@@ -101,12 +101,13 @@ class Climber:
 
 @dataclass(frozen=True)
 class Climbed:
-    """What EM found on compiled problems, on what it found it, and under which prior."""
+    """What EM found on compiled problems, on what it found it, under which prior, and how fast."""
 
     fit: Fit
     engine: Engine | None
     prior: Prior
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    seconds: float
 
     @property
     def loopy(self) -> frozenset[str]:
@@ -167,34 +168,20 @@ def _solved(
     setting: Setting,
 ) -> Learned:
     """All CPTs; how it ended is with them."""
-    began = monotonic()
     layout = layout_of(network.with_tables(None))
     climbed = climb_from(climber, layout, statistics, learned.tables, setting, learned.prior)
-    found = climbed.fit
-    ended = ended_of(climber, climbed, monotonic() - began)
-    whole = statistics.sample(0)
-    unseen = unseen_of(layout, found.climb)
-    reports = em_reports(network, partially, families, whole, climbed, unseen)
-    if stands_at_closed_form(climber, ended):
-        reports = dict(learned.families)
     chooses = climber.options.stop == "heldout" or climber.options.averages
-    why = _why(climber, climbed, statistics.never_shown) if chooses else ""
-    tables = layout.tables(found.climb.cells)
+    tables = layout.tables(climbed.fit.climb.cells)
     return replace(
         learned,
         tables=tables,
-        families=reports,
-        ended=ended,
-        why=why,
+        families=em_reports(climber, climbed, network, partially, families, statistics, learned),
+        ended=ended_of(climber, climbed),
+        why=_why(climber, climbed, statistics.never_shown) if chooses else "",
         network=network.with_tables(tables),
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
     )
-
-
-def stands_at_closed_form(climber: Climber, ended: Ended) -> bool:
-    """Whether EM made no step from the closed form that it started from."""
-    return climber.starts_closed and not ended.iterations
 
 
 def climb_from(
@@ -217,6 +204,7 @@ def climb_from(
     recorded
         The node that says whether a row was recorded, if rows are a selection.
     """
+    began = monotonic()
     climber = _replicated(climber, statistics, setting)
     seeds, notes = _seeds(climber, layout, statistics, tables, setting)
     prior: Prior | None = learned_prior
@@ -224,7 +212,7 @@ def climb_from(
         prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
     if statistics.problems is None:  # stopped before they were compiled
         stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
-        return Climbed(stopped, None, prior, notes)
+        return Climbed(stopped, None, prior, notes, monotonic() - began)
     deadline, progress = setting.deadline, setting.progress
     engine: Engine | None = None
     try:
@@ -235,34 +223,25 @@ def climb_from(
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
         if recorded:
             engine = _with_unrecorded(engine, recorded, setting, climber)
+        fitting = Fitting(
+            engine,
+            flat_concentration(prior, layout),
+            climber.options,
+            setting.rng,
+            deadline,
+            progress,
+            climber.visit,
+        )
         if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
-            found, prior = fit_and_learn_prior(
-                engine,
-                seeds,
-                prior,
-                climber.options,
-                is_given=setting.prior != LEARN,
-                rng=setting.rng,
-                deadline=deadline,
-                progress=progress,
-                visit=climber.visit,
-            )
+            is_given = setting.prior != LEARN
+            found, prior = fit_and_learn_prior(fitting, seeds, prior, is_given=is_given)
         else:
-            found = fit(
-                engine,
-                seeds,
-                flat_concentration(prior, layout),
-                climber.options,
-                rng=setting.rng,
-                deadline=deadline,
-                progress=progress,
-                visit=climber.visit,
-            )
+            found = fitting.fit(seeds)
     except OutOfTimeError:
         found = Fit(Climb.at_start(seeds.whole, "time limit"))
     except KeyboardInterrupt:
         found = Fit(Climb.at_start(seeds.whole, "interrupted"))
-    return Climbed(found, engine, prior, notes)
+    return Climbed(found, engine, prior, notes, monotonic() - began)
 
 
 def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: Climber) -> Engine:
@@ -371,7 +350,7 @@ def _in_parts(statistics: Statistics, heldout: bool) -> Problems:
     return problems.sampled(folds.aside if heldout else folds.samples[:1])
 
 
-def ended_of(climber: Climber, climbed: Climbed, seconds: float) -> Ended:
+def ended_of(climber: Climber, climbed: Climbed) -> Ended:
     """How EM ended."""
     at, notes = climbed.fit.climb, climbed.notes
     if climbed.loopy:
@@ -380,7 +359,7 @@ def ended_of(climber: Climber, climbed: Climbed, seconds: float) -> Ended:
     return Ended(
         at.reason,
         at.iterations,
-        seconds,
+        climbed.seconds,
         float(at.log_likelihoods.sum()),
         at.log_posterior,
         at.trace,
@@ -431,17 +410,29 @@ def _starts_in_words(climber: Climber, found: Fit) -> tuple[str, ...]:
 
 
 def em_reports(
+    climber: Climber,
+    climbed: Climbed,
     network: Network,
     partially: Scope,
     families: Mapping[str, FamilyPlan],
     statistics: Statistics,
-    climbed: Climbed,
-    unseen: Mapping[str, int],
+    learned: Learned,
 ) -> dict[str, FamilyReport]:
-    """A row enters the estimate of a family if it shows any of the family's variables."""
+    """What the CPTs of EM rest on; those of the closed form if EM made no step from it.
+
+    A row enters the estimate of a family if it shows any of the family's variables.
+    """
+    at, engine = climbed.fit.climb, climbed.engine
+    if climber.starts_closed and not at.iterations:
+        return dict(learned.families)
+    counts_of = statistics.sample(0).counts
+    expected: Mapping[str, FloatArray] = {}
+    if at.counts is not None and engine is not None:
+        expected = engine.problems.layout.tables(at.counts)
     reports, incomplete = {}, set(partially)
     for name, family in families.items():
-        counts = statistics.counts[network.family(name)]
+        counts = counts_of[network.family(name)]
+        in_rows = expected[name].sum(axis=-1) if expected else np.ones(1)
         is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
         reports[name] = family_report(
             family,
@@ -449,18 +440,8 @@ def em_reports(
             network,
             climbed.prior,
             rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
-            unseen=unseen[name],
+            unseen=int(np.count_nonzero(in_rows == 0)),
             plain=counts if is_plain else None,
             warnings=[LOOPY] if name in climbed.loopy else [],
         )
     return reports
-
-
-def unseen_of(layout: Layout, at: Climb) -> dict[str, int]:
-    """How many parent configurations of each family have no expected count at all."""
-    if at.counts is None:
-        return dict.fromkeys(layout.network.variables, 0)
-    return {
-        name: int(np.count_nonzero(table.sum(axis=-1) == 0))
-        for name, table in layout.tables(at.counts).items()
-    }
