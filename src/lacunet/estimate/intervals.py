@@ -39,15 +39,15 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import concentration_of, pseudo_counts
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.progress import silent
-from lacunet.statistics.folds import GROUPS, Folds
+from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
+    from lacunet.inference.engine import Engine
     from lacunet.inference.expectation.forecast import Forecast
     from lacunet.uncertainty.delta import AnsweredQuery, Covariance
-    from lacunet.uncertainty.jackknife import Replicates
     from lacunet.uncertainty.rate_matrix import Direction
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -170,13 +170,18 @@ def _has_converged(learned: Learned, setting: Setting) -> bool:
     """Whether one more EM step moves no parameter by much."""
     from lacunet.estimate.em.uncertain import em_curvature
 
+    engine, cells, pseudo = _em_cells(learned, setting)
+    moved = em_curvature(engine, cells, pseudo).step(cells) - cells
+    return bool(np.abs(moved).max() < CONVERGED)
+
+
+def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, FloatArray]:
+    """The problems of EM, the cells of all CPTs where it ended, and their pseudo-counts."""
     assert learned.engine is not None
     assert learned.network is not None
     layout = learned.engine.problems.layout
     cells = layout.flat(dict(learned.network.tables_of or {}))
-    pseudo = layout.flat(pseudo_counts(setting.used_prior, layout.network))
-    moved = em_curvature(learned.engine, cells, pseudo).step(cells) - cells
-    return bool(np.abs(moved).max() < CONVERGED)
+    return learned.engine, cells, layout.flat(pseudo_counts(setting.used_prior, layout.network))
 
 
 def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
@@ -284,7 +289,7 @@ def _by_influence(
             spread_of[name] = counted_spread(whole.counts[family], cpt)
             moves_of[name] = np.moveaxis(statistics.counts[family].dense(), -1, 0)
     fallen_of = {name: _fallen(network.family(name), whole) for name in network.variables}
-    samples = _replicate_samples(folds)
+    samples = folds.samples[folds.replicates :]
     shares = samples @ statistics.tally.weights / whole.total
     tables_of = {}  # a table for each sample
     for name, moves in moves_of.items():
@@ -337,10 +342,8 @@ def _by_jackknife(
     folds = statistics.folds
     assert folds is not None
     samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
-    whole = statistics.sample(0)
-    replicates = _refitted(plan, samples, folds.scales, folds.degrees, learned, setting, whole)
-    recipe = JACKKNIFE if folds.left_out is None else CLUSTERS
-    return Uncertainty(replicates.network, replicates.spreads(), recipe, replicates, whole.total)
+    recipe, whole = JACKKNIFE if folds.left_out is None else CLUSTERS, statistics.sample(0)
+    return _refitted(recipe, plan, samples, folds.scales, folds.degrees, learned, setting, whole)
 
 
 def _by_replicate_weights(
@@ -354,13 +357,13 @@ def _by_replicate_weights(
     assert units is not None
     assert units.factors is not None
     samples = (replicate(at).sample(0) for at in range(len(units.factors)))
-    whole, degrees = statistics.sample(0), units.degrees()
-    replicates = _refitted(plan, samples, units.factors, degrees, learned, setting, whole)
-    spread_of = replicates.spreads()
-    return Uncertainty(replicates.network, spread_of, REPLICATE_WEIGHTS, replicates, whole.total)
+    recipe, scales, degrees = REPLICATE_WEIGHTS, units.factors, units.degrees()
+    whole = statistics.sample(0)
+    return _refitted(recipe, plan, samples, scales, degrees, learned, setting, whole)
 
 
 def _refitted(
+    recipe: str,
     plan: Plan,
     samples: Iterable[Statistics],
     scales: FloatArray,
@@ -368,8 +371,8 @@ def _refitted(
     learned: Learned,
     setting: Setting,
     whole: Statistics,
-) -> Replicates:
-    """The network learned from each sample of the rows; ``whole`` is that of all."""
+) -> Uncertainty:
+    """By the networks learned from each sample of the rows; ``whole`` is that of all."""
     from lacunet.uncertainty.jackknife import Replicates
 
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
@@ -380,18 +383,17 @@ def _refitted(
         networks.append(again.network or plan.network.with_tables(again.tables))
     setting.progress("intervals", len(scales), len(scales), "fits")
     network = learned.network or plan.network.with_tables(learned.tables)
-    by_design = plan.units is not None
-    pseudo_of = pseudo_counts(setting.used_prior, network)
-    return Replicates(
+    replicates = Replicates(
         network,
         tuple(networks),
         scales,
         degrees,
         whole.total,
-        pseudo_of,
-        by_design,
+        pseudo_counts(setting.used_prior, network),
+        plan.units is not None,
         _worth_of(plan, whole),
     )
+    return Uncertainty(network, replicates.spreads(), recipe, replicates, whole.total)
 
 
 def _by_rate_matrix(
@@ -399,19 +401,11 @@ def _by_rate_matrix(
 ) -> Uncertainty:
     from lacunet.estimate.em.uncertain import em_uncertainty
 
-    assert learned.engine is not None
+    em = em_uncertainty(*_em_cells(learned, setting), setting.progress)
     assert learned.network is not None
-    layout = learned.engine.problems.layout
-    cells = layout.flat(dict(learned.network.tables_of or {}))
-    pseudo = layout.flat(pseudo_counts(setting.used_prior, layout.network))
-    em = em_uncertainty(learned.engine, cells, pseudo, setting.progress)
     return Uncertainty(
         learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.weak_directions
     )
-
-
-def _replicate_samples(folds: Folds) -> FloatArray:
-    return folds.samples[folds.replicates :]
 
 
 RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] = {

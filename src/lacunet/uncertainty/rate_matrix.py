@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -103,39 +104,22 @@ class Free:
 
 @dataclass(frozen=True)
 class Curvature:
-    """Where EM has converged: the step, the cells, and what is expected of every row."""
+    """Where EM has converged: the step, the cells, and what is expected of every row.
+
+    ``cells`` are those of all CPTs, end to end, ``expected`` their expected counts there and their
+    pseudo-counts; ``begins`` and ``lengths`` are those of the CPT rows.
+    """
 
     step: Step
     cells: FloatArray
-    expected: FloatArray  # of every cell: expected counts and pseudo-counts
+    expected: FloatArray
     begins: Integers
     lengths: Integers
-    free: Free
 
-    @classmethod
-    def of(
-        cls, step: Step, cells: FloatArray, counts: FloatArray, layout: Layout, pseudo: FloatArray
-    ) -> Curvature:
-        """Lay out what the variance is made of.
-
-        Parameters
-        ----------
-        step
-            One EM step.
-        cells
-            The cells of all CPTs, end to end, where EM has converged.
-        counts
-            Their expected counts there.
-        pseudo
-            Their pseudo-counts.
-        """
-        sizes = np.diff(layout.offsets)
-        lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
-        begins = np.cumsum(lengths) - lengths
-        expected = counts + pseudo
-        return cls(
-            step, cells, expected, begins, lengths, Free.of(cells, expected, begins, lengths)
-        )
+    @cached_property
+    def free(self) -> Free:
+        """The free parameters."""
+        return Free.of(self.cells, self.expected, self.begins, self.lengths)
 
     @property
     def row_totals(self) -> FloatArray:

@@ -29,13 +29,13 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
     pseudo
         Their pseudo-counts.
     """
-    layout = engine.problems.layout
-    rows = CptRows.of(layout)
+    rows = CptRows.of(engine.problems.layout)
 
     def step(start: FloatArray) -> FloatArray:
         return maximise(engine.expect(start).counts, rows, 1 + pseudo)
 
-    return Curvature.of(step, cells, engine.expect(cells).counts, layout, pseudo)
+    expected = engine.expect(cells).counts + pseudo
+    return Curvature(step, cells, expected, rows.begins, rows.lengths)
 
 
 def em_uncertainty(
