@@ -64,12 +64,12 @@ from lacunet.statistics.look import Look, weighing
 from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
-    LEAST_ROWS,
     MOST_ROWS,
     PART_SHARE,
     TABLE_SHARE,
     counted,
     of_rows,
+    rows_in,
 )
 from lacunet.wording import own_version
 
@@ -144,10 +144,8 @@ class OnSpark:
         found: list[Statistics] = []
         for own in passes(needs, how.network, self.memory / GROUPS_SHARE):
             progress("counting on Spark", len(found), len(found) + 1)
-            task = replace(
-                _task(self.reading, own, how.network, self.memory, how.deadline.left, how.scale),
-                replicate=how.replicate,
-            )
+            left = how.deadline.left
+            task = Task(self.reading, own, how.network, self.memory, left, how.scale, how.replicate)
             room = how.memory if isfinite(how.memory) else memory_budget() / DRIVER_SHARE
             statistics, _ = _collected(self._rows(task), task, room)
             assert statistics is not None  # there were rows before
@@ -188,7 +186,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # What the tasks refuse they take as missing: only all of it together can be told.
     # The frame itself cannot travel to them.
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
-    task = _task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
+    task = Task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
     statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
@@ -207,20 +205,31 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
 class Task:
     """What every task does with its rows; it travels to the executors.
 
-    ``room`` are the rows that are counted at once where they have to be together, ``most`` those
-    that are read at a time. ``left`` are the seconds until problems are not compiled any more:
-    clocks do not travel.
+    ``left`` are the seconds until problems are not compiled any more: clocks do not travel.
     """
 
     reading: Reading
     asked: Pass
     network: Network
     memory: int
-    room: int
-    most: int
-    left: float
+    left: float = inf
     scale: float = 1.0
     replicate: int | None = None
+
+    @property
+    def row_bytes(self) -> int:
+        """What the codes of a row take."""
+        return row_bytes(self.reading.cardinality_of, self.reading.data.extras)
+
+    @property
+    def room(self) -> int:
+        """The rows that are counted at once, where they have to be together."""
+        return rows_in(self.memory / PART_SHARE, self.row_bytes)
+
+    @property
+    def most(self) -> int:
+        """The rows that are read at a time."""
+        return rows_in(self.memory / TABLE_SHARE, self.row_bytes, MOST_ROWS)
 
     @property
     def coded(self) -> str:
@@ -282,20 +291,6 @@ class Task:
             if table.rows:
                 writer.append(table)
             return of_rows(self.how, key, self.room, self.most, writer.finished())
-
-
-def _task(
-    reading: Reading,
-    asked: Pass,
-    network: Network,
-    memory: int,
-    left: float = inf,
-    scale: float = 1.0,
-) -> Task:
-    each = row_bytes(reading.cardinality_of, reading.data.extras)
-    room, most = (int(memory / share / each) for share in (PART_SHARE, TABLE_SHARE))
-    room, most = max(LEAST_ROWS, room), max(LEAST_ROWS, min(MOST_ROWS, most))
-    return Task(reading, asked, network, memory, room, most, left, scale)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:

@@ -15,7 +15,7 @@ from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,8 +50,6 @@ MOST_ROWS, LEAST_ROWS = 2**20, 2**10
 UNIT = "\x00unit"  # the name of a column; no variable has it
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
-Found = TypeVar("Found")
-
 
 @dataclass(frozen=True)
 class Streamed:
@@ -79,15 +77,12 @@ class Streamed:
     @property
     def most(self) -> int:
         """The rows that are read at a time."""
-        return self._rows_in(TABLE_SHARE, MOST_ROWS)
+        return rows_in(self.memory / TABLE_SHARE, self.row_bytes, MOST_ROWS)
 
     @property
     def room(self) -> int:
         """The rows that are counted at a time, where they have to be together."""
-        return self._rows_in(PART_SHARE, inf)
-
-    def _rows_in(self, share: int, most: float) -> int:
-        return int(max(LEAST_ROWS, min(most, self.memory / share / self.row_bytes)))
+        return rows_in(self.memory / PART_SHARE, self.row_bytes)
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
@@ -168,67 +163,52 @@ class Streamed:
         self, how: Gathering, own: Pass, progress: Progress
     ) -> tuple[Statistics | None, ReadReport]:
         read_report = ReadReport()
-        if own.together is None:
-            work: Callable[..., _Part] = partial(counted, how, self.most)
-            parts = self._mapped(work, self.stretches, "counting", progress)
-        else:
-            coded, read_report = self._spread(own.together, progress)
-            work = partial(_of_partition, how, own.together, self.room, self.most)
-            parts = self._mapped(work, coded, "counting", progress)
 
-        def each() -> Iterator[Statistics]:
-            for statistics, met in parts:
-                read_report.add(met)
-                if statistics is not None:
+        def parts() -> Iterator[Statistics | None]:
+            if own.together is None:
+                for stretch in self._watched("counting", progress):
+                    statistics, met = counted(how, self.most, stretch)
+                    read_report.add(met)
                     yield statistics
+                return
+            partitions = self._spread(own.together, read_report, progress)
+            for done, coded in enumerate(partitions, start=1):
+                statistics = of_rows(how, own.together, self.room, self.most, coded)
+                progress("counting", done, len(partitions))
+                yield statistics
 
-        return summed_up(each()), read_report
+        return summed_up(filter(None, parts())), read_report
 
-    def _spread(self, key: Scope, progress: Progress) -> tuple[list[Coded], ReadReport]:
+    def _spread(self, key: Scope, read_report: ReadReport, progress: Progress) -> list[Coded]:
         """All rows in files, those that agree on the key in the same one."""
-        folder = self.folder()
+        folder, found = self.folder(), []
         check_free(folder, self.rows * self.row_bytes)
         number = min(MOST_PARTS, max(2, ceil(2 * self.rows / self.room)))
-        work: Callable[..., tuple[list[Coded], ReadReport]] = partial(
-            spread, key=key, parts=number, folder=folder, most=self.most
-        )
-        read_report, found = ReadReport(), []
-        for coded, met in self._mapped(work, self.stretches, "spreading", progress):
+        for stretch in self._watched("spreading", progress):
+            coded, met = spread(stretch, key=key, parts=number, folder=folder, most=self.most)
             read_report.add(met)
             found.append(coded)
         parts = [
             Coded(own[0].cardinality_of, sum((p.paths for p in own), ()), sum(p.rows for p in own))
             for own in zip(*filter(None, found), strict=True)
         ]
-        return [part for part in parts if part.rows], read_report
+        return [part for part in parts if part.rows]
 
-    def _mapped(
-        self, work: Callable[..., Found], pieces: Sequence[Stretch], stage: str, progress: Progress
-    ) -> Iterator[Found]:
-        """The work on each piece."""
-        if pieces is self.stretches:
-            tick = Ticking(stage, self.rows, progress)
-            yield from map(work, [Watched(piece, tick) for piece in pieces])
-            return
-        for done, piece in enumerate(pieces):
-            found = work(piece)
-            progress(stage, done + 1, len(pieces))
-            yield found
+    def _watched(self, stage: str, progress: Progress) -> list[Watched]:
+        """The rows; as they are read, it is told how many have been, of how many."""
+        done = 0
+
+        def tick(rows: int) -> None:
+            nonlocal done
+            done += rows
+            progress(stage, done, max(self.rows, done), "rows")
+
+        return [Watched(stretch, tick) for stretch in self.stretches]
 
 
-@dataclass
-class Ticking:
-    """Tells how many rows have been read, of how many."""
-
-    stage: str
-    rows: int
-    progress: Progress
-    done: int = 0
-
-    def __call__(self, rows: int) -> None:
-        """So many more."""
-        self.done += rows
-        self.progress(self.stage, self.done, max(self.rows, self.done), "rows")
+def rows_in(memory: float, row_bytes: int, most: float = inf) -> int:
+    """How many rows are taken at once, where their codes may take so many bytes."""
+    return int(max(LEAST_ROWS, min(most, memory / row_bytes)))
 
 
 @dataclass(frozen=True)
@@ -236,7 +216,7 @@ class Watched:
     """Rows whose reading is told."""
 
     stretch: Stretch
-    tick: Ticking
+    tick: Callable[[int], None]
 
     def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
@@ -245,16 +225,13 @@ class Watched:
             self.tick(table.rows)
 
 
-_Part = tuple[Statistics | None, ReadReport]
-
-
 def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     """The sum of the parts, None if there are none."""
     first = next(parts, None)
     return None if first is None else summed(chain([first], parts))
 
 
-def counted(how: Gathering, most: int, stretch: Stretch) -> _Part:
+def counted(how: Gathering, most: int, stretch: Stretch) -> tuple[Statistics | None, ReadReport]:
     """What the rows of a stretch say, whatever their groups."""
     read_report = ReadReport()
     return summed_up(_each(how, stretch.tables(most, read_report))), read_report
@@ -274,15 +251,13 @@ def _of_table(how: Gathering, table: EncodedTable) -> Statistics:
     return found
 
 
-def _of_partition(how: Gathering, key: Scope, room: int, most: int, coded: Coded) -> _Part:
-    """What the rows of a partition say, which have all the rows of their groups; it is removed."""
-    return of_rows(how, key, room, most, coded), ReadReport()
-
-
 def of_rows(
     how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
 ) -> Statistics:
-    """What rows say that have all the rows of their groups, at most ``room`` of them at a time."""
+    """What rows say that have all the rows of their groups, at most ``room`` of them at a time.
+
+    Their files are removed.
+    """
     if coded.rows <= room:
         statistics = summed(_each(how, coded.tables(room)))
         coded.removed()
