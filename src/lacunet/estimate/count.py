@@ -23,7 +23,7 @@ from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Needs, Statistics, summed
+from lacunet.statistics.gather import Gathering, Needs, Statistics, read_families, summed
 from lacunet.statistics.observations import Observations, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
@@ -31,6 +31,7 @@ from lacunet.statistics.saved.header import (
     Header,
     check_kinds,
     check_same,
+    header_of,
     saved_paths,
 )
 from lacunet.statistics.saved.parts import (
@@ -43,7 +44,7 @@ from lacunet.statistics.saved.parts import (
     replaced,
     unnamed_part,
 )
-from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, read_families
+from lacunet.statistics.saved.read import MOST_ROWS, SavedRows
 from lacunet.statistics.saved.write import RowsToWrite, families_part, write_families, write_rows
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
@@ -187,7 +188,8 @@ def count_into(
         if not is_rows:
             found = _of_families(network, source, method, progress)
             named = families_part(found, name_of(data, part), is_named=part is not None)
-            header = write_families([(found, (_with_losses(named, found, data),))], method, path)
+            block = (_with_losses(named, found, data),)
+            header = write_families(header_of(found), [(found, block)], path)
             return header, (*found.notes, *design_notes(header.parts))
         read_report = ReadReport()
         rows = _distinct(network, source, budget, read_report)
@@ -246,7 +248,8 @@ def merge_into(
         if summing:
             whole = summed(one for one, _ in blocks)
             blocks = [(whole, whole.parts)]
-        return write_families(blocks, method, path), notes
+        header = header_of(summed(replace(one, parts=()) for one, _ in blocks))
+        return write_families(replace(header, method=method), blocks, path), notes
     room = memory_budget(memory) / KEPT_SHARE
 
     def rows(chosen: Sequence[tuple[str | PathLike[str], int, Block]]) -> Iterator[Rows]:

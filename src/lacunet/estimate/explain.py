@@ -32,8 +32,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Observations, observations
-from lacunet.statistics.saved.header import method_counted_for
+from lacunet.statistics.observations import Observations, method_counted_for, observations
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12

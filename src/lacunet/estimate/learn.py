@@ -43,8 +43,7 @@ from lacunet.model.network import FloatArray, topological_order
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
-from lacunet.statistics.observations import Observations, observations
-from lacunet.statistics.saved.header import method_counted_for
+from lacunet.statistics.observations import Observations, method_counted_for, observations
 
 if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction

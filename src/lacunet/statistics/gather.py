@@ -16,11 +16,13 @@ All of it can be pickled: `of_part` may run in any process, on any machine.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,8 +46,11 @@ from lacunet.statistics.groups import (
 )
 from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
-from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.statistics.saved.parts import CountedPart
+from lacunet.statistics.rows import Rows, distinct_rows, rows_in_parts
+from lacunet.statistics.saved.header import ROWS, Header, check_summands
+from lacunet.statistics.saved.parts import Block, CountedPart, design_notes
+from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, saved_counts
+from lacunet.statistics.saved.write import write_statistics
 from lacunet.statistics.solved import Reduced, Solved, SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
 from lacunet.wording import counted
@@ -149,20 +154,21 @@ class Statistics:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Statistics:
         """The statistics in a file that `write` or ``lacunet count`` wrote."""
-        from lacunet.statistics.saved.read import read_statistics
-
-        return read_statistics(path)
+        header = Header.read(path)
+        if header.kind != ROWS:
+            return replace(summed(read_families(path)), parts=header.parts)
+        names = header.network.variables
+        tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
+        (rows,) = rows_in_parts(tables, names, inf)
+        found = cls(rows.all_rows, header.missing_of, {}, distinct={names: rows})
+        return _counted_from(header, header.parts, found)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
-        from lacunet.statistics.saved.write import write_statistics
-
         write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
         if self.network is not None and other.network is not None:
-            from lacunet.statistics.saved.header import check_summands
-
             check_summands(self, other)
         return Statistics(
             tally=self.tally + other.tally,
@@ -185,10 +191,7 @@ class Statistics:
             stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
-            cells_of_sets={
-                name: self.cells_of_sets.get(name, 0) + other.cells_of_sets.get(name, 0)
-                for name in (*self.cells_of_sets, *other.cells_of_sets)
-            },
+            cells_of_sets=Counter(self.cells_of_sets) + Counter(other.cells_of_sets),
             network=self.network,
             method=self.method if self.method == other.method else "",
             parts=(*self.parts, *other.parts),
@@ -393,6 +396,31 @@ def summed(parts: Iterable[Statistics]) -> Statistics:
     for one in reversed(earlier):
         whole = one + whole
     return whole
+
+
+def read_families(path: str | PathLike[str]) -> list[Statistics]:
+    """The counts of families in a file, block by block."""
+    header = Header.read(path)
+    found = []
+    for block, own in zip(header.blocks, saved_counts(path, header), strict=True):
+        first, *_ = own.counts.values()
+        alone = Statistics(
+            first.all_rows, own.missing_of, own.counts, own.complete, own.complete_rows
+        )
+        found.append(_counted_from(header, block, alone))
+    return found
+
+
+def _counted_from(header: Header, parts: Block, found: Statistics) -> Statistics:
+    """What was found in a file, with what its header says of it."""
+    return replace(
+        found,
+        notes=design_notes(parts),
+        cells_of_sets=sum((Counter(part.cells_of_sets) for part in parts), Counter()),
+        network=header.network,
+        method=header.method,
+        parts=parts,
+    )
 
 
 def of_passes(found: Sequence[Statistics], notes: tuple[str, ...]) -> Statistics:

@@ -54,6 +54,7 @@ from lacunet.statistics.saved.header import (
     saved_paths,
 )
 from lacunet.statistics.saved.parts import CountedPart, design_notes
+from lacunet.statistics.saved.read import SavedRows, entries_in
 from lacunet.statistics.units import Units
 
 if TYPE_CHECKING:  # what rows in memory do without
@@ -285,7 +286,6 @@ def _of_saved(
     folder: Callable[[], Path],
 ) -> Held | Streamed | Counted:
     """What files of statistics hold."""
-    from lacunet.statistics.saved.read import SavedRows, entries_in, read_statistics
     from lacunet.statistics.streamed import Streamed
 
     headers = [Header.read(path) for path in paths]
@@ -298,7 +298,7 @@ def _of_saved(
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
-        whole = summed(map(read_statistics, paths))
+        whole = summed(map(Statistics.read, paths))
         return of_statistics(replace(whole, notes=notes), network)
     missing = {name for header in headers for name in header.partially_observed}
     partially = tuple(name for name in network.variables if name in missing)
@@ -328,6 +328,15 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
         return Counted(statistics)
     table = statistics.distinct[network.variables].table()
     return Held(replace(table, notes=statistics.notes))
+
+
+def method_counted_for(data: Any) -> str | None:
+    """The method that statistics were counted for, None if data are no statistics."""
+    data = data.source if isinstance(data, Data) else data
+    if isinstance(data, Statistics):
+        return data.method or None
+    methods = {Header.read(path).method for path in saved_paths(data)}
+    return methods.pop() or None if len(methods) == 1 else None
 
 
 def _refuse_options(data: Data) -> None:

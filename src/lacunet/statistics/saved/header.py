@@ -10,16 +10,14 @@ from glob import glob
 from os import PathLike
 from os.path import realpath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lacunet.data.errors import listed
-from lacunet.data.given import Data
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
 from lacunet.formats.files import STATISTICS
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
-from lacunet.statistics.gather import Statistics
 from lacunet.statistics.saved.parts import (
     Block,
     CountedPart,
@@ -36,6 +34,9 @@ from lacunet.statistics.saved.soundness import (
     seal,
     with_losses,
 )
+
+if TYPE_CHECKING:  # statistics are made of what is here
+    from lacunet.statistics.gather import Statistics
 
 KEY = b"lacunet"
 FORMAT, VERSION = "lacunet statistics", 2
@@ -294,12 +295,3 @@ def believed(path: str | PathLike[str]) -> Iterator[None]:
         ) from None
     except ValueError as error:
         raise StatisticsError(f"{str(path)!r} cannot be believed: {error}.", REMAKE) from None
-
-
-def method_counted_for(data: Any) -> str | None:
-    """The method that statistics were counted for, None if data are no statistics."""
-    data = data.source if isinstance(data, Data) else data
-    if isinstance(data, Statistics):
-        return data.method or None
-    methods = {Header.read(path).method for path in saved_paths(data)}
-    return methods.pop() or None if len(methods) == 1 else None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +18,15 @@ from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Statistics, summed
-from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
     NUMBERS,
     OWN,
     PART,
     REMAKE,
-    ROWS,
     Header,
     believed,
 )
-from lacunet.statistics.saved.parts import Block, design_notes
 from lacunet.statistics.saved.soundness import (
-    Cells,
     Digest,
     Sums,
     check_families,
@@ -43,84 +36,16 @@ from lacunet.statistics.saved.soundness import (
 MOST_ROWS = 2**18  # read at a time
 
 
-def read_statistics(path: str | PathLike[str]) -> Statistics:
-    """The statistics in a file.
+class SavedCounts(NamedTuple):
+    """The counts of all families in one block of a file, and of its complete rows if it has them.
 
-    Raises
-    ------
-    StatisticsError
-        The file is truncated, damaged, of another kind or of a later version.
+    ``missing_of`` says in how many of its rows each variable is missing.
     """
-    header = Header.read(path)
-    if header.kind == ROWS:
-        tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
-        names = header.network.variables
-        (rows,) = rows_in_parts(tables, names, inf)
-        return _statistics(header, distinct={names: rows})
-    return replace(summed(read_families(path)), parts=header.parts)
 
-
-def read_families(path: str | PathLike[str]) -> list[Statistics]:
-    """The counts of families in a file, block by block."""
-    header = Header.read(path)
-    network = header.network
-    with believed(path):
-        cells = _cells(path, header)
-    found = []
-    for at, block in enumerate(header.blocks):
-        counts: dict[bool, dict[Scope, Counts]] = {False: {}, True: {}}
-        if header.complete_rows is not None:  # perhaps there were none
-            counts[True] = {own: _no_cells(own, network) for own in network.families}
-        for (name, is_complete), (keys, rows, weights, squares) in cells[at].items():
-            scope = network.family(name)
-            tally = Tally(weights, rows.astype(np.float64), squares)
-            counts[is_complete][scope] = Counts(scope, network.shape(scope), keys, tally)
-        found.append(_of_block(header, block, counts))
-    return found
-
-
-def _of_block(
-    header: Header, block: Block, counts: Mapping[bool, Mapping[Scope, Counts]]
-) -> Statistics:
-    """The statistics of one block, its numbers added up from its own cells."""
-    first, *_ = counts[False].values()
-    whole = next(iter(counts[True].values()), None)
-    missing_of = {}
-    for own in counts[False].values():
-        child = own.scope[-1]
-        is_missing = own.columns()[child] == header.network.cardinality(child)
-        missing_of[child] = int(own.tally.rows[is_missing].sum())
-    alone = replace(
-        header,
-        rows=int(first.tally.rows.sum()),
-        total=float(first.tally.weights.sum()),
-        missing_of={name: missing_of[name] for name in header.network.variables},
-        complete_rows=None if whole is None else int(whole.tally.rows.sum()),
-        blocks=(block,),
-    )
-    return _statistics(alone, counts=counts[False], complete=counts[True])
-
-
-def _statistics(
-    header: Header,
-    counts: Mapping[Scope, Counts] | None = None,
-    complete: Mapping[Scope, Counts] | None = None,
-    distinct: Mapping[Scope, Rows] | None = None,
-) -> Statistics:
-    held: list[Counts | Rows] = [*(counts or {}).values(), *(distinct or {}).values()]
-    return Statistics(
-        tally=held[0].all_rows,
-        missing_of=header.missing_of,
-        counts=counts or {},
-        complete=complete or {},
-        complete_rows=header.complete_rows or 0,
-        distinct=distinct or {},
-        notes=design_notes(header.parts),
-        cells_of_sets=sum((Counter(part.cells_of_sets) for part in header.parts), Counter()),
-        network=header.network,
-        method=header.method,
-        parts=header.parts,
-    )
+    counts: Mapping[Scope, Counts]
+    complete: Mapping[Scope, Counts]
+    missing_of: Mapping[str, int]
+    complete_rows: int
 
 
 def entries_in(path: Path) -> int:
@@ -194,10 +119,27 @@ class SavedRows:
 Cell = tuple[NDArray[Any], ...]  # keys, rows, weights, squares
 
 
-def _cells(path: str | PathLike[str], header: Header) -> list[dict[tuple[str, bool], Cell]]:
+def saved_counts(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
+    """The counts of families in a file, block by block.
+
+    Raises
+    ------
+    StatisticsError
+        The file is damaged.
+    """
+    with believed(path):
+        found = _blocks(path, header)
+        lacking = {v: sum(own.missing_of[v] for own in found) for v in header.missing_of}
+        complete = sum(own.complete_rows for own in found)
+        if lacking != header.missing_of or complete != (header.complete_rows or 0):
+            refuse("variables are not missing as often as it says")
+    return found
+
+
+def _blocks(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
     """The cells of each family, among all rows or the complete ones, block by block."""
     network = header.network
-    found: list[dict[tuple[str, bool], list[Cell]]] = [{} for _ in header.blocks]
+    cells_of: list[dict[tuple[str, bool], list[Cell]]] = [{} for _ in header.blocks]
     sums, digest = Sums(header.blocks), Digest()
     own = {"family": "string", "complete": "bool", "cell": "int64"}
     for batch in _batches(path, own, MOST_ROWS):
@@ -220,30 +162,28 @@ def _cells(path: str | PathLike[str], header: Header) -> list[dict[tuple[str, bo
             set(zip(family.tolist(), sides.tolist(), block.tolist(), strict=True))
         ):
             chosen = (family == at) & (sides == side) & (block == where)
-            parts = found[where].setdefault((network.variables[at], side), [])
+            parts = cells_of[where].setdefault((network.variables[at], side), [])
             parts.append(tuple(column[chosen] for column in columns))
     sums.check(header.rows, header.total)
     _check_digest(digest, header)
-    joined = [
-        {key: tuple(map(np.concatenate, zip(*parts, strict=True))) for key, parts in own.items()}
-        for own in found
-    ]
-    lacking = dict.fromkeys(network.variables, 0)
-    complete = 0
-    for families, block_parts in zip(joined, header.blocks, strict=True):
-        missing_of, whole = check_families(
-            {
-                (name, side): Cells(network.family(name), keys, (rows, weights, squares))
-                for (name, side), (keys, rows, weights, squares) in families.items()
-            },
-            network,
-            rows=sum(part.rows for part in block_parts),
-        )
-        lacking = {name: number + missing_of[name] for name, number in lacking.items()}
-        complete += whole
-    if lacking != header.missing_of or complete != (header.complete_rows or 0):
-        refuse("variables are not missing as often as it says")
-    return joined
+    found = []
+    for own_cells, block_parts in zip(cells_of, header.blocks, strict=True):
+        families = {}
+        for (name, side), parts in own_cells.items():
+            keys, rows, weights, squares = map(np.concatenate, zip(*parts, strict=True))
+            scope, tally = network.family(name), Tally(weights, rows.astype(np.float64), squares)
+            families[name, side] = Counts(scope, network.shape(scope), keys, tally)
+        number = sum(part.rows for part in block_parts)
+        missing_of, complete_rows = check_families(families, network, number)
+        counts = {scope: families[scope[-1], False] for scope in network.families}
+        complete = {}
+        if header.complete_rows is not None:  # perhaps there were none
+            complete = {
+                scope: families.get((scope[-1], True), _no_cells(scope, network))
+                for scope in network.families
+            }
+        found.append(SavedCounts(counts, complete, missing_of, complete_rows))
+    return found
 
 
 def _numbers(batch: Any) -> tuple[tuple[Any, Any, Any], NDArray[np.int32]]:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import SetsOf
-from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.saved.parts import Block, CountedPart
 
 CLOSE = 1e-9  # relative: sums of weights are made in any order
@@ -221,32 +221,8 @@ def check_tally(numbers: Numbers) -> None:
         refuse("squared weights do not belong to the weights")
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of one family: their keys, ascending, with what was counted in each."""
-
-    scope: Scope
-    keys: NDArray[np.int64]
-    numbers: Numbers
-
-    def check(self, network: Network) -> None:
-        """Refuse keys that are not cells of the family."""
-        most = prod(size + 1 for size in network.shape(self.scope))
-        if len(self.keys) and (self.keys.min() < 0 or self.keys.max() >= most):
-            refuse(f"the family of {self.scope[-1]!r} has a cell that does not exist")
-        if (np.diff(self.keys) <= 0).any():
-            refuse(f"the cells of the family of {self.scope[-1]!r} are not in order")
-
-    def marginal(self, variable: str, network: Network) -> FloatArray:
-        """The number of rows with each state of a variable, the last one for missing."""
-        shape = [size + 1 for size in network.shape(self.scope)]
-        codes = np.unravel_index(self.keys, shape)[self.scope.index(variable)]
-        size = network.cardinality(variable) + 1
-        return added_up(codes, self.numbers[0].astype(np.float64), size)
-
-
 def check_families(
-    families: Mapping[tuple[str, bool], Cells], network: Network, rows: int
+    families: Mapping[tuple[str, bool], Counts], network: Network, rows: int
 ) -> tuple[dict[str, int], int]:
     """Refuse counts of families that no rows can have: all are counts of the same rows.
 
@@ -255,12 +231,12 @@ def check_families(
     missing_of: dict[str, int] = {}
     complete_rows = 0
     for is_complete in (False, True):
-        own = {name: cells for (name, side), cells in families.items() if side == is_complete}
+        own = {name: counts for (name, side), counts in families.items() if side == is_complete}
         if not is_complete or own:
             if set(own) != set(network.variables):
                 refuse("it does not have the counts of all families")
             lacking = _check_side(own, network)
-            counted = int(own[network.variables[0]].numbers[0].sum())
+            counted = int(own[network.variables[0]].tally.rows.sum())
             if is_complete and any(lacking.values()):
                 refuse("its complete rows are not complete")
             if not is_complete and counted != rows:
@@ -271,28 +247,32 @@ def check_families(
     return missing_of, complete_rows
 
 
-def _check_side(own: Mapping[str, Cells], network: Network) -> dict[str, int]:
+def _check_side(own: Mapping[str, Counts], network: Network) -> dict[str, int]:
     """Refuse families that do not count the same rows; in how many each variable is missing."""
     marginal_of: dict[str, FloatArray] = {}
     weights = []
-    for cells in own.values():
-        cells.check(network)
-        weights.append(float(cells.numbers[1].sum()))
+    for name, counts in own.items():
+        keys = counts.keys
+        if len(keys) and (keys.min() < 0 or keys.max() >= prod(counts.radices)):
+            refuse(f"the family of {name!r} has a cell that does not exist")
+        if (np.diff(keys) <= 0).any():
+            refuse(f"the cells of the family of {name!r} are not in order")
+        weights.append(counts.total)
         if not isclose(weights[-1], weights[0], rel_tol=CLOSE, abs_tol=CLOSE):
             refuse("its families have different weights")
-        for variable in cells.scope:
-            found = cells.marginal(variable, network)
+        for variable, codes in counts.columns().items():
+            found = added_up(codes, counts.tally.rows, network.cardinality(variable) + 1)
             if (marginal_of.setdefault(variable, found) != found).any():
                 refuse(f"{variable!r} is counted differently in two families")
     return {name: int(marginal_of[name][-1]) for name in network.variables}
 
 
-def _check_complete(families: Mapping[tuple[str, bool], Cells]) -> None:
+def _check_complete(families: Mapping[tuple[str, bool], Counts]) -> None:
     """Refuse complete rows that are not among all rows."""
-    for (name, is_complete), cells in families.items():
+    for (name, is_complete), counts in families.items():
         if is_complete:
             every = families[name, False]
-            place = np.searchsorted(every.keys, cells.keys)
-            known = np.append(every.keys, -1)[place] == cells.keys
-            if not known.all() or (cells.numbers[0] > every.numbers[0][place]).any():
+            place = np.searchsorted(every.keys, counts.keys)
+            known = np.append(every.keys, -1)[place] == counts.keys
+            if not known.all() or (counts.tally.rows > every.tally.rows[place]).any():
                 refuse(f"the family of {name!r} has complete rows that are no rows")

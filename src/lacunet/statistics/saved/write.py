@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from lacunet.formats.files import STATISTICS
 from lacunet.model.network import Network
 from lacunet.output import replacing
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Statistics, summed
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.saved.header import (
     FAMILIES,
@@ -34,6 +33,9 @@ from lacunet.statistics.saved.header import (
 )
 from lacunet.statistics.saved.parts import Block, CountedPart, Fingerprint
 from lacunet.statistics.saved.soundness import Digest
+
+if TYPE_CHECKING:  # statistics write themselves by what is here
+    from lacunet.statistics.gather import Statistics
 
 
 def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
@@ -90,15 +92,13 @@ def write_rows(
 
 
 def write_families(
-    sources: Sequence[tuple[Statistics, Block]], method: str, path: str | PathLike[str]
+    whole: Header, sources: Sequence[tuple[Statistics, Block]], path: str | PathLike[str]
 ) -> Header:
-    """Write counts of families, those of each block apart."""
-    whole = header_of(summed([replace(one, parts=()) for one, _ in sources]))
+    """Write counts of families, those of each block apart; ``whole`` is the header of their sum."""
     with writing(path, whole.network) as file:
         for at, (statistics, _) in enumerate(sources):
             file.append_families(statistics, at)
-        blocks = tuple(block for _, block in sources)
-        return file.finish(replace(whole, method=method, blocks=blocks))
+        return file.finish(replace(whole, blocks=tuple(block for _, block in sources)))
 
 
 def families_part(statistics: Statistics, name: str, *, is_named: bool) -> CountedPart:
