@@ -22,7 +22,7 @@ from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.draw import SolvedBatch, batches_of, completions, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.distinct import LARGEST_KEY, distinct
+from lacunet.statistics.distinct import LARGEST_KEY, grouped_keys
 from lacunet.statistics.problems.compile import (
     Problems,
     components_of,
@@ -110,19 +110,11 @@ def _distinct(
     logs = np.bincount(boundaries.owners, np.log2(sizes), minlength=len(boundaries))
     if np.exp2(np.minimum(logs, 64)).sum() >= LARGEST_KEY:
         return distinct_rows(Ragged(states.starts, states.items.astype(np.int64)), component)
-    values = np.ones(len(boundaries), dtype=np.int64)
-    strides = np.ones(len(sizes), dtype=np.int64)
-    for back in range(1, 1 + int(boundaries.lengths.max(initial=0))):
-        owners = np.flatnonzero(boundaries.lengths >= back)
-        items = boundaries.starts[owners + 1] - back
-        strides[items] = values[owners]
-        values[owners] *= sizes[items]
+    strides, values = boundaries.strides(sizes)
     sums = np.concatenate([[0], np.cumsum(states.items * strides[places])])
     keys = sums[states.starts[1:]] - sums[states.starts[:-1]]
     keys += (np.cumsum(values) - values)[component]
-    found, problem = distinct(keys, int(values.sum()))
-    first = np.empty(len(found), dtype=np.int64)
-    first[problem] = np.arange(len(problem))
+    problem, first = grouped_keys(keys, int(values.sum()))
     return first, problem
 
 

@@ -36,7 +36,7 @@ from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.structure import slices_of
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, ranges
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, in_runs, ranges
 
 SWEEPS = 8
 TOLERANCE = 1e-4
@@ -60,18 +60,11 @@ class LoopyPlan:
 def loopy_plan_of(problems: Problems, chosen: Integers, deadline: Deadline = NEVER) -> LoopyPlan:
     """Lay out the chosen problems for loopy propagation."""
     graphs = []
-    for part in _parts(problems, chosen):
+    variables = np.cumsum(problems.members.lengths[problems.component[chosen]])
+    for part in in_runs(chosen, variables // VARIABLES_AT_A_TIME):
         deadline.check()
         graphs.append(factor_graph_of(problems, part))
     return LoopyPlan(problems, tuple(graphs))
-
-
-def _parts(problems: Problems, chosen: Integers) -> Iterator[Integers]:
-    variables = np.cumsum(problems.members.lengths[problems.component[chosen]])
-    part = variables // VARIABLES_AT_A_TIME
-    for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
-        if len(places):
-            yield places
 
 
 def loopy_expect(

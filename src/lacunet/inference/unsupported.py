@@ -24,7 +24,7 @@ or not at all:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,10 +57,7 @@ def unsupported_share(question: JointQuestion) -> float | None:
     masked = _masked(question.network, _bare_rows(question))
     if not masked:
         return 0.0
-    return _share(question, masked, question.calibrated(marginals=False).log_total)
-
-
-def _share(question: JointQuestion, masked: Mapping[str, FloatArray], log_total: float) -> float:
+    log_total = question.calibrated(marginals=False).log_total
     left = question.calibrated(masked, marginals=False).log_total
     return min(1.0, max(0.0, -math.expm1(min(0.0, left - log_total))))
 
@@ -94,6 +91,15 @@ class CptRow:
 
     variable: str
     place: tuple[int, ...]
+
+
+def masks_of(rows: Iterable[CptRow], network: Network) -> dict[str, Mask]:
+    """Some rows of CPTs as masks, by variable."""
+    found: dict[str, Mask] = {}
+    for row in rows:
+        shape = network.shape(network.parents(row.variable))
+        found.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
+    return found
 
 
 def bounds_over_bare_rows(
@@ -182,10 +188,7 @@ def _by_choice(
     open_scope = tuple(name for name in scope if name not in question.seen)
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
     scale, axes = asked.calibrated(marginals=False).log_total, len(open_scope)
-    bare_of: dict[str, Mask] = {}
-    for row in left:
-        shape = wide.shape(wide.parents(row.variable))
-        bare_of.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
+    bare_of = masks_of(left, wide)
     sure = _weights(asked, _masked(wide, bare_of), axes, scale)  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
     total = sure.sum(axis=tuple(range(axes))) + extra
@@ -290,9 +293,7 @@ def _most_weight(
     ]
     anything = {name: np.ones(network.cpt(name).table.shape) for name in below}
     nothing = {
-        name: np.where(bare[..., None], 0.0, anything[name])
-        if name in anything
-        else np.where(bare[..., None], 0.0, network.cpt(name).table)
+        name: np.where(bare[..., None], 0.0, anything.get(name, network.cpt(name).table))
         for name, bare in bare_of.items()
     }
     both = [

@@ -179,10 +179,20 @@ def grouped(
     >>> grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
     (array([1, 0, 1]), array([1, 2]))
     """
-    keys, bound = ordered_keys(columns, radices, length)
+    return grouped_keys(*ordered_keys(columns, radices, length))
+
+
+def grouped_keys(keys: Keys, bound: int) -> tuple[Index, Index]:
+    """The number of each key's group of equal keys, in ascending order, and a place of each.
+
+    Examples
+    --------
+    >>> grouped_keys(np.array([7, 2, 7]), 10)
+    (array([1, 0, 1]), array([1, 2]))
+    """
     found, group = distinct(keys, bound)
     member = np.empty(len(found), dtype=np.intp)
-    member[group] = np.arange(length)
+    member[group] = np.arange(len(keys))
     return group, member
 
 

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
-from lacunet.inference.unsupported import extreme_rows, unsupported_share
+from lacunet.inference.unsupported import extreme_rows, masks_of, unsupported_share
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.uncertainty.spread import BoundedSpread, Spread
 
@@ -195,10 +195,7 @@ def bounded_spread(
     if extremes is None:
         return spread
     seen = {name: state for name, state in asked.evidence.items() if name not in asked.do}
-    known: dict[str, Mask] = {}
-    for row in extremes.rows:
-        shape = network.shape(network.parents(row.variable))
-        known.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
+    known = masks_of(extremes.rows, network)
 
     @cache
     def by_rows(states: tuple[int, ...]) -> Spread:

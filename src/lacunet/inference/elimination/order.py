@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -291,13 +290,13 @@ def sweep(graph: Graph, source: int) -> list[int]:
 
     Parts of the graph that the source does not reach follow, each from its first node.
     """
-    degree = partial(_degree, graph)
     order, seen = [source], {source}
     rest = iter(range(len(graph.weights)))
     at = 0
     while True:
         for node in islice(order, at, None):
-            fresh = sorted(graph.neighbours[node] - seen, key=degree)
+            near = graph.neighbours[node] - seen
+            fresh = sorted(near, key=lambda other: (len(graph.neighbours[other]), other))
             seen.update(fresh)
             order.extend(fresh)
         at = len(order)
@@ -306,10 +305,6 @@ def sweep(graph: Graph, source: int) -> list[int]:
             return order
         seen.add(unreached)
         order.append(unreached)
-
-
-def _degree(graph: Graph, node: int) -> tuple[int, int]:
-    return len(graph.neighbours[node]), node
 
 
 def _far_ends(graph: Graph, rng: np.random.Generator) -> Iterator[int]:

@@ -24,11 +24,12 @@ import numpy as np
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
+from lacunet.inference.expectation.shards import strides_of
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.evidence import Factors
-from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
+from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges
 
 CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
 CELLS_OF_A_BLOCK = 2**17  # stays in the cache
@@ -106,10 +107,9 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
             ]
             raise OverBudgetError.component(names, memory)
         limit = min(CELLS_AT_A_TIME, cells_within(memory))
-        part = np.cumsum(run.cells[run.component]) // limit
-        for here in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
-            if len(here):
-                yield _batch(problems, run, here)
+        cells = np.cumsum(run.cells[run.component])
+        for here in in_runs(np.arange(len(cells)), cells // limit):
+            yield _batch(problems, run, here)
 
 
 def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
@@ -148,7 +148,7 @@ def _shapes(
     """The nodes in groups of one level and shape; ``shift`` turns a step into its node."""
     key = structure.level[step] * (1 + int(structure.shape.max())) + structure.shape[step]
     order = np.argsort(key, kind="stable")
-    for node in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+    for node in in_runs(order, key[order]):
         own = step[node]
         scope = structure.scope.take(own).items.reshape(len(node), -1)
         sizes = (int(structure.size[own[0]]), *structure.size[scope[0]].tolist())
@@ -156,20 +156,10 @@ def _shapes(
             sizes,
             node,
             begins.take(node).items.reshape(len(node), -1),
-            _strides(structure, own, len(sizes)),
+            strides_of(structure, own).items.reshape(len(node), -1, len(sizes)),
             scope + shift[node][:, None],
             place[node],
         )
-
-
-def _strides(structure: Structure, steps: Integers, axes: int) -> Integers:
-    """How each input of each of some steps of one shape moves along each axis of the clique."""
-    inputs = structure.kinds[structure.inputs.places(steps)]
-    strides = np.zeros((len(inputs), axes), dtype=np.int64)
-    moving = structure.axis.places(inputs)
-    owner = np.repeat(np.arange(len(inputs)), structure.axis.lengths_of(inputs))
-    strides[owner, structure.axis.items[moving]] = structure.stride[moving]
-    return strides.reshape(len(steps), -1, axes)
 
 
 def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch:

@@ -21,7 +21,7 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.distinct import stable_order
 from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers
+from lacunet.statistics.problems.ragged import Integers, in_runs
 
 STEPS_OF_A_RUN = 2**17
 CELLS_OF_A_SHARD = 2**24
@@ -85,16 +85,12 @@ def runs_of(problems: Problems) -> Iterator[ComponentRun]:
     by_rank = stable_order(rank[problems.component], len(order))
     ranks = rank[problems.component[by_rank]]
     run = np.cumsum(lengths[order]) // STEPS_OF_A_RUN
-    for components in np.split(np.arange(len(order)), np.flatnonzero(np.diff(run)) + 1):
-        if len(components):
-            start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
-            chosen = order[components]
-            structure = structure_of(
-                problems.factors.layout,
-                problems.members.take(chosen),
-                problems.boundaries.take(chosen),
-            )
-            yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
+    for components in in_runs(np.arange(len(order)), run):
+        start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
+        chosen = order[components]
+        members, boundaries = problems.members.take(chosen), problems.boundaries.take(chosen)
+        structure = structure_of(problems.factors.layout, members, boundaries)
+        yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
 
 def cells_within(memory: float) -> float:
@@ -118,11 +114,14 @@ def plan_of(
     shards: list[Shard] = []
     left_out: list[Integers] = []
     cost = np.zeros(3)
+    most_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
     for run in runs_of(problems):
         is_lean = run.cells > cells_within(memory)
         too_large = (is_lean & (run.lean_bytes > memory / 2))[run.component]
         left_out.append(run.problems[too_large])
-        for part in _parts(run, np.flatnonzero(~too_large), memory):
+        chosen = np.flatnonzero(~too_large)
+        cells = np.cumsum(run.cells[run.component[chosen]])
+        for part in in_runs(chosen, cells // most_cells):
             deadline.check()
             lean = bool(is_lean[run.component[part]].any())
             shard, own = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
@@ -133,15 +132,6 @@ def plan_of(
     return EvaluationPlan(
         problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist()
     )
-
-
-def _parts(run: ComponentRun, chosen: Integers, memory: float) -> Iterator[Integers]:
-    """Cut the chosen problems of a run so that each part has a bounded number of cells."""
-    limit = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
-    part = np.cumsum(run.cells[run.component[chosen]]) // limit
-    for places in np.split(chosen, np.flatnonzero(np.diff(part)) + 1):
-        if len(places):
-            yield places
 
 
 def _shard(

@@ -169,7 +169,7 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     """
     kinds = np.full(len(step), -1)
     large = np.flatnonzero(structure.cells[step] > least)
-    strides = _strides(structure, step[large])
+    strides = strides_of(structure, step[large])
     together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
         1 + int(structure.level.max(initial=0))
     ) + structure.level[step[large]]
@@ -179,7 +179,7 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     return kinds
 
 
-def _strides(structure: Structure, step: Integers) -> Ragged:
+def strides_of(structure: Structure, step: Integers) -> Ragged:
     """How each input of each message moves along each axis of the clique."""
     axes = 1 + structure.scope.lengths_of(step)
     inputs = structure.inputs.lengths_of(step)
@@ -253,5 +253,5 @@ def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recip
     sizes = _sizes(structure, int(stack.step[start]))
     inputs = len(stack.begins.row(start))
     begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
-    strides = _strides(structure, stack.step[start:stop]).items
+    strides = strides_of(structure, stack.step[start:stop]).items
     return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)

@@ -25,9 +25,15 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import distinct, stable_order
+from lacunet.statistics.distinct import distinct, grouped_keys, stable_order
 from lacunet.statistics.problems.layout import Layout
-from lacunet.statistics.problems.ragged import Integers, Ragged, concatenated, distinct_rows
+from lacunet.statistics.problems.ragged import (
+    Integers,
+    Ragged,
+    concatenated,
+    distinct_rows,
+    in_runs,
+)
 
 # A message is scaled to sum to one when this many slices went into it, and a product after
 # every so many inputs: at most 32 slices are multiplied before something is scaled, so that
@@ -75,10 +81,11 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
-    message_strides, message_size = _message_layout(scope, size)
+    strides, message_size = scope.strides(size[scope.items].astype(np.float64))
+    message_strides = np.minimum(strides, 2.0**62).astype(np.int64)
     cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
     step = inputs.owners
-    chosen, kinds = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
+    kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
     axis, stride, axis_size = _axes(
         inputs.items[chosen], step[chosen], scope, message_strides, slices, size
     )
@@ -115,7 +122,7 @@ def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
 def _shapes(scope: Ragged, size: Integers, inputs: Integers, clique: Integers) -> Integers:
     """A number for each combination of sizes and number of inputs."""
     most = 1 + int(inputs.max(initial=0))
-    chosen, group = _first_of(clique * most + inputs, (1 + int(clique.max(initial=0))) * most)
+    group, chosen = grouped_keys(clique * most + inputs, (1 + int(clique.max(initial=0))) * most)
     few = scope.take(chosen)
     sizes = Ragged(few.starts, size[few.items])
     return distinct_rows(sizes, size[chosen] * most + inputs[chosen])[1][group]
@@ -124,20 +131,12 @@ def _shapes(scope: Ragged, size: Integers, inputs: Integers, clique: Integers) -
 def _kinds(
     inputs: Integers, reader: Integers, clique: Integers, cliques: int, slices: Slices
 ) -> tuple[Integers, Integers]:
-    """One input of each kind, and the kind of each; ``reader`` has the cliques that they go to."""
+    """The kind of each input, and one of each kind; ``reader`` has the cliques that they go to."""
     least = int(slices.label.min(initial=0))
     labels, label = distinct(slices.label - least, 1 + int(slices.label.max(initial=0)) - least)
     source = np.concatenate([len(labels) + clique, label[::-1]])[inputs]  # slices from behind
     sources = len(labels) + cliques
-    return _first_of(reader * sources + source, cliques * sources)
-
-
-def _first_of(keys: Integers, bound: int) -> tuple[Integers, Integers]:
-    """Where each distinct key is, and the place of each key among them."""
-    found, group = distinct(keys, bound)
-    where = np.empty(len(found), dtype=np.int64)
-    where[group] = np.arange(len(keys))
-    return where, group
+    return grouped_keys(reader * sources + source, cliques * sources)
 
 
 def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
@@ -148,18 +147,6 @@ def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
         keys = rounds[rows.items] * len(rounds) + rows.items
         first[holds] = np.minimum.reduceat(keys, rows.starts[holds]) % len(rounds)
     return first
-
-
-def _message_layout(scope: Ragged, size: Integers) -> tuple[Integers, FloatArray]:
-    """The stride of each axis of each message (last axis fastest), and the messages' sizes."""
-    strides = np.ones(len(scope.items))
-    whole = np.ones(len(scope))
-    for back in range(1, 1 + int(scope.lengths.max(initial=0))):
-        rows = np.flatnonzero(scope.lengths >= back)
-        places = scope.starts[rows + 1] - back
-        strides[places] = whole[rows]
-        whole[rows] *= size[scope.items[places]]
-    return np.minimum(strides, 2.0**62).astype(np.int64), whole
 
 
 def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers) -> Ragged:
@@ -219,7 +206,7 @@ def _levels(
     factors = slice_counts.copy()
     is_scaled = (inputs > INPUTS_BEFORE_SCALING) | (reader < 0)
     order = stable_order(rounds, 1 + int(rounds.max(initial=0)))
-    for steps in np.split(order, np.flatnonzero(np.diff(rounds[order])) + 1):
+    for steps in in_runs(order, rounds[order]):
         is_scaled[steps] |= factors[steps] >= FACTORS_BEFORE_SCALING
         sending = steps[reader[steps] >= 0]
         np.maximum.at(level, reader[sending], level[sending] + 1)

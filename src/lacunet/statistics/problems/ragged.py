@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from lacunet.statistics.distinct import ascending, numbered, stable_order
 
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
 DENSE = 32  # cells of a matrix for each item: filling them takes less time than sorting it
 
 
@@ -97,6 +99,26 @@ class Ragged:
         lengths = self.lengths_of(rows)
         return Ragged.of_lengths(lengths, self.items[ranges(self.starts[rows], lengths)])
 
+    def strides(self, sizes: NDArray[Number]) -> tuple[NDArray[Number], NDArray[Number]]:
+        """Where each row lists the axes of a table: the stride of each, and each table's cells.
+
+        ``sizes`` are those of the axes; the last one of a table is the fastest.
+
+        Examples
+        --------
+        >>> axes = Ragged.of_lengths(np.array([2, 1]), np.array([9, 5, 9]))
+        >>> strides, cells = axes.strides(np.array([2, 3, 4]))
+        >>> strides.tolist(), cells.tolist()
+        ([3, 1, 1], [6, 4])
+        """
+        strides, cells = np.ones_like(sizes), np.ones(len(self), sizes.dtype)
+        for back in range(1, 1 + int(self.lengths.max(initial=0))):
+            rows = np.flatnonzero(self.lengths >= back)
+            places = self.starts[rows + 1] - back
+            strides[places] = cells[rows]
+            cells[rows] *= sizes[places]
+        return strides, cells
+
     def find(self, rows: Integers, items: Integers) -> Integers:
         """Where each item stands in its row, among the items of all rows; -1 where it does not.
 
@@ -173,6 +195,17 @@ def runs(numbers: Integers) -> list[tuple[int, int]]:
     """
     begins = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
     return list(zip(begins, [*begins[1:], len(numbers)], strict=True)) if begins else []
+
+
+def in_runs(items: Integers, numbers: Integers | NDArray[np.float64]) -> list[Integers]:
+    """The items in runs that have equal numbers.
+
+    Examples
+    --------
+    >>> [run.tolist() for run in in_runs(np.array([7, 3, 5]), np.array([0, 0, 1]))]
+    [[7, 3], [5]]
+    """
+    return np.split(items, np.flatnonzero(np.diff(numbers)) + 1) if len(items) else []
 
 
 def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
