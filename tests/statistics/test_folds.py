@@ -30,7 +30,7 @@ from lacunet.statistics.folds import (
 from lacunet.statistics.gather import Gathering, Needs, gather
 from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
-from lacunet.statistics.solved import solved_samples
+from lacunet.statistics.solved import SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
 from strategies import networks, tables
 
@@ -266,7 +266,7 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
     few = 0
     for found, sample in zip(solved.about(family, (2, 3)), folds.samples, strict=True):
         few += len(cells.in_folds(sample != 1)) < 100
-        expected = factored_mar(cells.sampled(sample)).about(family, (2, 3))
+        (expected,) = SolvedSamples(factored_mar(cells.sampled(sample))).about(family, (2, 3))
         for name, values in vars(found).items():
             np.testing.assert_allclose(values, getattr(expected, name), rtol=1e-12, atol=1e-12)
     assert few == 31

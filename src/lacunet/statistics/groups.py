@@ -77,11 +77,6 @@ class GroupedCounts:
         """The value of each variable in each configuration."""
         return unpack(self.cells, [size + 1 for size in self.cardinalities])
 
-    def tabled(self, family: Scope, sizes: Sequence[int]) -> FloatArray:
-        """The weights of the cells in the table of a family, all groups added up."""
-        place = self.in_family(family, sizes)
-        return added_up(place, self.tally.weights, prod(sizes)).reshape(sizes)
-
     def in_family(self, family: Scope, sizes: Sequence[int]) -> Keys:
         """Where each (group, cell) lies in the table of a family; the cells show all of it."""
         hidden = dict(zip(self.scope, self.columns(), strict=True))

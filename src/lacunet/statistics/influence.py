@@ -125,9 +125,7 @@ class Moving:
         folds = self.folded.cells.cardinalities[-1]
         first, length = (own[mass.group] for own in shown.entries)
         found = np.zeros(folds * cells)
-        before = np.cumsum(length)
-        is_small = len(before) and before[-1] < PAIRS_AT_A_TIME
-        for begin, end in [(0, len(length))] if is_small else runs(before // PAIRS_AT_A_TIME):
+        for begin, end in runs(np.cumsum(length) // PAIRS_AT_A_TIME):
             entry = np.repeat(np.arange(begin, end), length[begin:end])
             cell = ranges(first[begin:end], length[begin:end])
             found += added_up(

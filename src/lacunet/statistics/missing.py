@@ -7,7 +7,7 @@ summaries of batches give that of the whole with ``+``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -104,15 +104,8 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
         _patterns(table.take(slice(start, start + BLOCK_ROWS)))
         for start in range(0, max(table.rows, 1), BLOCK_ROWS)
     ]
-    patterns = reduce(add, parts)
-    return MissingSummary(
-        patterns.variables,
-        patterns.is_missing,
-        patterns.rows,
-        patterns.weights,
-        count(table, families),
-        count(complete, families),
-    )
+    shown, whole = count(table, families), count(complete, families)
+    return replace(reduce(add, parts), shown=shown, complete=whole)
 
 
 def rows_of(counts: Counts) -> FloatArray:

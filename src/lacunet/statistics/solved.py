@@ -96,10 +96,6 @@ class Solved:
     inside: GroupedCounts
     reached: GroupedCounts | None
 
-    def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
-        """What the groups add up to for one family that has this hidden part."""
-        return Reduced(*(one.table() for one in self.summands(family, sizes)))
-
     def summands(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Summands, ...]:
         """What adds up to the tables of `Reduced`, in their order."""
         cells, groups = self.inside, self.inside.groups
