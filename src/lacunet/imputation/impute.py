@@ -21,7 +21,7 @@ from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -117,10 +117,7 @@ def impute(
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
     shown = table
     if network.not_asked_of:  # what was not asked is filled in too: it is empty in the data
-        bare, plain = network.with_codes(network.codes_of), replace(given, not_asked={})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # all was told when they were read first
-            shown = read_table(plain, bare, keep_sets=True)
+        shown = as_shown(given, network)
     if unsupported != "ignore" and network.support is not None:
         whole, rows = rows_with_mechanisms(network, table, given.latent)
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
@@ -130,6 +127,19 @@ def impute(
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
     frames = [_completed(network, frame, shown, one) for one in completions]
     return frames[0] if draws is None else frames
+
+
+def as_shown(data: Data, network: Network) -> EncodedTable:
+    """The rows by what they show alone, whatever was not asked; nothing is told a second time."""
+    bare = network.with_codes(network.codes_of)
+    return read_quietly(replace(data, not_asked={}), bare)
+
+
+def read_quietly(data: Data, network: Network) -> EncodedTable:
+    """Rows that were read before; all was told then."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return read_table(data, network, keep_sets=True)
 
 
 def refuse_no_draws(draws: int | None) -> None:

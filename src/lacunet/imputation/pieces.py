@@ -8,7 +8,6 @@ rows, never all.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,8 @@ from lacunet.completion.assumptions import (
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.shares import object_to_shares
-from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
@@ -35,7 +33,13 @@ from lacunet.data.whole import arrow_kind, replaced, spellings
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
-from lacunet.imputation.impute import completed_tables, refuse_no_draws, with_intervals
+from lacunet.imputation.impute import (
+    as_shown,
+    completed_tables,
+    read_quietly,
+    refuse_no_draws,
+    with_intervals,
+)
 from lacunet.model.network import Network
 
 
@@ -101,31 +105,21 @@ class _RepeatableRows:
         import pyarrow as pa
 
         network = self.network
-        bare = network.with_codes(network.codes_of) if network.not_asked_of else None
         for piece, table in rows_with_codes(self.source, self.data, network, tell=tell):
             frame, shown = pa.table(dict(piece.columns)), table
-            if bare is not None:
-                own = replace(
-                    self.data,
-                    source=frame,
-                    query=None,
-                    database=None,
-                    not_asked={},
-                    unknown="missing",
-                )
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", DataWarning)  # told of all rows together
-                    shown = read_table(own, bare, keep_sets=True)
+            if network.not_asked_of:
+                own = replace(self._of(frame), unknown="missing")
+                shown = as_shown(own, network)
             yield frame, table, shown
 
     def sure(self, learned: Any) -> Result:
         """The result with intervals; only one that has none needs the codes of all rows."""
-        opened = replace(self.data, source=self.source, query=None, database=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # told when they were read first
-            return with_intervals(
-                learned, self.network, lambda: read_table(opened, self.network, keep_sets=True)
-            )
+        opened = self._of(self.source)
+        return with_intervals(learned, self.network, lambda: read_quietly(opened, self.network))
+
+    def _of(self, source: Any) -> Data:
+        """The data that are read from a source that is open."""
+        return replace(self.data, source=source, query=None, database=None)
 
 
 @dataclass
