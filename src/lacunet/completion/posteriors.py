@@ -13,7 +13,7 @@ target has its own, since what is barren for one may matter to another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,6 @@ class Posteriors:
             },
             {v: RowBounds.joined([one.bounds_of[v] for one in parts]) for v in parts[0].bounds_of},
         )
-
-    def with_logs(self, log_probability: FloatArray) -> Posteriors:
-        """The same with other log-probabilities."""
-        return replace(self, log_probability=log_probability)
 
 
 def row_posteriors(

@@ -184,7 +184,7 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     if not asked.logs or (whole is network and shown is rows):
         return found
     whole_rows = row_posteriors(network, ruled(network, table), (), asked.memory)
-    return found.with_logs(whole_rows.log_probability)
+    return replace(found, log_probability=whole_rows.log_probability)
 
 
 def _each(targets: Any) -> Iterable[str]:

@@ -26,7 +26,6 @@ from lacunet.estimate.method import (
     Learned,
     Plan,
     Setting,
-    Stage,
     check_options,
     option,
 )
@@ -73,8 +72,9 @@ class Auto:
             return replace(plan, method=self.name)
         if look.partially == ():
             plan = DirectMCAR().plan(network, look)
-            stage = _explained(plan.stages[0], _frequencies)
-            return replace(plan, method=self.name, stages=(stage,), intention="no value is missing")
+            (closed,) = plan.stages
+            stages = (replace(closed, solve=partial(_frequencies, closed.solve)),)
+            return replace(plan, method=self.name, stages=stages, intention="no value is missing")
         em = EM(stop="heldout", time_limit=self.time_limit)
         plan = em.plan(network, look)
         closed, climb = plan.stages
@@ -96,11 +96,6 @@ class Auto:
         )
 
 
-def _explained(stage: Stage, words: Callable[..., Learned]) -> Stage:
-    """The stage with what was found in the data, and what was chosen, put into words."""
-    return replace(stage, solve=partial(words, stage.solve))
-
-
 def _frequencies(
     solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
@@ -116,14 +111,14 @@ def _em(
     setting: Setting,
 ) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
-    solve = heldout if isinstance(setting.prior, float) else to_its_end
+    solve, whole = heldout if isinstance(setting.prior, float) else to_its_end, setting.whole
     if statistics.stopped_by:
         out_of_time = statistics.stopped_by == "time limit"
         cut = "time was up" if out_of_time else "it was interrupted"
         choice = f"factored-mar alone: {cut} before the first EM step"
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
-    elif setting.whole is not None and not _has_steps(setting.whole):
-        learned, choice = closed, ""
+    elif whole is not None and (whole.ended is None or not whole.ended.iterations):
+        learned, choice = closed, ""  # as it was for all rows
     elif statistics.total < FEWEST_ROWS * (1 - ROUNDING) or not _can_hold_out(statistics, setting):
         rows = counted(statistics.rows, "row")
         learned, choice = closed, f"factored-mar alone: {rows}, too few to hold some out"
@@ -131,11 +126,6 @@ def _em(
         learned = solve(statistics, closed, setting)
         choice = learned.why
     return replace(learned, why=_why(statistics, learned, choice))
-
-
-def _has_steps(whole: Learned) -> bool:
-    """Whether EM made any step from the closed form."""
-    return whole.ended is not None and whole.ended.iterations > 0
 
 
 def _can_hold_out(statistics: Statistics, setting: Setting) -> bool:

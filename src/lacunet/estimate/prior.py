@@ -35,7 +35,7 @@ docs/prior.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -292,7 +292,10 @@ def learn_prior(
         for name, counts in counts_of.items()
     }
     learned = {name: own for name, own in counts_of.items() if name not in kept}
-    stacks = [(names, *_stacked(names, learned, possible_of)) for names in _of_one_shape(learned)]
+    stacks = [
+        (names, np.stack([learned[v] for v in names]), np.stack([possible_of[v] for v in names]))
+        for names in _of_one_shape(learned)
+    ]  # side by side on a first axis
     logs_of: dict[str, FloatArray] = {}
     for names, counts, possible in stacks:
         pseudo = np.stack([*components.pseudo_counts(counts, possible)])
@@ -321,18 +324,6 @@ def _of_one_shape(counts_of: Mapping[str, FloatArray]) -> Iterator[list[str]]:
     for shape, names in by_shape.items():
         step = max(CELLS_AT_ONCE // prod(shape), 1)
         yield from (names[start : start + step] for start in range(0, len(names), step))
-
-
-def _stacked(
-    names: Sequence[str],
-    counts_of: Mapping[str, FloatArray],
-    possible_of: Mapping[str, Possible],
-) -> tuple[FloatArray, Possible]:
-    """Counts of one shape, and which cells are possible, side by side on a first axis."""
-    return (
-        np.stack([counts_of[name] for name in names]),
-        np.stack([possible_of[name] for name in names]),
-    )
 
 
 def for_closed_form(
