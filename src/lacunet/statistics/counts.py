@@ -34,6 +34,18 @@ def added_up(place: NDArray[np.integer], weights: FloatArray | None, size: int) 
     return np.bincount(place, weights, minlength=size).astype(np.float64, copy=False)
 
 
+def quotient(part: FloatArray | float, whole: FloatArray, otherwise: float = 0.0) -> FloatArray:
+    """Each part divided by its whole; ``otherwise`` where that is zero.
+
+    Examples
+    --------
+    >>> quotient(np.array([3.0, 1.0]), np.array([4.0, 0.0])).tolist()
+    [0.75, 0.0]
+    """
+    out = np.full(np.broadcast(part, whole).shape, otherwise)
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
+
+
 def added_fields(one: Value, two: Value) -> Value:
     """A value whose fields are those of two values of its class, added."""
     names = [own.name for own in fields(one)]

@@ -38,7 +38,7 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_fields, added_up
+from lacunet.statistics.counts import added_fields, added_up, quotient
 from lacunet.statistics.distinct import Index, distinct
 from lacunet.statistics.groups import FoldedGroups
 from lacunet.statistics.problems.ragged import ranges, runs
@@ -99,15 +99,15 @@ class Moving:
         mass, group = shown.groups.weights, shown.group
         entered = added_up(group, shown.tally.weights, len(mass))
         squares = added_up(folded.mass.group, folded.mass.tally.squares, len(mass))
-        number = _quotient(mass**2, squares)  # n_g
-        size = _quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
-        rest = _quotient(number**2 - number, size)
+        number = quotient(mass**2, squares)  # n_g
+        size = quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
+        rest = quotient(number**2 - number, size)
         unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
         beta = rest * unbiased
         alpha = np.where(size > 1, number - beta, number)
-        unit = _quotient(mass, number) ** 2
-        factor = np.sqrt(_quotient((number - 1).clip(0) * size, number * (size - 1)))
-        times = _quotient(mass, entered) * np.where(size <= LONE, 1.0, factor)  # n_g k_g / m_g
+        unit = quotient(mass, number) ** 2
+        factor = np.sqrt(quotient((number - 1).clip(0) * size, number * (size - 1)))
+        times = quotient(mass, entered) * np.where(size <= LONE, 1.0, factor)  # n_g k_g / m_g
         moved = folded.mass.tally.weights - times[folded.mass.group] * _entered(folded)
         moved[(size <= LONE)[folded.mass.group]] = 0.0
         return cls(
@@ -180,7 +180,3 @@ def influence(moving: Moving, family: Scope, sizes: Sequence[int]) -> Influence:
         rows(beta[in_group] * in_row),
         moves.reshape(folds, *sizes),
     )
-
-
-def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.counts import Counts, Tally, added_up, quotient
 from lacunet.statistics.errors import ScopeError
 
 BLOCK_ROWS = 2**18
@@ -79,7 +79,7 @@ class MissingSummary:
         missing, rows = self.missing_rows, float(self.rows.sum())
         spread = np.sqrt(np.outer(missing * (rows - missing), missing * (rows - missing)))
         apart = rows * (self.missing_together - self.expected_together)
-        return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+        return quotient(apart, spread)
 
     @property
     def complete_rows(self) -> float:

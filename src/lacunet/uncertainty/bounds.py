@@ -25,6 +25,7 @@ from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations, replicates
@@ -299,7 +300,7 @@ def _with_one_row(
     is_alone: NDArray[np.bool_],
 ) -> tuple[FloatArray, FloatArray]:
     """The rows that show a part, or one of those that may have it where nothing else is there."""
-    row = np.divide(may_squares, may, out=np.zeros_like(may), where=may > 0)
+    row = quotient(may_squares, may)
     is_one = is_alone & (shown == 0)
     return np.where(is_one, row, shown), np.where(is_one, row**2, shown_squares)
 
@@ -312,10 +313,8 @@ def _share(
     otherwise: float,
 ) -> tuple[FloatArray, FloatArray]:
     """The share of one part in two, and its standard error."""
-    total = part + rest
-    share = np.divide(part, total, out=np.full_like(total, otherwise), where=total > 0)
-    row = np.divide(part_squares + rest_squares, total, out=np.zeros_like(total), where=total > 0)
-    drawn = np.divide(part + row, total + 2 * row, out=np.full_like(total, 0.5), where=total > 0)
-    squares = part_squares + rest_squares
-    spread = np.sqrt(drawn * (1 - drawn) * squares)
-    return share, np.divide(spread, total, out=np.zeros_like(total), where=total > 0)
+    total, squares = part + rest, part_squares + rest_squares
+    row = quotient(squares, total)
+    drawn = quotient(part + row, total + 2 * row, 0.5)
+    error = quotient(np.sqrt(drawn * (1 - drawn) * squares), total)
+    return quotient(part, total, otherwise), error

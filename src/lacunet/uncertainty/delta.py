@@ -40,6 +40,7 @@ from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of, unsupported_share
 from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.spread import BoundedSpread, Spread
 
 JEFFREYS = 0.5
@@ -91,7 +92,7 @@ class AnsweredQuery:
             after = joint_marginals(near, families, both)
             gradients.append(
                 {
-                    name: probability * _quotient(here - there, near.cpt(name).table)
+                    name: probability * quotient(here - there, near.cpt(name).table)
                     for name, here, there in zip(names, after, before, strict=True)
                 }
             )
@@ -167,9 +168,8 @@ def _sizes(answer: FloatArray, variance: FloatArray, total: float) -> FloatArray
     One that less than half a row speaks for is as sure as from so many rows that all agree: they
     leave to half a row that does not the variance .5 / (n + .5)^2.
     """
-    most = np.full(answer.shape, np.inf)
-    sizes = np.divide(answer * (1 - answer), variance, out=most.copy(), where=variance > 0)
-    agree = np.sqrt(np.divide(JEFFREYS, variance, out=most, where=variance > 0)) - JEFFREYS
+    sizes = quotient(answer * (1 - answer), variance, np.inf)
+    agree = np.sqrt(quotient(JEFFREYS, variance, np.inf)) - JEFFREYS
     is_alone = answer * (1 - answer) * np.minimum(answer, 1 - answer) < JEFFREYS * variance
     is_alone |= variance == 0
     return np.asarray(np.where(is_alone, np.clip(agree, 0.0, total), sizes))
@@ -273,7 +273,7 @@ def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArr
     ``rows`` has an axis of length one for the child; without any the answer does not move.
     """
     apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
-    return _quotient(apart, np.broadcast_to(rows, apart.shape))
+    return quotient(apart, rows)
 
 
 def in_rows(
@@ -351,10 +351,10 @@ def without_prior(
             pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)
             total = rows_of[name] + pseudo
             apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
-            brought = _quotient((cpt * apart**2).sum(axis=-1, keepdims=True), total)
-            known[at] += float((brought * _quotient(pseudo, total)).sum())
-    share = 1 - np.minimum(_quotient(known, variance), 1)
-    return np.asarray(np.divide(variance, share, out=np.full(len(share), np.inf), where=share > 0))
+            brought = quotient((cpt * apart**2).sum(axis=-1, keepdims=True), total)
+            known[at] += float((brought * quotient(pseudo, total)).sum())
+    share = 1 - np.minimum(quotient(known, variance), 1)
+    return quotient(variance, share, np.inf)
 
 
 def _off_zero(network: Network, names: Sequence[str]) -> Network:
@@ -367,10 +367,6 @@ def _off_zero(network: Network, names: Sequence[str]) -> Network:
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
     return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
-
-
-def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
 
 
 def scope_of(target: str | Sequence[str]) -> Scope:

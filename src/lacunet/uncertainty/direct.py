@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.statistics.counts import Counts
+from lacunet.statistics.counts import Counts, quotient
 from lacunet.statistics.influence import Influence
 from lacunet.uncertainty.spread import Spread
 
@@ -51,9 +51,9 @@ def counted_spread(counts: Counts, table: FloatArray) -> Spread:
     """
     weight, squares = counts.dense(), counts.squares()
     total = weight.sum(axis=-1, keepdims=True)
-    rates = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    rates = quotient(weight, total)
     inside = squares * (1 - 2 * rates) + rates**2 * squares.sum(axis=-1, keepdims=True)
-    variance = _divided(np.maximum(inside, 0.0), total**2)
+    variance = quotient(np.maximum(inside, 0.0), total**2, np.inf)
     return Spread.of_variance(table, rates, variance, row_sizes(counts)[..., None])
 
 
@@ -66,15 +66,14 @@ def grouped_spread(moved: Influence, table: FloatArray) -> Spread:
         The CPT, as learned.
     """
     total = moved.weight.sum(axis=-1, keepdims=True)  # T_u
-    rates = np.divide(moved.weight, total, out=np.zeros_like(moved.weight), where=total > 0)
-    return Spread.of_variance(table, rates, _divided(moved.numerator(rates), total**2), total)
+    rates = quotient(moved.weight, total)
+    variance = quotient(moved.numerator(rates), total**2, np.inf)
+    return Spread.of_variance(table, rates, variance, total)
 
 
 def row_sizes(counts: Counts) -> FloatArray:
     r"""How many rows of equal weight each CPT row rests on: :math:`(\sum w)^2 / \sum w^2`."""
-    weight = counts.dense().sum(axis=-1)
-    squares = counts.squares().sum(axis=-1)
-    return np.asarray(np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0))
+    return quotient(counts.dense().sum(axis=-1) ** 2, counts.squares().sum(axis=-1))
 
 
 def rows_per_weight(counts: Counts) -> FloatArray:
@@ -83,10 +82,8 @@ def rows_per_weight(counts: Counts) -> FloatArray:
     One for rows that weigh one each, and where no row shows the family.
     """
     weight = counts.dense().sum(axis=-1, keepdims=True)
-    table = np.divide(counts.dense(), weight, out=np.zeros(counts.dense().shape), where=weight > 0)
-    sizes = counted_spread(counts, table).sizes
-    weight = np.broadcast_to(weight, sizes.shape)
-    return np.asarray(np.divide(sizes, weight, out=np.ones_like(sizes), where=weight > 0))
+    sizes = counted_spread(counts, quotient(counts.dense(), weight)).sizes
+    return quotient(sizes, weight, 1.0)
 
 
 @dataclass(frozen=True)
@@ -121,9 +118,3 @@ class Uncorrelated:
         pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
         found = found + pseudo_variances(asked, sizes_of, pseudo_of)
         return without_prior(asked, found, sizes_of, pseudo_of)
-
-
-def _divided(part: FloatArray, whole: FloatArray) -> FloatArray:
-    whole = np.broadcast_to(whole, part.shape)
-    divided = np.divide(part, whole, out=np.full(part.shape, np.inf), where=whole > 0)
-    return np.asarray(divided, np.float64)

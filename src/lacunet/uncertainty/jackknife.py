@@ -21,6 +21,7 @@ import numpy as np
 
 from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread
 
@@ -70,9 +71,8 @@ class Replicates:
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
         pseudo = self.pseudo_of[variable]
-        ones = np.ones_like(expected)
         with_prior = expected + pseudo.sum(axis=-1, keepdims=True)
-        held = np.divide(with_prior, expected, out=ones, where=expected > 0)
+        held = quotient(with_prior, expected, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(expected, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
         most = expected * self.worth_of.get(variable, np.ones(table.shape))

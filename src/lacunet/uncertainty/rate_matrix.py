@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.layout import Layout
@@ -147,11 +148,11 @@ class Curvature:
         room = np.minimum(self.cells[free.cell], self.cells[free.reference])
         speed = np.zeros(int(parts.max(initial=0)) + 1)
         np.maximum.at(speed, parts, np.abs(direction) / room)
-        scale = np.divide(MOVE, speed, out=np.zeros_like(speed), where=speed > 0)[parts]
+        scale = quotient(MOVE, speed)[parts]
         there = self.cells + free.spread_out(direction * scale, len(self.cells))
         back = self.cells - free.spread_out(direction * scale, len(self.cells))
         change = (self.step(there) - self.step(back))[free.cell] / 2
-        return np.divide(change, scale, out=np.zeros_like(change), where=scale > 0)
+        return quotient(change, scale)
 
 
 def information(curvature: Curvature, parts: Integers, progress: Progress = silent) -> FloatArray:

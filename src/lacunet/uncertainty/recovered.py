@@ -33,6 +33,7 @@ from lacunet.missingness.verdict import (
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.rows import Rows
@@ -60,8 +61,7 @@ class LeftOut(NamedTuple):
     @classmethod
     def each_row(cls, rows: Rows) -> LeftOut:
         """One of the copies of each distinct row; the last column numbers these."""
-        squares = rows.tally.squares
-        units = np.divide(rows.weights**2, squares, out=np.zeros_like(squares), where=squares > 0)
+        units = quotient(rows.weights**2, rows.tally.squares)
         weighty = np.flatnonzero(units)
         samples = np.ones((len(weighty), len(units)))
         samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / units[weighty], 1.0)
@@ -124,13 +124,7 @@ class Recovered:
 Laws = Mapping[Scope, Table]
 
 
-def recovered(
-    verdict: Verdict,
-    data: object,
-    groups: int = GROUPS,
-    *,
-    population: Laws | None = None,
-) -> Recovered:
+def recovered(verdict: Verdict, data: object, *, population: Laws | None = None) -> Recovered:
     """Estimate a query, and again without each part of the rows, by the estimand chosen first.
 
     What is known of the ``population`` is taken as exact.
@@ -140,7 +134,7 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    rows, folds = gathered_rows(verdict.graph, data, columns_needed(verdict), groups)
+    rows, folds = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
     assert folds is not None
     left_out = _left_out(verdict, rows, folds)
     every = np.ones(left_out.samples.shape[1])

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from lacunet.errors import check_level
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import quotient
 
 HALF_A_ROW = 0.5 - 1e-9  # or what rounding leaves of it
 ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
@@ -101,9 +102,7 @@ class Spread:
     @property
     def standard_error(self) -> FloatArray:
         """The standard error of each entry; infinite where the rows say nothing."""
-        spread = self.table * (1 - self.table)
-        nothing = np.full(spread.shape, np.inf)
-        return np.asarray(np.sqrt(np.divide(spread, self.sizes, out=nothing, where=self.sizes > 0)))
+        return np.asarray(np.sqrt(quotient(self.table * (1 - self.table), self.sizes, np.inf)))
 
     @property
     def row_sizes(self) -> FloatArray:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.solved import Reduced
 
 ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
@@ -33,11 +34,9 @@ def over_groups(
     fallen = np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)
     if not fallen.any():
         return groups.inside / total, 0.0
-    known = groups.observed > 0
-    share = np.divide(fallen, groups.observed, out=np.zeros_like(fallen), where=known)
+    share = quotient(fallen, groups.observed)
     stand_in = without_groups()  # F(y)
     empty = groups.observed - groups.shown
-    of_empty = np.divide(empty, groups.observed, out=np.zeros_like(empty), where=known)
-    in_part = (share - of_empty).clip(0.0) * stand_in
+    in_part = (share - quotient(empty, groups.observed)).clip(0.0) * stand_in
     fallback_mass = float(empty.sum() / total) + float(in_part.sum())
     return groups.inside / total + stand_in * share, fallback_mass

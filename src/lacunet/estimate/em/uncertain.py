@@ -12,6 +12,7 @@ from lacunet.inference.expectation.draw import batches_of, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.rate_matrix import Curvature, EmSpreads, em_spreads, parts_of
 
 SMALL = 1e-4  # how far cells are moved, relative to themselves
@@ -62,7 +63,7 @@ def said_by_rows(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], Fl
     weights, counted = problems.weights.sum(axis=1), problems.fixed.sum(axis=1)
 
     def said(moves: FloatArray) -> FloatArray:
-        slopes = np.divide(moves, cells, out=np.zeros_like(moves), where=cells > 0)
+        slopes = quotient(moves, cells)
         steps = SMALL / np.abs(slopes).max(axis=1)
         found = np.square(slopes) @ counted
         for batch in batches_of(problems, memory_budget(None)):
