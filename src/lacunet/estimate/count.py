@@ -29,9 +29,8 @@ from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
-    check_kinds,
-    check_same,
     header_of,
+    headers_of,
     saved_paths,
 )
 from lacunet.statistics.saved.parts import (
@@ -226,11 +225,8 @@ def merge_into(
         A file is not taken, or the parts do not belong together; nothing is written then.
     """
     parts = saved_paths(list(parts)) or parts
-    headers = [Header.read(part) for part in parts]
+    headers = headers_of(parts)
     network = headers[0].network
-    for part, header in zip(parts, headers, strict=True):
-        check_same(network, header.network, f"the statistics in {str(part)!r}")
-    check_kinds(headers)
     holders = [(repr(str(part)), own.blocks) for part, own in zip(parts, headers, strict=True)]
     notes = () if replacing else check_distinct(holders)
     stays = replaced(holders) if replacing else [[True] * len(own.blocks) for own in headers]

@@ -47,10 +47,10 @@ from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
-    check_kinds,
     check_parts,
     check_same,
     header_of,
+    headers_of,
     saved_paths,
 )
 from lacunet.statistics.saved.parts import CountedPart, design_notes
@@ -288,10 +288,7 @@ def _of_saved(
     """What files of statistics hold."""
     from lacunet.statistics.streamed import Streamed
 
-    headers = [Header.read(path) for path in paths]
-    for path, header in zip(paths, headers, strict=True):
-        check_same(network, header.network, f"the statistics in {str(path)!r}")
-    check_kinds(headers)
+    headers = headers_of(paths, network)
     parts = [part for header in headers for part in header.parts]
     _warn_of_design(parts)
     notes = (*check_parts(headers, paths), *design_notes(parts))

@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lacunet.data.batches import EncodedBatch
 from lacunet.data.coded import Coded, check_free
 from lacunet.data.errors import DataError, listed
-from lacunet.data.read import ReadReport
+from lacunet.data.read import Collected, ReadReport
 from lacunet.data.stream import Stretch
-from lacunet.data.table import Copies, Design, EncodedTable
+from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import (
@@ -134,25 +135,15 @@ class Streamed:
     def some_rows(self, most: int) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
         step, start = max(1, self.rows // most), 0
-        kept: list[EncodedTable] = []
+        kept = Collected(self.network.cardinality_of, {})
         for table in self.tables(ReadReport()):
-            kept.append(table.take(slice(-start % step, None, step)).without_sets())
+            own = table.take(slice(-start % step, None, step)).without_sets()
+            numbers, copies, design = own.row_numbers, own.copies, own.design
+            kept.append(
+                EncodedBatch(own.columns, own.weights, numbers, own.rows, None, copies, design)
+            )
             start += table.rows
-        columns = {
-            name: np.concatenate([table.columns[name] for table in kept])
-            for name in self.network.variables
-        }
-        weights = [table.weights for table in kept if table.weights is not None]
-        copies = [table.copies for table in kept if table.copies is not None]
-        designs = [table.design for table in kept if table.design is not None]
-        sizes = {name: self.network.cardinality(name) for name in columns}
-        whole = EncodedTable.of(
-            sizes,
-            columns,
-            np.concatenate(weights) if weights else None,
-            copies=Copies.joined(copies) if copies else None,
-            design=Design.joined(designs) if designs else None,
-        )
+        whole = kept.table
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 

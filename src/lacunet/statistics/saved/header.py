@@ -244,6 +244,21 @@ def check_kinds(headers: Sequence[Header]) -> None:
         )
 
 
+def headers_of(
+    paths: Sequence[str | PathLike[str]], network: Network | None = None
+) -> list[Header]:
+    """The headers of files whose statistics add up: those of one network, and of one kind.
+
+    Without a network it is that of the first.
+    """
+    headers = [Header.read(path) for path in paths]
+    for path, header in zip(paths, headers, strict=True):
+        label = f"the statistics in {str(path)!r}"
+        check_same(network or headers[0].network, header.network, label)
+    check_kinds(headers)
+    return headers
+
+
 def saved_paths(data: Any) -> list[Path]:
     """The files of statistics that data name, by themselves or by a pattern, if they do."""
     several = [data] if isinstance(data, str | PathLike) else data
