@@ -166,9 +166,7 @@ def _rest(number: int, rows: int) -> str:
     return f"{number:,} of {counted(rows, 'CPT row')} {verb} on the model alone"
 
 
-def configurations(
-    chosen: NDArray[np.bool_], parents: Scope, network: Network, most: int = NAMED
-) -> list[str]:
+def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) -> list[str]:
     """The chosen parent configurations in words, whole slices at a time.
 
     Examples
@@ -179,7 +177,7 @@ def configurations(
     """
     words: list[str] = []
     left = chosen.copy()
-    while left.any() and len(words) < most:
+    while left.any() and len(words) < NAMED:
         at: list[int | slice] = [int(place) for place in np.argwhere(left)[0]]
         for axis in range(len(parents)):
             wider = [*at[:axis], slice(None), *at[axis + 1 :]]

@@ -211,7 +211,7 @@ class ExtremeRows:
     highest: NDArray[np.int64]
 
 
-def extreme_rows(question: JointQuestion, most_choices: int = MOST_CHOICES) -> ExtremeRows | None:
+def extreme_rows(question: JointQuestion) -> ExtremeRows | None:
     """What `bounds_over_bare_rows` are reached by; None where they are outer bounds.
 
     Examples
@@ -225,7 +225,7 @@ def extreme_rows(question: JointQuestion, most_choices: int = MOST_CHOICES) -> E
     [[0], [1]]
     """
     rows = _rows_that_matter(question)
-    chosen = _first(rows, question.network, most_choices)
+    chosen = _first(rows, question.network, MOST_CHOICES)
     if len(chosen) < len(rows):
         return None
     try:
