@@ -165,32 +165,30 @@ def _send_to_variables(
 ) -> None:
     """Each factor tells each of its variables what follows from the others."""
     for axis in range(table.ndim - 1):
-        product = table
-        for other in range(table.ndim - 1):
-            if other != axis:
-                product = product * _incoming(block, table, to_factors, other)
         kept = tuple(place for place in range(1, table.ndim) if place != axis + 1)
-        said = product.sum(axis=kept)
+        said = _product(block, table, to_factors, without=axis).sum(axis=kept)
         sums = said.sum(axis=1, keepdims=True)
         _refuse_zeros(problems, block, sums)
         to_variables[block.edges[axis]] = said / sums
 
 
-def _incoming(
-    block: AlikeFactors, table: FloatArray, to_factors: FloatArray, axis: int
+def _product(
+    block: AlikeFactors, table: FloatArray, to_factors: FloatArray, without: int | None = None
 ) -> FloatArray:
-    """The messages along one axis, shaped to multiply the tables."""
-    shape = [len(table), *[1] * (table.ndim - 1)]
-    shape[axis + 1] = table.shape[axis + 1]
-    return to_factors.take(block.edges[axis]).reshape(shape)
+    """The tables times the messages along all axes, or all but one."""
+    product = table
+    for axis in range(table.ndim - 1):
+        if axis != without:
+            shape = [len(table), *[1] * (table.ndim - 1)]
+            shape[axis + 1] = table.shape[axis + 1]
+            product = product * to_factors.take(block.edges[axis]).reshape(shape)
+    return product
 
 
 def _belief(
     problems: Problems, block: AlikeFactors, table: FloatArray, to_factors: FloatArray
 ) -> FloatArray:
-    product = table
-    for axis in range(table.ndim - 1):
-        product = product * _incoming(block, table, to_factors, axis)
+    product = _product(block, table, to_factors)
     sums = product.reshape(len(product), -1).sum(axis=1)
     _refuse_zeros(problems, block, sums)
     return product / _along(sums, product.ndim)
@@ -256,9 +254,12 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     begins = np.cumsum(states) - states
     edges = _Edges(axes, states, slices.missing_stride[slices.missing.places(kind)], begins)
     weights = problems.weights[chosen][problem]
+    numbers = members.lengths_of(component)  # of the variables of each problem
+    shift = (np.cumsum(numbers) - numbers - members.starts[component])[problem]
+    variable = axes.items + shift[axes.owners]  # at each edge, numbered over all problems
     return FactorGraph(
         tuple(_factors(edges, starts, chosen[problem], weights)),
-        tuple(_variables(edges, _variable_of(edges, members, component, problem), weights)),
+        tuple(_variables(edges, variable, weights)),
         states,
     )
 
@@ -271,16 +272,6 @@ class _Edges:
     states: Integers
     strides: Integers
     begins: Integers
-
-
-def _variable_of(
-    edges: _Edges, members: Ragged, component: Integers, problem: Integers
-) -> Integers:
-    """The variable at each edge, numbered over all problems."""
-    lengths = members.lengths_of(component)
-    first = np.cumsum(lengths) - lengths
-    shift = (first - members.starts[component])[problem]
-    return edges.axes.items + shift[edges.axes.owners]
 
 
 def _factors(

@@ -295,7 +295,9 @@ def _by_number(hashes: Hashes, units: FloatArray, folds: Folds) -> Iterator[tupl
     """The rows with many units, and how many of them fall into each fold."""
     whole = _whole(units)
     for at in np.flatnonzero(whole > MANY_UNITS):
-        yield int(at), _drawn(hashes[at], whole[at], folds)
+        seed = int(hash64(hashes[at : at + 1], folds.seed % 2**31)[0])
+        drawn = np.random.default_rng(seed).multinomial(int(whole[at]), folds.shares)
+        yield int(at), drawn.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,13 +398,6 @@ def _dealt_to(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
     ends = np.cumsum(folds.shares[: parts - 1]) * folds.groups
     again = _uniform((chance * 2.0**53).astype(np.uint64), folds.seed, 1)
     return group * parts + np.searchsorted(ends, again, "right")
-
-
-def _drawn(row: np.uint64, units: float, folds: Folds) -> FloatArray:
-    """How many of the units of one row fall into each fold."""
-    seed = int(hash64(np.array([row]), folds.seed % 2**31)[0])
-    drawn = np.random.default_rng(seed).multinomial(int(units), folds.shares)
-    return drawn.astype(np.float64)
 
 
 def _uniform(hashes: Hashes, seed: int, salt: int) -> FloatArray:

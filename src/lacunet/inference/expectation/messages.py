@@ -57,28 +57,32 @@ def messages_of(
     # what to add to a source to get its place among all steps, or slices, of the problems
     step_shift = np.repeat(begins - steps[component], lengths)
     slice_shift = np.repeat(slice_begins - structure.slices.of_component[component], lengths)
-    places = _Places(step, step_shift, slice_shift, starts, names)
-    kept, inputs, number = _interned(structure, places)
+    number = np.full(len(step), -1)  # of the message of each step
+    level = structure.level[step]
+    order = stable_order(level, 1 + int(level.max(initial=0)))
+    done = 0
+    kept, read = [], []
+    for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
+        inputs = structure.inputs.take(step[here])
+        owner = here[inputs.owners]
+        name = np.empty_like(inputs.items)  # tells inputs apart
+        place = np.empty_like(inputs.items)  # says where they are
+        slices = np.flatnonzero(inputs.items < 0)
+        messages = np.flatnonzero(inputs.items >= 0)
+        at = ~inputs.items[slices] + slice_shift[owner[slices]]
+        name[slices], place[slices] = names[at], starts[at]
+        sent = number[inputs.items[messages] + step_shift[owner[messages]]]
+        name[messages], place[messages] = MESSAGE + sent, ~sent
+        first, group = distinct_rows(Ragged(inputs.starts, name), structure.variable[step[here]])
+        number[here] = done + group
+        done += len(first)
+        kept.append(step[here[first]])
+        read.append(Ragged(inputs.starts, place).take(first))
     served = (np.repeat(weights[chosen], lengths) for weights in problems.weights.T)
     mass = np.stack([np.bincount(number, weights) for weights in served], axis=1).astype(np.float64)
-    return Messages(kept, inputs, number[begins + _last_step(structure, component)], mass)
-
-
-@dataclass(frozen=True)
-class _Places:
-    """The steps of all problems, and how to find what each reads."""
-
-    step: Integers
-    step_shift: Integers
-    slice_shift: Integers
-    slice_start: Integers
-    slice_name: Integers
-
-
-def _last_step(structure: Structure, component: Integers) -> Integers:
-    """The step of each component, counted within it, whose message has no axes."""
-    last = np.flatnonzero(structure.scope.lengths == 0)  # one a component, in their order
-    return (last - structure.of_component[:-1])[component]
+    last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component
+    last_step = begins + (last - steps[:-1])[component]
+    return Messages(np.concatenate(kept), joined(read), number[last_step], mass)
 
 
 def slice_starts(
@@ -95,38 +99,3 @@ def slice_starts(
     moves = Ragged.of_lengths(counts, slices.observed_stride[seen] * problems.states.items[states])
     starts = layout.offsets[slices.family[kind]] + moves.sums
     return starts, starts + LABEL * slices.label[kind], np.cumsum(lengths) - lengths
-
-
-def _interned(structure: Structure, places: _Places) -> tuple[Integers, Ragged, Integers]:
-    """The step of each distinct message, its inputs, and the message of every step."""
-    step = places.step
-    number = np.full(len(step), -1)
-    level = structure.level[step]
-    order = stable_order(level, 1 + int(level.max(initial=0)))
-    done = 0
-    kept, parts = [], []
-    for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
-        names, reads = _read(structure, places, here, number)
-        first, group = distinct_rows(names, structure.variable[step[here]])
-        number[here] = done + group
-        done += len(first)
-        kept.append(step[here[first]])
-        parts.append(reads.take(first))
-    return np.concatenate(kept), joined(parts), number
-
-
-def _read(
-    structure: Structure, places: _Places, here: Integers, number: Integers
-) -> tuple[Ragged, Ragged]:
-    """The inputs of some steps: by names that tell them apart, and by where they are."""
-    inputs = structure.inputs.take(places.step[here])
-    owner = here[inputs.owners]
-    names = np.empty_like(inputs.items)
-    reads = np.empty_like(inputs.items)
-    slices = np.flatnonzero(inputs.items < 0)
-    messages = np.flatnonzero(inputs.items >= 0)
-    at = ~inputs.items[slices] + places.slice_shift[owner[slices]]
-    names[slices], reads[slices] = places.slice_name[at], places.slice_start[at]
-    sent = number[inputs.items[messages] + places.step_shift[owner[messages]]]
-    names[messages], reads[messages] = MESSAGE + sent, ~sent
-    return Ragged(inputs.starts, names), Ragged(inputs.starts, reads)

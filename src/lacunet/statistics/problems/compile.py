@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, stable_order, unpack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
@@ -235,7 +235,7 @@ def _compiled(
     values = boundary_values(table, weighing, patterns, components)
     return Problems(
         layout,
-        _complete_counts(layout, table, weighing),
+        np.concatenate([_family_counts(table, weighing, f) for f in layout.network.families]),
         components.members,
         components.boundaries,
         values.component,
@@ -298,13 +298,8 @@ def _added(group: Integers, weights: Any, groups: int) -> Any:
     return csr_array((ones, (group, rows)), shape=(groups, len(group))) @ weights
 
 
-def _complete_counts(layout: Layout, table: EncodedTable, weighing: Weighing) -> FloatArray:
-    """The counts of each family among the rows that show all of it, end to end."""
-    families = [layout.network.family(name) for name in layout.network.variables]
-    return np.concatenate([_family_counts(table, weighing, family) for family in families])
-
-
-def _family_counts(table: EncodedTable, weighing: Weighing, family: Sequence[str]) -> FloatArray:
+def _family_counts(table: EncodedTable, weighing: Weighing, family: Scope) -> FloatArray:
+    """The counts of a family among the rows that show all of it."""
     sizes = [table.cardinality_of[name] for name in family]
     columns = [table.columns[name] for name in family]
     if any(table.missing_of[name] for name in family):
@@ -340,7 +335,10 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
     place_of = {name: place for place, name in enumerate(table.variables)}
     partial = table.partially_observed
     if len(partial) <= LONGEST_DIRECT_KEY:
-        found, group = distinct(_bit_keys(table), 2 ** len(partial))
+        keys = np.zeros(table.rows, dtype=np.int64)  # a bit for each partially observed variable
+        for bit, name in enumerate(partial):
+            keys |= (table.columns[name] == table.cardinality_of[name]).astype(np.int64) << bit
+        found, group = distinct(keys, 2 ** len(partial))
         bits = np.empty((len(found), len(partial)), dtype=bool, order="F")
         for bit in range(len(partial)):
             np.not_equal(found & (1 << bit), 0, out=bits[:, bit])
@@ -352,14 +350,6 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
     return DistinctPatterns(
         missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order)
     )
-
-
-def _bit_keys(table: EncodedTable) -> Integers:
-    """The pattern of each row as an integer, one bit for each partially observed variable."""
-    keys = np.zeros(table.rows, dtype=np.int64)
-    for bit, name in enumerate(table.partially_observed):
-        keys |= (table.columns[name] == table.cardinality_of[name]).astype(np.int64) << bit
-    return keys
 
 
 def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
