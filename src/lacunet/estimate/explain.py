@@ -313,13 +313,12 @@ def rows_entering(
     condition asks to be shown, and agrees with ``values`` where these say anything; the
     variables summed over are free.
     """
-    return tuple(_order(order, table, values) for order in estimand.orders)
-
-
-def _order(order: tuple[Factor, ...], table: EncodedTable, values: Mapping[str, int]) -> OrderRows:
-    factors = tuple(FactorRows(factor, _rows(factor, table, values)) for factor in order)
-    together = np.unique(np.concatenate([one.rows for one in factors]))
-    return OrderRows(factors, together)
+    found = []
+    for order in estimand.orders:
+        factors = tuple(FactorRows(factor, _rows(factor, table, values)) for factor in order)
+        together = np.unique(np.concatenate([one.rows for one in factors]))
+        found.append(OrderRows(factors, together))
+    return tuple(found)
 
 
 def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> RowNumbers:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lacunet.deadline import Deadline
-from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.em.fit import Fit, Fitting, Seeds
 from lacunet.estimate.method import Concentration
 from lacunet.estimate.prior import (
@@ -25,7 +24,6 @@ from lacunet.estimate.prior import (
     possible_cells,
     pseudo_counts,
 )
-from lacunet.inference.engine import Engine
 from lacunet.statistics.problems.layout import Layout
 
 SHARE_OF_TIME = 0.7  # of the time left, at most, with one pseudo-count per cell
@@ -55,23 +53,17 @@ def fit_and_learn_prior(
         return first, before
     if at.reason == "interrupted":
         return first, before.keeping(before)
-    prior = before if is_given else _of_expected(engine, at, before, deadline)
-    concentration = flat_concentration(prior, engine.problems.layout)
+    prior, layout = before, engine.problems.layout
+    if not is_given:
+        expected = at.expected
+        if expected is None:
+            expected = engine.expect(at.cells, deadline=deadline, messages=at.messages).counts
+        tables = layout.tables(expected)
+        counts = {name: tables[name] for name in before}
+        prior = learn_prior(counts, before.kept, possible_cells(layout.network))
+    concentration = flat_concentration(prior, layout)
     found = replace(fitting, prior=concentration).refit(first, seeds)
     return (first, before.keeping(before)) if found is None else (found, prior)
-
-
-def _of_expected(
-    engine: Engine, at: Climb, before: LearnedPrior, deadline: Deadline
-) -> LearnedPrior:
-    """The prior learned from the counts that are expected there."""
-    expected = at.expected
-    if expected is None:
-        expected = engine.expect(at.cells, deadline=deadline, messages=at.messages).counts
-    layout = engine.problems.layout
-    tables = layout.tables(expected)
-    counts = {name: tables[name] for name in before}
-    return learn_prior(counts, before.kept, possible_cells(layout.network))
 
 
 def flat_concentration(prior: Prior, layout: Layout) -> Concentration:

@@ -67,7 +67,7 @@ from lacunet.estimate.prior import (
 from lacunet.inference.engine import Engine, Inference, SelectedEngine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
-from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
 
@@ -219,7 +219,10 @@ def climb_from(
         deadline.check()
         if climber.options.stop == "heldout":
             seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
-        problems = _in_parts(statistics, climber.options.stop == "heldout")
+        problems, folds = statistics.problems, statistics.folds
+        if folds is not None:  # what is learned from, and what is held out if anything is
+            is_heldout = climber.options.stop == "heldout"
+            problems = problems.sampled(folds.aside if is_heldout else folds.samples[:1])
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
         if recorded:
             engine = _with_unrecorded(engine, recorded, setting, climber)
@@ -339,15 +342,6 @@ def _learning(
     given = replace(setting, prior=prior, progress=checked)
     found = climber.closed.solve(sample, Learned(), given)
     return layout.flat(found.tables)
-
-
-def _in_parts(statistics: Statistics, heldout: bool) -> Problems:
-    """The problems in one part, or in two: what is learned from and what is held out."""
-    problems, folds = statistics.problems, statistics.folds
-    assert problems is not None
-    if folds is None:
-        return problems
-    return problems.sampled(folds.aside if heldout else folds.samples[:1])
 
 
 def ended_of(climber: Climber, climbed: Climbed) -> Ended:
