@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -45,6 +46,7 @@ class _Stack:
     ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
     """
 
+    structure: Structure
     step: Integers
     place: Integers
     mass: FloatArray
@@ -54,16 +56,71 @@ class _Stack:
     keep: bool
     is_lean: bool
 
+    @cached_property
+    def offsets(self) -> tuple[Integers, Mapping[int, Integers]]:
+        """How far each cell of a clique is from where an input begins, if an index of it is kept.
 
-@dataclass(frozen=True)
-class _Offsets:
-    """How far each cell of a clique is from where an input begins.
+        That is the row of each input in the table of its step's shape, and these tables.
+        """
+        structure, inputs, kinds = self.structure, self.begins.lengths, len(self.structure.axis)
+        row = np.zeros(len(self.begins.items), dtype=np.int64)
+        gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
+        if not len(gathered):
+            return row, {}
+        shape = np.repeat(structure.shape[self.step], inputs)[gathered]
+        kind = structure.kinds[structure.inputs.places(self.step)][gathered]
+        shapes = 1 + int(shape.max())
+        found, place = distinct(shape * kinds + kind, shapes * kinds)
+        starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
+        row[gathered] = place - starts[shape]
+        step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
+        step[structure.shape[self.step]] = self.step
+        table_of = {}
+        for own in np.flatnonzero(np.diff(starts)).tolist():
+            chosen = found[starts[own] : starts[own + 1]] - own * kinds
+            table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
+        return row, table_of
 
-    Input ``i`` has the row ``row[i]`` of the table of its step's shape, in ``table_of``.
-    """
+    def group(self, start: int, stop: int) -> Gathered | Dense:
+        """Some of the messages, to be computed together."""
+        begin, end = int(self.place[start]), int(self.place[stop])
+        scaling = None
+        if self.structure.is_scaled[self.step[start]]:
+            begins = self.place[start : stop + 1] - begin
+            scaling = Scaling(begins[:-1], np.diff(begins), self.mass[start:stop])
+        if self.is_dense[start]:
+            recipe = self._recipe(start, stop)
+            return dense_of(begin, end, recipe, scaling, self.keep, self.is_lean)
+        source = self._index(start, stop) if self.keep else self._recipe(start, stop)
+        return Gathered(begin, end, source, scaling)
 
-    row: Integers
-    table_of: Mapping[int, Integers]
+    def _index(self, start: int, stop: int) -> Integers:
+        """The index of a group: input, eliminated state, cell of message; a run of each shape."""
+        row, table_of = self.offsets
+        inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
+        states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
+        index = np.empty((inputs, states, int(self.place[stop]) - begin), dtype=np.int64)
+        turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
+        for one, two in pairwise([start, *turns, stop]):
+            own = slice(int(self.begins.starts[one]), int(self.begins.starts[two]))
+            table = table_of[int(self.structure.shape[self.step[one]])]
+            steps = table.take(row[own].reshape(-1, inputs).T, axis=0)
+            begins = self.begins.items[own].reshape(-1, inputs).T
+            cells = index[:, :, int(self.place[one]) - begin : int(self.place[two]) - begin]
+            np.add(
+                steps.transpose(0, 2, 1, 3),  # input, message, state, cell
+                begins[:, None, :, None],
+                out=cells.reshape(inputs, states, two - one, -1, copy=False),
+            )
+        return index
+
+    def _recipe(self, start: int, stop: int) -> Recipe:
+        """The recipe of a run of messages of one shape."""
+        sizes = _sizes(self.structure, int(self.step[start]))
+        inputs = len(self.begins.row(start))
+        begins = self.begins.items[self.begins.starts[start] : self.begins.starts[stop]]
+        strides = strides_of(self.structure, self.step[start:stop]).items
+        return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)
 
 
 def shard_of(
@@ -110,6 +167,7 @@ def shard_of(
     begins = read.items.copy()
     begins[read.items < 0] = place_of[~read.items[read.items < 0]]
     stack = _Stack(
+        structure,
         step[order],
         place,
         messages.mass[order],
@@ -119,32 +177,9 @@ def shard_of(
         keep,
         is_lean,
     )
-    offsets = _offsets(stack, structure)
     bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
-    groups = tuple(_group(stack, structure, offsets, start, stop) for start, stop in bounds)
+    groups = tuple(stack.group(start, stop) for start, stop in bounds)
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
-
-
-def _offsets(stack: _Stack, structure: Structure) -> _Offsets:
-    """The offsets of all inputs that are read through an index which is kept."""
-    inputs, kinds = stack.begins.lengths, len(structure.axis)
-    row = np.zeros(len(stack.begins.items), dtype=np.int64)
-    gathered = np.flatnonzero(np.repeat(~stack.is_dense & stack.keep, inputs))
-    if not len(gathered):
-        return _Offsets(row, {})
-    shape = np.repeat(structure.shape[stack.step], inputs)[gathered]
-    kind = structure.kinds[structure.inputs.places(stack.step)][gathered]
-    shapes = 1 + int(shape.max())
-    found, place = distinct(shape * kinds + kind, shapes * kinds)
-    starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
-    row[gathered] = place - starts[shape]
-    step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
-    step[structure.shape[stack.step]] = stack.step
-    table_of = {}
-    for own in np.flatnonzero(np.diff(starts)).tolist():
-        chosen = found[starts[own] : starts[own + 1]] - own * kinds
-        table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
-    return _Offsets(row, table_of)
 
 
 def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
@@ -207,51 +242,3 @@ def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
     changes[1:] |= part[1:] != part[:-1]
     starts = np.flatnonzero(changes)
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True))
-
-
-def _group(
-    stack: _Stack, structure: Structure, offsets: _Offsets, start: int, stop: int
-) -> Gathered | Dense:
-    begin, end = int(stack.place[start]), int(stack.place[stop])
-    scaling = None
-    if structure.is_scaled[stack.step[start]]:
-        begins = stack.place[start : stop + 1] - begin
-        scaling = Scaling(begins[:-1], np.diff(begins), stack.mass[start:stop])
-    if stack.is_dense[start]:
-        recipe = _recipe(stack, structure, start, stop)
-        return dense_of(begin, end, recipe, scaling, stack.keep, stack.is_lean)
-    if not stack.keep:
-        return Gathered(begin, end, _recipe(stack, structure, start, stop), scaling)
-    return Gathered(begin, end, _index(stack, structure, offsets, start, stop), scaling)
-
-
-def _index(
-    stack: _Stack, structure: Structure, offsets: _Offsets, start: int, stop: int
-) -> Integers:
-    """The index of a group: input, eliminated state, cell of message; a run of each shape."""
-    first = int(stack.step[start])
-    inputs = int(stack.begins.starts[start + 1] - stack.begins.starts[start])
-    states, begin = int(structure.size[first]), int(stack.place[start])
-    index = np.empty((inputs, states, int(stack.place[stop]) - begin), dtype=np.int64)
-    turns = stack.turns[bisect_right(stack.turns, start) : bisect_left(stack.turns, stop)]
-    for one, two in pairwise([start, *turns, stop]):
-        own = slice(int(stack.begins.starts[one]), int(stack.begins.starts[two]))
-        table = offsets.table_of[int(structure.shape[stack.step[one]])]
-        steps = table.take(offsets.row[own].reshape(-1, inputs).T, axis=0)
-        begins = stack.begins.items[own].reshape(-1, inputs).T
-        cells = index[:, :, int(stack.place[one]) - begin : int(stack.place[two]) - begin]
-        np.add(
-            steps.transpose(0, 2, 1, 3),  # input, message, state, cell
-            begins[:, None, :, None],
-            out=cells.reshape(inputs, states, two - one, -1, copy=False),
-        )
-    return index
-
-
-def _recipe(stack: _Stack, structure: Structure, start: int, stop: int) -> Recipe:
-    """The recipe of a run of messages of one shape."""
-    sizes = _sizes(structure, int(stack.step[start]))
-    inputs = len(stack.begins.row(start))
-    begins = stack.begins.items[stack.begins.starts[start] : stack.begins.starts[stop]]
-    strides = strides_of(structure, stack.step[start:stop]).items
-    return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)
