@@ -104,10 +104,12 @@ def count(
     network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)
+    name, is_named = name_of(data, part), part is not None
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
             found = _of_families(network, source, method, progress)
-            return _with_part(found, _families_part(found, data, part), data)
+            counted = families_part(found, name, is_named=is_named)
+            return _with_part(found, counted if name else unnamed_part(found.rows), data)
         read_report = ReadReport()
         parts = _distinct(network, source, budget, read_report)
         whole = next(parts)
@@ -117,11 +119,10 @@ def count(
                 "the memory budget.",
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
-        table, fingerprint, name = whole.table(), Fingerprint(), name_of(data, part)
+        table, fingerprint = whole.table(), Fingerprint()
         fingerprint.add(whole.columns, whole.counts)
-        counted = fingerprint.part(
-            name, rows=table.row_count, total=table.total, is_named=part is not None
-        )
+        rows, total = table.row_count, table.total
+        counted = fingerprint.part(name, rows=rows, total=total, is_named=is_named)
         found = Statistics(
             tally=whole.all_rows,
             missing_of=table.missing_of,
@@ -131,7 +132,7 @@ def count(
             network=network,
             method=method,
         )
-        return _with_part(found, counted if name else unnamed_part(table.row_count), data)
+        return _with_part(found, counted if name else unnamed_part(rows), data)
 
 
 def _refuse_counted(data: Data) -> None:
@@ -155,13 +156,6 @@ def _with_part(found: Statistics, part: CountedPart, data: Data) -> Statistics:
 def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPart:
     """The part with what its statistics do not keep of the data."""
     return replace(part, is_designed=data.has_design, cells_of_sets=found.cells_of_sets)
-
-
-def _families_part(found: Statistics, data: Any, part: str | None) -> CountedPart:
-    name = name_of(data, part)
-    if not name:
-        return unnamed_part(found.rows)
-    return families_part(found, name, is_named=part is not None)
 
 
 def count_into(

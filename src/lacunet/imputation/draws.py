@@ -67,25 +67,19 @@ def _as_learned(result: Result, tables: Tables) -> Network:
 
 
 def _drawn(sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator) -> list[Tables]:
+    """The draws; those of CPT rows with few rows for an entry are by effective sizes."""
     covariance = sure.covariance
     if isinstance(covariance, EmSpreads):
-        found = by_covariance(sure.network, covariance, number, rng)
-        return _with_thin_rows(found, JEFFREYS, sure, prior, rng)
-    if isinstance(covariance, Replicates):
-        found = by_replicates(sure.network, covariance, number, rng)
-        return _with_thin_rows(found, FEW, sure, prior, rng)
-    return by_sizes(sure, prior, number, rng)
-
-
-def _with_thin_rows(
-    found: list[Tables], few: float, sure: Uncertainty, prior: Prior, rng: np.random.Generator
-) -> list[Tables]:
-    """The draws, where those of CPT rows with so few rows for an entry are by effective sizes."""
+        found, few = by_covariance(sure.network, covariance, number, rng), JEFFREYS
+    elif isinstance(covariance, Replicates):
+        found, few = by_replicates(sure.network, covariance, number, rng), FEW
+    else:
+        return by_sizes(sure, prior, number, rng)
     thin_of = {name: _are_thin(sure, name, few) for name in sure.spread_of}
     thin_of = {name: are_thin for name, are_thin in thin_of.items() if are_thin.any()}
     if not thin_of:
         return found
-    by_size = by_sizes(sure, prior, len(found), rng)
+    by_size = by_sizes(sure, prior, number, rng)
     return [
         {**one, **{name: np.where(own, two[name], one[name]) for name, own in thin_of.items()}}
         for one, two in zip(found, by_size, strict=True)

@@ -14,7 +14,6 @@ import numpy as np
 from lacunet.inference.expectation.plan import (
     BYTES_OF_A_CELL,
     CELLS_OF_A_SHARD,
-    EvaluationPlan,
     plan_of,
 )
 from lacunet.statistics.problems.compile import Problems
@@ -67,12 +66,7 @@ def _time(seconds: float) -> str:
 
 def forecast(problems: Problems, memory: float) -> Forecast:
     """What the exact expectation over the problems will cost, within a budget of bytes."""
-    return forecast_of(plan_of(problems, memory))
-
-
-def forecast_of(plan: EvaluationPlan) -> Forecast:
-    """What an expectation by this plan will cost."""
-    problems = plan.problems
+    plan = plan_of(problems, memory)
     groups = sum(len(shard.groups) for shard in plan.shards)
     return Forecast(
         components=len(problems.members),
