@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,8 @@ class RowBounds:
     @classmethod
     def joined(cls, parts: Sequence[RowBounds]) -> RowBounds:
         """Those of all rows, one part after the other."""
-        return cls(
-            np.concatenate([one.low for one in parts]),
-            np.concatenate([one.high for one in parts]),
-            np.concatenate([one.is_exact for one in parts]),
-        )
+        names = [own.name for own in fields(cls)]
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
 
 
 def row_bounds(

@@ -25,6 +25,7 @@ from lacunet.inference.expectation.draw import batches_of, posteriors, solve
 from lacunet.inference.likelihood import shown_log_likelihoods
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import added_up
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import Integers
 
@@ -92,10 +93,11 @@ def row_posteriors(
     unsupported_of = {name: np.zeros(table.rows) for name in targets if shares}
     log_probability = np.empty(table.rows)
     for here, part in in_batches(table):
-        logs = shown_log_likelihoods(network, part)
         hidden = [name for name in targets if part.missing_of[name]]
         asked = _SolvedPosteriors.of(cells, part, hidden, budget)
-        logs += asked.log_probabilities(part.rows)
+        row, problem = asked.found.row, asked.found.problem
+        logs = shown_log_likelihoods(network, part)
+        logs += added_up(row, asked.log_z[problem], part.rows)
         for name in targets:
             size = network.cardinality(name)
             of_target[name][here] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
@@ -201,12 +203,6 @@ class _SolvedPosteriors:
                     has[name][problem[node]] = True
                     posterior_of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
         return cls(found, log_z, has, posterior_of)
-
-    def log_probabilities(self, rows: int) -> FloatArray:
-        """For each row the sum over its problems."""
-        found = self.found
-        sums = np.bincount(found.row, self.log_z[found.problem], minlength=rows)
-        return sums.astype(np.float64)
 
     def rows_with(self, name: str) -> tuple[Integers, Integers]:
         """The rows that have a problem with a variable, and that problem of each."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.expectation.draw import SolvedBatch, batches_of, completions, solve
+from lacunet.inference.expectation.draw import batches_of, completions, solve
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, grouped_keys
@@ -122,12 +122,13 @@ def draw_completions(
     network: Network,
     table: EncodedTable,
     draws: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     memory: float | None = None,
 ) -> list[EncodedTable]:
     """Complete tables, each drawn from the joint posterior of what the rows do not show.
 
-    Rows, weights and what rows show are those of ``table``; so is the order.
+    Rows, weights and what rows show are those of ``table``; so is the order. Without a generator
+    every row is completed by the states that are most probable together.
 
     Raises
     ------
@@ -149,24 +150,7 @@ def draw_completions(
     >>> whole.columns["A"].tolist()
     [1, 0]
     """
-    return _completed(network, table, draws, rng, memory_budget(memory))
-
-
-def most_probable(
-    network: Network, table: EncodedTable, memory: float | None = None
-) -> EncodedTable:
-    """The table with every row completed by the states that are most probable together."""
-    return _completed(network, table, 1, None, memory_budget(memory))[0]
-
-
-def _completed(
-    network: Network,
-    table: EncodedTable,
-    draws: int,
-    rng: np.random.Generator | None,
-    memory: float,
-) -> list[EncodedTable]:
-    layout = layout_of(network.with_tables(None))
+    layout, budget = layout_of(network.with_tables(None)), memory_budget(memory)
     cells = layout.flat({name: network.cpt(name).table for name in network.variables})
     columns: list[dict[str, Codes]] = [
         {name: table.columns[name].copy() for name in network.variables} for _ in range(draws)
@@ -174,13 +158,21 @@ def _completed(
     for here, part in in_batches(table):
         if not part.partially_observed:
             continue
-        codes = _filled(layout, cells, part, draws, rng, memory)
+        codes = _filled(layout, cells, part, draws, rng, budget)
         for draw, whole in enumerate(columns):
             for place, name in enumerate(network.variables):
                 if part.missing_of[name]:
                     whole[name][here] = codes[draw, :, place]
     cardinality_of = network.cardinality_of
     return [replace(table.with_columns(cardinality_of, whole), sets_of={}) for whole in columns]
+
+
+def most_probable(
+    network: Network, table: EncodedTable, memory: float | None = None
+) -> EncodedTable:
+    """The table with every row completed by the states that are most probable together."""
+    (completed,) = draw_completions(network, table, 1, None, memory)
+    return completed
 
 
 def _filled(
@@ -199,7 +191,9 @@ def _filled(
     rows_of = found.rows_of
     for batch in batches_of(found.problems, memory):
         solved = solve(batch, cells, best=rng is None)
-        _refuse_impossible(solved, found, table)
+        if (is_ruled_out := np.isneginf(solved.log_z)).any():
+            problem = int(batch.problems[np.argmax(is_ruled_out)])
+            raise _impossible(table, int(rows_of.row(problem)[0]))
         if rng is None:  # one completion serves all rows of a problem
             found_best = completions(solved, np.arange(len(batch.problems)), None)
             copies = rows_of.take(batch.problems[found_best.owner])
@@ -212,14 +206,6 @@ def _filled(
             drawn = completions(solved, copies.owners, rng)
             draw[copies.items[drawn.owner], drawn.variable] = drawn.state
     return codes
-
-
-def _refuse_impossible(solved: SolvedBatch, found: RowProblems, table: EncodedTable) -> None:
-    ruled_out = np.isneginf(solved.log_z)
-    if not ruled_out.any():
-        return
-    problem = solved.batch.problems[np.argmax(ruled_out)]
-    raise _impossible(table, int(found.rows_of.row(int(problem))[0]))
 
 
 def refuse_impossible_rows(network: Network, table: EncodedTable) -> None:
