@@ -16,7 +16,7 @@ from math import inf
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -99,22 +99,17 @@ class Held:
     table: EncodedTable
     promised: Scope = ()
 
-    @property
-    def partially_observed(self) -> Scope:
-        """The variables that some row does not show, or may not show."""
-        if self.promised:
-            return _all_but(self.table.variables, self.promised)
-        return self.table.partially_observed
-
     def look(self) -> Look:
         """All that there is to know."""
-        table = self.table
+        table, partially = self.table, self.table.partially_observed
+        if self.promised:
+            partially = _all_but(table.variables, self.promised)
         units = None if table.design is None else Units.of(table.design)
         is_unequal = False
         if table.is_weighted:
             _, is_unequal = weighing(Tally.of(table, np.zeros(table.rows, np.intp), 1))
         return Look(
-            self.partially_observed,
+            partially,
             table.row_count,
             lambda _: table,
             table.scale,
@@ -350,7 +345,6 @@ class Counted:
     """Rows of which only the counts of families are known."""
 
     statistics: Statistics
-    table: ClassVar[None] = None
 
     def look(self) -> Look:
         """What was counted of the rows; there are none to show."""

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, inf, isfinite, prod
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,6 @@ class OnSpark:
     read_report: ReadReport
     memory: int
     warned: set[str] = field(default_factory=set)
-
-    table: ClassVar[None] = None  # of all rows: there is none here
 
     def look(self) -> Look:
         """What the first reading told."""

@@ -15,7 +15,7 @@ from itertools import chain
 from math import ceil, inf
 from operator import add
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -72,8 +72,6 @@ class Streamed:
     notes: Callable[[ReadReport], tuple[str, ...]]
     on_disk: int = 0
     is_designed: bool = False
-
-    table: ClassVar[None] = None  # of all rows: there is none
 
     @property
     def most(self) -> int:
