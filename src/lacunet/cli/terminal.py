@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Protocol, TextIO, cast
+from typing import Any, TextIO, cast
 
 from lacunet.progress import Bar, Progress, silent
 
@@ -111,22 +111,6 @@ def streams() -> Iterator[None]:
                 setattr(sys, name, stream)
 
 
-class Display(Protocol):
-    """What shows how far the work is."""
-
-    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
-        """Take a report."""
-
-    def beat(self) -> None:
-        """Called every half second, so that work that reports nothing is seen too."""
-
-    def clear(self) -> None:
-        """Make room for something else."""
-
-    def close(self) -> None:
-        """End it."""
-
-
 class LiveBar:
     """A bar on the terminal, for what takes more than a moment."""
 
@@ -143,7 +127,7 @@ class LiveBar:
         self.bar(stage, done, total, note)
 
     def beat(self) -> None:
-        """Show that the work goes on."""
+        """Show that the work goes on: called every half second, for what reports nothing."""
         if monotonic() - self.began >= DELAY:
             if self.bar is None:
                 self("working", 0, None)
@@ -155,8 +139,6 @@ class LiveBar:
         if self.bar is not None:
             self.bar.close()
             self.bar = None
-
-    close = clear
 
 
 class JsonLines:
@@ -176,14 +158,10 @@ class JsonLines:
             return  # it was told that it is over
         self.stage, self.told = stage, inf if is_over else monotonic()
         seconds = round(monotonic() - self.began, 3)
-        line = {"stage": stage, "done": done, "total": total, "note": note, "seconds": seconds}
-        self._write(line)
+        self.write(stage=stage, done=done, total=total, note=note, seconds=seconds)
 
-    def say(self, note: str) -> None:
-        """Write a note as a line."""
-        self._write({"note": note})
-
-    def _write(self, line: dict[str, Any]) -> None:
+    def write(self, **line: Any) -> None:
+        """Write a line, without more ado."""
         print(json.dumps(line), file=self.stream, flush=True)
 
     def beat(self) -> None:
@@ -192,10 +170,8 @@ class JsonLines:
     def clear(self) -> None:
         """Lines stay."""
 
-    close = clear
 
-
-_shown: Display | None = None  # that of the command that runs
+_shown: LiveBar | JsonLines | None = None  # that of the command that runs
 
 
 @contextmanager
@@ -208,7 +184,7 @@ def display(mode: str) -> Iterator[None]:
         yield
         return
     stream = getattr(sys.stderr, "stream", sys.stderr)
-    shown: Display = LiveBar(stream) if mode == "bar" else JsonLines(stream)
+    shown = LiveBar(stream) if mode == "bar" else JsonLines(stream)
     _shown, ended = shown, Event()
 
     def keep_beating() -> None:
@@ -221,14 +197,14 @@ def display(mode: str) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        shown.close()
+        shown.clear()
         _shown = None
 
 
 def say(note: str) -> None:
     """Say something that is not the result: a line on stderr, of JSON if the progress is."""
     if isinstance(_shown, JsonLines):
-        _shown.say(note)
+        _shown.write(note=note)
     else:
         print(f"lacunet: note: {note}", file=sys.stderr)
 
