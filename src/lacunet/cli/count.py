@@ -66,8 +66,7 @@ def run(options: Namespace) -> int:
             progress=progress,
             **size_options(options),
         )
-    for text in notes:
-        note(text)
+    note(*notes)
     report_written(header, options)
     return 0
 

@@ -75,8 +75,7 @@ def run(options: Namespace) -> int:
         look, read_report = rows.look(), ReadReport()
         table = rows_within(rows, network, budget, ReadReport())
         summary = missing_in(rows, (), read_report)
-    for text in dict.fromkeys((*rows.notes(read_report), *table.notes)):
-        note(text)
+    note(*dict.fromkeys((*rows.notes(read_report), *table.notes)))
     random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
     found = diagnosed(coded, look, summary, table, random, try_graph=options.try_graph)

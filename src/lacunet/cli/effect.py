@@ -130,8 +130,7 @@ def _effects(
 
         source = graph_of(options.missingness, network)
         more |= {"data": noted_table(options, network), "population": options.population}
-        for text in source.check_data(more["data"]):
-            note(text)
+        note(*source.check_data(more["data"]))
         note_what_is_not_used(options, "the effect is estimated anew from the data")
     elif options.population:
         options.usage_error("--population is for --missingness GRAPH without --method")
@@ -149,8 +148,7 @@ def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, i
     options.intervals = level
     with progress_bar() as progress:
         result, code = learned(network, options, progress)
-    for text in (*result.notes, *result.warnings):
-        note(text)
+    note(*result.notes, *result.warnings)
     note(f"learned by {result.method}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
     return result, code

@@ -76,8 +76,7 @@ def _explain_families(options: Namespace, network: Network) -> int:
             progress=progress,
             **method_options(options),
         )
-    for text in found.notes:
-        note(text)
+    note(*found.notes)
     print(json.dumps(found.as_data()) if options.json else found)
     return 0
 

@@ -124,8 +124,7 @@ def learned(network: Network, options: Namespace, progress: Progress) -> tuple[R
 
 def _say(result: Result) -> None:
     """Print the notes on the data and on how learning ended."""
-    for text in result.notes:
-        note(text)
+    note(*result.notes)
     if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
 

@@ -37,7 +37,6 @@ def run(options: Namespace) -> int:
         replacing=options.replace,
         summing=options.sum,
     )
-    for text in notes:
-        note(text)
+    note(*notes)
     report_written(header, options)
     return 0

@@ -72,8 +72,7 @@ def found_network(options: Namespace, data: Any) -> Any:
         dict(map(asked_states, options.states)),
         bins=dict(map(asked_bins, options.bins)),
     )
-    for text in (found.summary, *found.remarks):
-        note(text)
+    note(found.summary, *found.remarks)
     return found.network
 
 

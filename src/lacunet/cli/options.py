@@ -506,8 +506,7 @@ def noted_table(options: Namespace, network: Network) -> EncodedTable:
 
     with progress_bar() as progress:
         table = taken_as_missing(table_of(options, network, progress))
-    for text in table.notes:
-        note(text)
+    note(*table.notes)
     return table
 
 
@@ -579,6 +578,7 @@ def level(text: str) -> float:
     return value / 100 if value >= 1 else value
 
 
-def note(text: str) -> None:
-    """Say something that is not the result."""
-    say(text)
+def note(*texts: str) -> None:
+    """Say what is not the result, a line for each text."""
+    for text in texts:
+        say(text)

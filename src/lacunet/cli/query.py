@@ -111,8 +111,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     """What the data give, and the exit status."""
     with progress_bar() as progress:
         result, code = learned(network, options, progress)
-    for text in result.notes:
-        note(text)
+    note(*result.notes)
     if options.intervals is not None and not code:
         sure = result.require_intervals()
         note(f"learned by {result.method}; {options.intervals:.0%} intervals by {sure.recipe}")

@@ -101,8 +101,7 @@ def run(options: Namespace) -> int:
     table = None
     if has_data(options):
         table = noted_table(options, graph.network)
-        for text in graph.check_data(table):
-            note(text)
+        note(*graph.check_data(table))
     elif options.intervals is not None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):

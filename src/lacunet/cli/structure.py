@@ -108,8 +108,7 @@ def run(options: Namespace) -> int:
             progress=progress,
         )
     found = replace(found, notes=(*columns.notes, *found.notes))
-    for text in found.notes:
-        note(text)
+    note(*found.notes)
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
         note(f"the search {how}: the result is the best so far")
