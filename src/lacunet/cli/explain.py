@@ -16,7 +16,6 @@ from lacunet.cli.options import (
     add_prior,
     data_of,
     has_data,
-    method_of,
     method_options,
     network_of,
     note,
@@ -27,7 +26,6 @@ from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.estimate.method import Method
     from lacunet.model.network import Network
 
 HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
@@ -59,7 +57,7 @@ def run(options: Namespace) -> int:
     if options.query is not None and not has_data(options):
         raise LacunetError("a query is explained from data: none are given.", "name a file.")
     if options.query is not None:
-        return _explain_query(options, network, method_of(options, network))
+        return _explain_query(options, network)
     return _explain_families(options, network)
 
 
@@ -81,10 +79,12 @@ def _explain_families(options: Namespace, network: Network) -> int:
     return 0
 
 
-def _explain_query(options: Namespace, network: Network, method: Method) -> int:
+def _explain_query(options: Namespace, network: Network) -> int:
     from lacunet.estimate.explain import explain_rows
+    from lacunet.estimate.registry import method_of
     from lacunet.report.explained import rows_as_data, rows_as_text
 
+    method = method_of(network, options.method, method_options(options))
     query = states_in(parts_of(options.query), network)
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')

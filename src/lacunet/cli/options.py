@@ -15,9 +15,7 @@ from lacunet.errors import LacunetError
 if TYPE_CHECKING:
     from lacunet.data.given import Data, ReplicateWeights
     from lacunet.data.table import EncodedTable
-    from lacunet.estimate.method import Method
     from lacunet.model.network import Network
-    from lacunet.progress import Progress
 
 NETWORK_HELP = (
     "the network: .bif .xmlbif .xml .bifxml .net .hugin .dsc .xdsl .uai .json, each also .gz, or "
@@ -68,10 +66,10 @@ def add_json(command: Any, text: str = "print the result as JSON") -> None:
     add(command, "--json", text, action="store_true")
 
 
-def add_network_and_data(command: ArgumentParser, nargs: str = "+") -> None:
+def add_network_and_data(command: ArgumentParser) -> None:
     """Take a network with CPTs, and data files."""
     add(command, "network NETWORK", NETWORK_HELP)
-    add_data(command, nargs)
+    add_data(command)
 
 
 def add_network_or_edges(
@@ -155,9 +153,9 @@ def network_of(options: Namespace) -> Network:
     return network_without_data(options)
 
 
-def add_data(command: ArgumentParser, nargs: str = "+") -> None:
+def add_data(command: ArgumentParser) -> None:
     """Take data files, or a query."""
-    add_query_arguments(command, add(command, "data DATA", DATA_HELP, nargs=nargs))
+    add_query_arguments(command, add(command, "data DATA", DATA_HELP, nargs="+"))
 
 
 def add_query_arguments(command: ArgumentParser, files: Action) -> None:
@@ -207,30 +205,10 @@ def add_prior(command: Any, text: str = "") -> None:
 
 
 def add_data_arguments(command: ArgumentParser) -> None:
-    """Say how the cells of the data are to be read."""
+    """Say what rows weigh, what their cells mean, and how text files are written."""
+    from lacunet.data.matching import MISSING_TOKENS
+
     group = command.add_argument_group("data")
-    add_row_arguments(group)
-    unknown = "what to do with a value that is not a state"
-    add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
-    latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
-    add(group, "--latent A,B", latent, type=names, default=[])
-    add_text_arguments(group)
-
-
-def add_size_arguments(command: Any) -> None:
-    """Say what may be used for data that do not fit in memory."""
-    add_memory(command)
-    scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
-    add(command, "--scratch DIR", scratch)
-
-
-def size_options(options: Namespace) -> dict[str, Any]:
-    """What may be used for data that do not fit in memory."""
-    return {"memory": options.memory, "scratch": options.scratch}
-
-
-def add_row_arguments(group: Any) -> None:
-    """Say what rows weigh, and which strings mean a missing value."""
     add(group, "--weight COLUMN", "sampling weights of the rows; their scale has no meaning")
     add(group, "--counts COLUMN", "how many rows each row stands for")
     add(group, "--strata COLUMN", "the stratum that each row was sampled in")
@@ -240,13 +218,6 @@ def add_row_arguments(group: Any) -> None:
         "'fay 0.5: w1..w80'"
     )
     add(group, "--replicates KIND", text)
-    add_missing(group)
-
-
-def add_missing(group: Any) -> None:
-    """Say which values mean a missing one."""
-    from lacunet.data.matching import MISSING_TOKENS
-
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
     text = (
         f"further values that mean 'not observed', beside {known}: 9 in all columns, or X=7,9 in "
@@ -260,13 +231,25 @@ def add_missing(group: Any) -> None:
     add(group, "--codes JSON", codes)
     rule = "when a question was not asked, as in 'SmokesNow: Smoked=no'; can be given several times"
     add(group, "--not-asked RULE", rule, action="append", default=[])
-
-
-def add_text_arguments(group: Any) -> None:
-    """Say how text files are written."""
+    unknown = "what to do with a value that is not a state"
+    add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
+    latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
+    add(group, "--latent A,B", latent, type=names, default=[])
     add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
     add(group, "--encoding E", "encoding of text files", default="utf-8")
     add(group, "--decimal C", "decimal character of text files", default=".")
+
+
+def add_size_arguments(command: Any) -> None:
+    """Say what may be used for data that do not fit in memory."""
+    add_memory(command)
+    scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
+    add(command, "--scratch DIR", scratch)
+
+
+def size_options(options: Namespace) -> dict[str, Any]:
+    """What may be used for data that do not fit in memory."""
+    return {"memory": options.memory, "scratch": options.scratch}
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
@@ -346,13 +329,6 @@ def method_options(options: Namespace) -> dict[str, Any]:
     return {**given, "start": _start(given["start"])}
 
 
-def method_of(options: Namespace, network: Network) -> Method:
-    """The method asked for, with its options."""
-    from lacunet.estimate import registry
-
-    return registry.method_of(network, options.method, method_options(options))
-
-
 def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
     from lacunet.formats.files import FORMATS, read_network
@@ -385,7 +361,7 @@ def data_of(options: Namespace) -> Data:
     }
     said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
     said |= codes_asked(options.codes, options.not_asked)
-    if getattr(options, "replicates", None) is not None:
+    if options.replicates is not None:
         said["replicate_weights"] = replicates_asked(options.replicates)
     if has_data(options) and options.sql is not None:
         return Data(query=options.sql, database=options.database, **said)
@@ -490,22 +466,15 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
     return {option: own for option, own in found.items() if own}
 
 
-def table_of(options: Namespace, network: Network, progress: Progress) -> EncodedTable:
-    """The data asked for, encoded."""
-    from lacunet.data.read import read_table
-
-    return read_table(data_of(options), network, progress, keep_sets=True)
-
-
 def noted_table(options: Namespace, network: Network) -> EncodedTable:
-    """The same, with a bar while the data are read, and what is to be said of them.
+    """The data asked for, encoded; what is to be said of them is noted.
 
     Cells that are one of several states are missing.
     """
-    from lacunet.data.read import taken_as_missing
+    from lacunet.data.read import read_table, taken_as_missing
 
     with progress_bar() as progress:
-        table = taken_as_missing(table_of(options, network, progress))
+        table = taken_as_missing(read_table(data_of(options), network, progress, keep_sets=True))
     note(*table.notes)
     return table
 
