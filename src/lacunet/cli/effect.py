@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import (
     add,
@@ -82,16 +82,8 @@ def run(options: Namespace) -> int:
     return code
 
 
-class AskedEffect(NamedTuple):
-    """The outcome, the cause that is set, and what is given."""
-
-    target: str
-    do: str
-    given: dict[str, str]
-    outcome: str | None
-
-
-def _parsed(network: Network, text: str) -> AskedEffect:
+def _parsed(network: Network, text: str) -> dict[str, Any]:
+    """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
     typed = split_query(text)
     (target, outcomes), (do, states) = (
         names_and_states(part, network) for part in (typed.target, typed.do)
@@ -107,16 +99,16 @@ def _parsed(network: Network, text: str) -> AskedEffect:
             f"the query {text!r} does not ask for an effect.",
             'as in "Ill | do(Smoke), Age=old": one outcome, one cause.',
         )
-    return AskedEffect(
-        network.known(target[0]),
-        network.known(do[0]),
-        states_in(typed.given, network),
-        outcomes.get(target[0]),
-    )
+    return {
+        "target": network.known(target[0]),
+        "do": network.known(do[0]),
+        "given": states_in(typed.given, network),
+        "outcome": outcomes.get(target[0]),
+    }
 
 
 def _effects(
-    known: Any, network: Network, asked: list[AskedEffect], options: Namespace
+    known: Any, network: Network, asked: list[dict[str, Any]], options: Namespace
 ) -> tuple[list[Effect], int]:
     """The effects from the graph and rows, from what the rows teach, or from what is known."""
     from lacunet.uncertainty.effect import effect
@@ -136,18 +128,14 @@ def _effects(
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
         source, code = _learned(network, options, level)
-    return [
-        effect(source, one.target, one.do, one.given, outcome=one.outcome, **more) for one in asked
-    ], code
+    return [effect(source, **one, **more) for one in asked], code
 
 
 def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, int]:
     from lacunet.cli.learn import learned
-    from lacunet.cli.terminal import progress_bar
 
     options.intervals = level
-    with progress_bar() as progress:
-        result, code = learned(network, options, progress)
+    result, code = learned(network, options)
     note(*result.notes, *result.warnings)
     note(f"learned by {result.method}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")

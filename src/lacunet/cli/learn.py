@@ -35,7 +35,6 @@ from lacunet.cli.terminal import progress_bar
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
     from lacunet.model.network import Network
-    from lacunet.progress import Progress
     from lacunet.statistics.missing import MissingSummary
 
 HELP = "learn the CPTs of a network from data with missing values"
@@ -82,13 +81,13 @@ def run(options: Namespace) -> int:
     if options.output:
         check_target(network, options.output)
     seen = None
-    with progress_bar() as progress:
-        if options.report:
-            from lacunet.statistics.observations import missing_in_data
+    if options.report:
+        from lacunet.statistics.observations import missing_in_data
 
-            data, families = data_of(options), network.families
+        data, families = data_of(options), network.families
+        with progress_bar() as progress:
             seen = missing_in_data(data, network, families, options.memory, progress)
-        result, code = learned(network, options, progress)
+    result, code = learned(network, options)
     _say(result)
     deliver(
         _shown(result, options),
@@ -98,7 +97,7 @@ def run(options: Namespace) -> int:
     return code
 
 
-def learned(network: Network, options: Namespace, progress: Progress) -> tuple[Result, int]:
+def learned(network: Network, options: Namespace) -> tuple[Result, int]:
     """What the data asked for give, and the exit status."""
     import numpy as np
 
@@ -106,17 +105,18 @@ def learned(network: Network, options: Namespace, progress: Progress) -> tuple[R
     from lacunet.estimate.result import Interrupted
 
     try:
-        result = learn(
-            network,
-            data_of(options),
-            options.method,
-            options.prior,
-            rng=np.random.default_rng(options.seed),
-            **size_options(options),
-            progress=progress,
-            intervals=options.intervals is not None,
-            **method_options(options),
-        )
+        with progress_bar() as progress:
+            result = learn(
+                network,
+                data_of(options),
+                options.method,
+                options.prior,
+                rng=np.random.default_rng(options.seed),
+                **size_options(options),
+                progress=progress,
+                intervals=options.intervals is not None,
+                **method_options(options),
+            )
     except Interrupted as interrupted:
         return interrupted.result, 130
     return result, 0
@@ -125,7 +125,7 @@ def learned(network: Network, options: Namespace, progress: Progress) -> tuple[R
 def _say(result: Result) -> None:
     """Print the notes on the data and on how learning ended."""
     note(*result.notes)
-    if result.ended and result.ended.reason in ("time limit", "interrupted", "iteration limit"):
+    if result.ended and result.ended.reason in REASONS:
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
 
 

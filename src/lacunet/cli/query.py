@@ -19,7 +19,6 @@ from lacunet.cli.options import (
     note,
 )
 from lacunet.cli.queries import answering, note_what_is_not_used, split_query, states_in
-from lacunet.cli.terminal import progress_bar
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -71,12 +70,11 @@ def run(options: Namespace) -> int:
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
     answers = [
-        query(result, one.target, one.evidence, do=one.do, interval=interval,
-              unsupported=unsupported)
-        for one in asked
-    ]  # fmt: skip
+        query(result, target, given, do=do, interval=interval, unsupported=unsupported)
+        for target, given, do in asked
+    ]
     if options.json:
-        print(json.dumps([_as_data(*both) for both in zip(asked, answers, strict=True)]))
+        print(json.dumps([*map(_as_data, asked, answers)]))
     else:
         print("\n\n".join(map(_as_text, answers)))
     return code
@@ -86,7 +84,7 @@ class AskedQuery(NamedTuple):
     """A query whose variables and states the network has."""
 
     target: list[str]
-    evidence: dict[str, str]
+    given: dict[str, str]
     do: dict[str, str]
 
 
@@ -109,8 +107,7 @@ def _parsed(network: Network, text: str) -> AskedQuery:
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     """What the data give, and the exit status."""
-    with progress_bar() as progress:
-        result, code = learned(network, options, progress)
+    result, code = learned(network, options)
     note(*result.notes)
     if options.intervals is not None and not code:
         sure = result.require_intervals()
@@ -133,9 +130,7 @@ def _as_text(answer: Answer) -> str:
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
     data: dict[str, Any] = {
-        "target": asked.target,
-        "given": asked.evidence,
-        "do": asked.do,
+        **asked._asdict(),
         "states": [list(states) for states in answer.states],
         "answer": answer.tolist(),
         "intervals": None if answer.interval is None else answer.interval.tolist(),
