@@ -73,16 +73,7 @@ def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
     """
     from lacunet.statistics.observations import missing_in_data
 
-    summary = missing_in_data(data, as_network(network))
-    holes = [k for k in np.argsort(-summary.missing_rows) if summary.missing_rows[k] > 0]
-    order = np.argsort(-summary.rows)[:most]
-    total = float(summary.rows.sum())
-    return charts.patterns(
-        [summary.variables[k] for k in holes],
-        summary.is_missing[np.ix_(order, holes)],
-        (summary.rows[order] / total).tolist(),
-        (summary.missing_rows[holes] / total).tolist(),
-    )
+    return charts.patterns(missing_in_data(data, as_network(network)), most)
 
 
 def em_trace(result: Result) -> Picture:
@@ -192,10 +183,8 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
     for effect in [effects] if isinstance(effects, Effect) else effects:
         for one in effect.contrasts:
             value, low, high = getattr(one, measure.replace(" ", "_"))
-            label, share = (
-                f"{one.outcome}: {one.state} vs {one.reference}",
-                effect.unsupported_of(one),
-            )
+            label = f"{one.outcome}: {one.state} vs {one.reference}"
+            share = effect.unsupported_of(one)
             found.append(Estimate(label, value, low, high, share, group=effect.title))
     return charts.forest(found, measure, reference=0.0 if measure == "difference" else 1.0)
 

@@ -10,33 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.figures.shapes import DASHES, SERIES, Box, Disc, Line, Picture, Shape, Words
 from lacunet.model.network import FloatArray
+from lacunet.statistics.missing import MissingSummary
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 40
 LETTER = 6.6  # the width of a letter, on average
 MOST_POINTS = 400
-LONGEST = 30  # letters of a name
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points to be joined; ``low`` and ``high`` give them a band (quartiles, say).
-
-    ``beside`` are values of somebody else at the same places, NaN where there is none; ``titles``
-    are what each point says when it is pointed at.
-    """
+    """Points to be joined; ``low`` and ``high`` give them a band (quartiles, say)."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    beside: Sequence[float] = ()
-    titles: Sequence[str] = ()
 
 
 def lines(
@@ -51,7 +44,7 @@ def lines(
 
     More than one line have a legend below, in columns.
     """
-    shown = [value for one in series for value in (*one.y, *one.low, *one.high, *one.beside)]
+    shown = [value for one in series for value in (*one.y, *one.low, *one.high)]
     y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
     base = HEIGHT - BOTTOM
     shapes: list[Shape] = []
@@ -113,12 +106,7 @@ def _line(number: int, one: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]
         path = [f"{xs[k]:.1f},{y:.1f}" for k, y in points.items()]
         shapes.append(Line(f"M{'L'.join(path)}", line_style(number)))
     if len(points) <= 40:
-        titles = one.titles or [""] * len(one.x)
-        shapes += [Disc(xs[k], y, 3, f"dot-{at}", titles[k]) for k, y in points.items()]
-    for k in (k for k in kept if one.beside and y_axis.shows(one.beside[k])):
-        x, y = xs[k], y_axis.at(one.beside[k])
-        title = f"{one.label}, published: {one.beside[k]:.6g}"
-        shapes.append(Line(f"M{x - 5:.1f},{y:.1f}l5,-5l5,5l-5,5Z", f"beside-{at}", title))
+        shapes += [Disc(xs[k], y, 3, f"dot-{at}") for k, y in points.items()]
     return shapes
 
 
@@ -200,13 +188,13 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
     shapes: list[Shape] = [Line(f"M{axis.at(v):.1f},4V{base}", "grid") for v in axis.ticks]
     for number, (name, spread) in enumerate(rows):
         y = 4 + step * number + step / 2
-        shapes.append(Words(left - 8, y + 4, _short(name), "end"))
+        shapes.append(Words(left - 8, y + 4, short(name), "end"))
         if not all(map(axis.shows, spread)):
             continue
         low, median, high, worst = map(axis.at, spread)
         words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
         shapes += [
-            Line(f"M{low:.1f},{y}H{high:.1f}", "range-0", words.format(*spread)),
+            Line(f"M{low:.1f},{y}H{high:.1f}", "range", words.format(*spread)),
             Disc(median, y, 4, "dot-0"),
             Line(f"M{worst:.1f},{y - 5}v10", "axis"),
         ]
@@ -215,32 +203,30 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
 
 
 def _label_room(names: Sequence[str]) -> float:
-    return min(20 + 7 * max((len(_short(name)) for name in names), default=1), 220)
+    return min(20 + 7 * max((len(short(name)) for name in names), default=1), 220)
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+def short(name: str, longest: int = 30) -> str:
+    """A name, without its end where it has more letters."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def patterns(
-    names: Sequence[str],
-    is_missing: NDArray[np.bool_],
-    shares: Sequence[float],
-    rates: Sequence[float],
-) -> Picture:
+def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) -> Picture:
     """The commonest patterns, a column each: what is missing together, and how often.
 
     Parameters
     ----------
-    names
-        The variables, a line each.
-    is_missing
-        One row for each pattern, one column for each variable.
-    shares
-        The share of the rows with each pattern.
-    rates
-        The share of the rows in which each variable is missing.
+    most
+        The number of patterns to draw.
+    most_lines
+        The number of variables to draw, a line each; those missing most often, None for all.
     """
+    total, missing = float(summary.rows.sum()), summary.missing_rows
+    holes = [k for k in np.argsort(-missing) if missing[k] > 0][:most_lines]
+    common = np.argsort(-summary.rows)[:most]
+    names = [summary.variables[k] for k in holes]
+    is_missing = summary.is_missing[np.ix_(common, holes)]
+    shares, rates = (summary.rows[common] / total).tolist(), (missing[holes] / total).tolist()
     step, top = 30, 96
     label = _label_room(names)
     left = label + 74
@@ -249,7 +235,7 @@ def patterns(
     for row, (name, rate) in enumerate(zip(names, rates, strict=True)):
         y = top + step * row + step / 2
         shapes += [
-            Words(label - 6, y + 4, _short(name), "end"),
+            Words(label - 6, y + 4, short(name), "end"),
             Box(label, y - 6, rate * 34, 12, "block"),
             Words(label + 38, y + 4, f"{rate:.0%}"),
         ]
@@ -293,15 +279,15 @@ def heat_map(
 ) -> Picture:
     """A CPT: a line for each parent configuration, shaded; hatched where no data support it."""
     left = _label_room([*rows, given])
-    cell = max(56.0, LETTER * max(len(_short(name)) for name in columns) + 12)
+    cell = max(56.0, LETTER * max(len(short(name)) for name in columns) + 12)
     shapes: list[Shape] = [Words(6, 16, title, is_bold=True), Words(left - 8, 38, given, "end")]
     shapes += [
-        Words(left + cell * (at + 0.5), 38, _short(name), "middle")
+        Words(left + cell * (at + 0.5), 38, short(name), "middle")
         for at, name in enumerate(columns)
     ]
     for number, name in enumerate(rows):
         y = 46.0 + 24 * number
-        shapes.append(Words(left - 8, y + 16, _short(name), "end"))
+        shapes.append(Words(left - 8, y + 16, short(name), "end"))
         for at, value in enumerate(table[number]):
             x = left + cell * at
             shapes.append(Box(x, y, cell - 1, 23, f"heat-{round(10 * float(value))}"))
@@ -369,7 +355,7 @@ def forest(
 
 def _estimate(one: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
     is_bare = one.unsupported >= 0.1
-    shapes: list[Shape] = [Words(left - 10, y + 4, _short(one.label), "end")]
+    shapes: list[Shape] = [Words(left - 10, y + 4, short(one.label), "end")]
     text = f"{one.value:.3f}"
     if math.isfinite(one.low) and math.isfinite(one.high):
         low, high = axis.at(one.low), axis.at(one.high)

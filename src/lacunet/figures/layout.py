@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import median
 from typing import Generic, TypeVar
@@ -132,11 +133,10 @@ def _layers(
         parents[child].append(parent)
         children[parent].append(child)
     below: dict[Node, int] = {}  # edges on the longest way down: those with most go first
-    order = _sorted(parents, children)
-    for node in reversed(order):
+    for node in TopologicalSorter(children).static_order():
         below[node] = max((below[child] + 1 for child in children[node]), default=0)
     shelf = _Shelf({node: size[0] for node, size in size_of.items()}, room)
-    free = [node for node in order if not parents[node]]
+    free = [node for node in size_of if not parents[node]]
     while free:
         node = max(free, key=lambda one: below[one])
         free.remove(node)
@@ -180,19 +180,6 @@ class _Shelf(Generic[Node]):
             if self.fits(node, layer):
                 self.put(node, layer)
                 return
-
-
-def _sorted(
-    parents: Mapping[Node, Sequence[Node]], children: Mapping[Node, Sequence[Node]]
-) -> list[Node]:
-    waiting = {node: len(own) for node, own in parents.items()}
-    order = [node for node, number in waiting.items() if not number]
-    for node in order:  # grows as it is walked along
-        for child in children[node]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                order.append(child)
-    return order
 
 
 def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> list[_Box]:
@@ -249,8 +236,7 @@ def _sort_by_medians(layer: list[_Box], downwards: bool) -> None:
             (median(ranks), sum(ranks) / len(ranks)) if ranks else (float(box.rank), box.rank)
         )
     layer.sort(key=key_of.__getitem__)
-    for rank, box in enumerate(layer):
-        box.rank = rank
+    _rank([layer])
 
 
 def _swap_neighbours(layers: list[list[_Box]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from lacunet.figures.charts import short
 from lacunet.figures.layout import bow, layered
 from lacunet.figures.shapes import Box, Line, Picture, Shape, Words, corners
 from lacunet.missingness.graph import MissingnessGraph
@@ -61,11 +62,7 @@ def network_picture(
 
 
 def _room(text: str) -> float:
-    return max(LETTER * len(_short(text)) + 20, 64)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return max(LETTER * len(short(text, LONGEST)) + 20, 64)
 
 
 def _node(
@@ -74,10 +71,10 @@ def _node(
     width, height = size
     if isinstance(node, Mechanism):
         box = Box(x, y, width, height, "dashed-box", radius=4)
-        return [box, Words(x + width / 2, y + 18, _short(str(node)), "middle")]
+        return [box, Words(x + width / 2, y + 18, short(str(node), LONGEST), "middle")]
     shapes: list[Shape] = [
         Box(x, y, width, height, "box", radius=4),
-        Words(x + width / 2, y + 18, _short(str(node)), "middle", is_bold=True),
+        Words(x + width / 2, y + 18, short(str(node), LONGEST), "middle", is_bold=True),
     ]
     if share is not None:
         shapes.append(Words(x + width / 2, y + 32, f"{share:.0%} missing", "middle", size=10.0))

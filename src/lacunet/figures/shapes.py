@@ -8,7 +8,7 @@ in a file of its own has the light ones. SVG needs nothing; PDF and PNG are draw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -69,6 +69,7 @@ STYLES = {
     "arrow": Style(fill="soft"),
     "cause": Style("second", width=1.2, dash=(5, 3)),
     "cause-arrow": Style(fill="second"),
+    "range": Style("mark", width=6, opacity=0.45),
     "hatch": Style("ink", width=0.7, opacity=0.6),
     **{f"heat-{tenth}": Style("paper", "heat", opacity=0.055 * tenth) for tenth in range(11)},
     **{
@@ -78,14 +79,12 @@ STYLES = {
     },
     **{f"dot-{at}": Style(fill=colour) for at, colour in enumerate(SERIES)},
     **{f"band-{at}": Style(fill=colour, opacity=0.15) for at, colour in enumerate(SERIES)},
-    **{f"range-{at}": Style(colour, width=6, opacity=0.45) for at, colour in enumerate(SERIES)},
-    **{f"beside-{at}": Style(colour, "paper", 1.5) for at, colour in enumerate(SERIES)},
 }
 
 
 @dataclass(frozen=True)
 class Line:
-    """A path, in the words of SVG: M, L, H, V, C, Q, h, v, l and Z.
+    """A path, in the words of SVG: M, L, H, V, C, Q, h, v and Z.
 
     A step of no length (``h0``) is a disc where the style has round ends.
     """
@@ -129,7 +128,6 @@ class Words:
     anchor: str = "start"
     size: float = SIZE
     is_bold: bool = False
-    colour: str = "ink"
 
 
 Shape = Line | Box | Disc | Words
@@ -193,37 +191,31 @@ class Picture:
 
 def page_style(markup: str) -> str:
     """The styles of the shapes in a page's markup; their colours are the page's."""
+    colour_of = {name: f"var(--{name})" for name in COLOURS}
     rules = []
     for name, style in STYLES.items():
-        if f'class="{name}"' not in markup:
-            continue
-        words = [
-            f"stroke: {f'var(--{style.stroke})' if style.stroke else 'none'}",
-            f"fill: {f'var(--{style.fill})' if style.fill else 'none'}",
-            *([f"stroke-width: {style.width:g}"] if style.stroke and style.width != 1 else []),
-            *([f"stroke-dasharray: {_numbers(style.dash)}"] if style.dash else []),
-            *([f"opacity: {style.opacity:g}"] if style.opacity != 1 else []),
-            *(["stroke-linecap: round"] if style.is_round else []),
-        ]
-        rules.append(f".chart .{name} {{ {'; '.join(words)} }}")
+        if f'class="{name}"' in markup:
+            look = "; ".join(f"{key}: {value}" for key, value in _look(style, colour_of).items())
+            rules.append(f".chart .{name} {{ {look} }}")
     return "\n".join(rules)
 
 
-def _numbers(values: Sequence[float]) -> str:
-    return " ".join(f"{value:g}" for value in values)
+def _look(style: Style, colour_of: Mapping[str, str]) -> dict[str, str]:
+    """A style in the words of SVG, as far as it is not the usual one."""
+    look = {key: colour_of.get(getattr(style, key), "none") for key in ("stroke", "fill")}
+    if style.stroke and style.width != 1:
+        look["stroke-width"] = f"{style.width:g}"
+    if style.dash:
+        look["stroke-dasharray"] = " ".join(f"{value:g}" for value in style.dash)
+    if style.opacity != 1:
+        look["opacity"] = f"{style.opacity:g}"
+    if style.is_round:
+        look["stroke-linecap"] = "round"
+    return look
 
 
 def _attributes(name: str) -> str:
-    style = STYLES[name]
-    words = [
-        f'stroke="{COLOURS.get(style.stroke, "none")}"',
-        f'fill="{COLOURS.get(style.fill, "none")}"',
-        *([f'stroke-width="{style.width:g}"'] if style.stroke and style.width != 1 else []),
-        *([f'stroke-dasharray="{_numbers(style.dash)}"'] if style.dash else []),
-        *([f'opacity="{style.opacity:g}"'] if style.opacity != 1 else []),
-        *(['stroke-linecap="round"'] if style.is_round else []),
-    ]
-    return " ".join(words)
+    return " ".join(f'{key}="{value}"' for key, value in _look(STYLES[name], COLOURS).items())
 
 
 def _element(shape: Shape, styled: Any) -> str:
@@ -246,7 +238,7 @@ def _text(shape: Words, stands_alone: bool) -> str:
     parts += [f'text-anchor="{shape.anchor}"'] if shape.anchor != "start" else []
     parts += ['font-weight="bold"'] if shape.is_bold else []
     if stands_alone:
-        parts += [f'font-size="{shape.size:g}" fill="{COLOURS[shape.colour]}"']
+        parts += [f'font-size="{shape.size:g}" fill="{COLOURS["ink"]}"']
     return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
 
 
@@ -275,7 +267,7 @@ def _drawn(picture: Picture) -> Figure:
                 va="baseline",
                 size=shape.size * POINTS,
                 weight="bold" if shape.is_bold else "normal",
-                color=COLOURS[shape.colour],
+                color=COLOURS["ink"],
                 zorder=order,
                 parse_math=False,
             )
@@ -315,7 +307,7 @@ def _dress(patch: Any, style: Style, order: int) -> None:
         patch.set_linestyle((0, tuple(dash / style.width for dash in style.dash)))
 
 
-_STEP = re.compile(r"([MLHVCQZhvlz])([^MLHVCQZhvlz]*)")
+_STEP = re.compile(r"([MLHVCQZhv])([^MLHVCQZhv]*)")
 
 
 def _outline(path: str, kind: Any) -> tuple[list[tuple[float, float]], list[int]]:
@@ -343,7 +335,7 @@ def _absolute(path: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
     x = y = 0.0
     for letter, text in _STEP.findall(path):
         numbers = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
-        if letter in "Zz":
+        if letter == "Z":
             yield "Z", []
         elif letter in "Hh":
             x = numbers[0] + (x if letter == "h" else 0)
@@ -353,11 +345,5 @@ def _absolute(path: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
             yield "L", [(x, y)]
         else:
             pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
-            if letter == "l":
-                found = []
-                for step_x, step_y in pairs:
-                    x, y = x + step_x, y + step_y
-                    found.append((x, y))
-                pairs = found
             x, y = pairs[-1]
-            yield letter.upper(), pairs
+            yield letter, pairs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,22 +22,11 @@ MOST_MOVES = 16
 
 def missing_section(summary: MissingSummary) -> str:
     """Rates, the commonest patterns, and what goes missing together."""
-    rows = float(summary.rows.sum())
-    missing = summary.missing_rows
-    holes = [k for k in np.argsort(-missing) if missing[k] > 0]
+    holes = int(np.count_nonzero(summary.missing_rows))
     if not holes:
         return section("missing", "What is missing", paragraph("No value is missing."))
-    kept = holes[:MOST_LINES]
-    common = np.argsort(-summary.rows)[:MOST_PATTERNS]
-    shares = [float(summary.rows[k]) / rows for k in common]
-    picture = patterns(
-        [summary.variables[k] for k in kept],
-        summary.is_missing[np.ix_(common, kept)],
-        shares,
-        [float(missing[k]) / rows for k in kept],
-    )
-    left_out = len(holes) - len(kept)
-    drawn = figure(picture, _about_patterns(summary, shares))
+    left_out = max(holes - MOST_LINES, 0)
+    drawn = figure(patterns(summary, MOST_PATTERNS, MOST_LINES), _about_patterns(summary))
     return section(
         "missing",
         "What is missing",
@@ -49,14 +37,15 @@ def missing_section(summary: MissingSummary) -> str:
     )
 
 
-def _about_patterns(summary: MissingSummary, shares: Sequence[float]) -> str:
-    rest = len(summary.rows) - len(shares)
+def _about_patterns(summary: MissingSummary) -> str:
+    shown = np.sort(summary.rows)[::-1][:MOST_PATTERNS]
+    rest = len(summary.rows) - len(shown)
     return (
         f"{counted(len(summary.rows), 'pattern')} of missing values in "
         f"{counted(int(summary.rows.sum()), 'row')}; "
         f"{counted(int(summary.complete_rows), 'row')} without any. Each column is a pattern, a "
-        f"filled disc a missing value; the {counted(len(shares), 'commonest pattern')} shown cover "
-        f"{sum(shares):.1%} of the rows"
+        f"filled disc a missing value; the {counted(len(shown), 'commonest pattern')} shown cover "
+        f"{float(shown.sum() / summary.rows.sum()):.1%} of the rows"
         + (f", {counted(rest, 'other')} are not shown." if rest else ".")
     )
 
