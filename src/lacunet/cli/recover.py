@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     DATA_HELP,
@@ -87,6 +87,7 @@ def run(options: Namespace) -> int:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.recovered.page import implications_page, implications_section, page
+    from lacunet.report.recovered.reported import implied_by
     from lacunet.report.recovered.text import (
         full_law_as_data,
         full_law_as_text,
@@ -96,8 +97,7 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    graph = _graph(options)
-    graph = graph.hiding(options.latent or ())
+    graph = _graph(options).hiding(options.latent)
     table = None
     if has_data(options):
         table = noted_table(options, graph.network)
@@ -108,13 +108,13 @@ def run(options: Namespace) -> int:
         options.usage_error("--assumptions needs --query and --data")
     told = Disclosure(options.min_count, 0 if table is None else table.rows)
     source = page_source(options, READ)
-    implied = _implied(graph, table) if options.implications else None
-    more = {} if implied is None else implications_as_data(*implied)
+    implied = implied_by(graph, table) if options.implications else None
+    more = {} if implied is None else implications_as_data(implied)
     shown = {**more, "tested": None} if more and told.is_limited else more
     if implied is not None and not options.query:
         if options.report:
-            keep_page(options.report, implications_page(graph, *implied, shown, source, told))
-        print(json.dumps(more) if options.json else implications_as_text(*implied))
+            keep_page(options.report, implications_page(graph, implied, shown, source, told))
+        print(json.dumps(more) if options.json else implications_as_text(implied))
         return 0
     answers = _answered(graph, table, options)
     full_law = None if options.query else graph.recover_full_law()
@@ -123,14 +123,14 @@ def run(options: Namespace) -> int:
     if options.report:
         limited = [_told(one, table, told) for one in answers]
         plain = {**verdicts_as_data(graph, limited), **shown} if told.is_limited else data
-        also = [] if implied is None else [implications_section(*implied, told)]
+        also = [] if implied is None else [implications_section(implied, told)]
         keep_page(options.report, page(graph, limited, plain, source, told, also))
     if options.json:
         print(json.dumps(data))
     else:
         parts = [verdicts_as_text(graph, answers)]
         parts += [] if full_law is None else [full_law_as_text(full_law)]
-        parts += [] if implied is None else [implications_as_text(*implied)]
+        parts += [] if implied is None else [implications_as_text(implied)]
         print("\n\n".join(parts))
     return 0
 
@@ -146,14 +146,6 @@ def _graph(options: Namespace) -> MissingnessGraph:
     if not learned_with:
         options.usage_error("name a graph after the network: this network was learned without one")
     return graph_of(learned_with, network)
-
-
-def _implied(graph: MissingnessGraph, table: EncodedTable | None) -> tuple[Any, Any, Any]:
-    """What the graph implies, what the data say of it, and what none ever could."""
-    from lacunet.missingness.implications import check_implications, implications, never_testable
-
-    tested = None if table is None else check_implications(graph, table)
-    return implications(graph), tested, never_testable(graph)
 
 
 def _answered(

@@ -2,4 +2,5 @@
 
 One place per kind of result: ``learned``, ``network`` (a network as it is, or two side by side),
 ``diagnosed``, ``recovered``, ``compared``, ``structured``, ``explained``, ``simulated``.
+``plain`` makes data of values.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lacunet.report.plain import plain
 from lacunet.structure.learn import LearnedStructure
 from lacunet.wording import counted, finite, text_table
 
@@ -39,10 +40,8 @@ def _edges(found: LearnedStructure) -> str:
             row = [parent, "->" if is_compelled else "--", child]
             if found.strengths:
                 strength = found.strengths.get((parent, child))
-                row += [
-                    f"{strength.adjacent:.2f}" if strength else "0.00",
-                    f"{strength.directed:.2f}" if strength else "0.00",
-                ]
+                shares = (strength.adjacent, strength.directed) if strength else (0.0, 0.0)
+                row += [f"{share:.2f}" for share in shares]
             rows.append(row)
     if not rows:
         is_cut_short = found.ended in ("interrupted", "time limit", "memory limit")
@@ -63,24 +62,14 @@ def structure_as_data(found: LearnedStructure) -> dict[str, Any]:
         "compelled": sorted(map(list, found.cpdag.compelled)),
         "reversible": sorted(map(list, found.cpdag.reversible)),
         "strengths": [
-            {"from": a, "to": b, "adjacent": one.adjacent, "directed": one.directed}
-            for (a, b), one in found.strengths.items()
+            {"from": a, "to": b, **plain(strength, "adjacent directed")}
+            for (a, b), strength in found.strengths.items()
         ],
         "missingness": None if found.missingness is None else str(found.missingness),
         "score": finite(found.score),
         "trace": [
-            {
-                "what": step.what,
-                "score": finite(step.score),
-                "edges": step.edges,
-                "accepted": step.is_accepted,
-                "seconds": step.seconds,
-            }
+            {**plain(step, "what score edges seconds"), "accepted": step.is_accepted}
             for step in found.trace
         ],
-        "ended": found.ended,
-        "rows": found.rows,
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-        "why": found.why,
+        **plain(found, "ended rows seconds notes why"),
     }

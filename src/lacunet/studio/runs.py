@@ -23,6 +23,7 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.output import replacing
+from lacunet.report.plain import plain
 
 KEPT_LINES = 40
 PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
@@ -67,10 +68,7 @@ class CurrentRun:
         """What the page shows of it."""
         is_running = self.status == "running"
         return {
-            "name": self.name,
-            "kind": self.kind,
-            "status": self.status,
-            "progress": self.progress,
+            **plain(self, "name kind status progress"),
             "message": "\n".join(self.lines),
             "seconds": round(monotonic() - self.began, 1) if is_running else self.seconds,
         }

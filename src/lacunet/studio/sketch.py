@@ -21,6 +21,7 @@ from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.pages.live import drawing
+from lacunet.report.plain import plain
 from lacunet.wording import in_quotes
 
 ROOMS = (800, 340)  # a drawing for each of these widths
@@ -215,12 +216,8 @@ def _placed(
 def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:
     return {
         "variable": name,
-        "query": verdict.query,
-        "status": verdict.status,
-        "standing": verdict.standing,
-        "why": verdict.why,
+        **plain(verdict, "query status standing why estimand"),
         "mathml": verdict.mathml if verdict.is_recoverable else "",
-        "estimand": verdict.estimand,
     }
 
 

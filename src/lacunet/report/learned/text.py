@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.method import Ended, FamilyReport
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
+from lacunet.report.plain import plain
 from lacunet.wording import assigned, counted, finite, text_table
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
 STATES = (MISSING, SHOWN)  # of a mechanism
+REPORTED = (  # of each family, as data
+    "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
+    "support unsupported unseen warnings"
+)
 
 
 def result_as_text(result: Result, level: float | None = None, with_cpts: bool = False) -> str:
@@ -37,7 +42,7 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
         f"in {partially} of {len(result.missing)} variables",
     ]
     lines += [result.why] if result.why else []
-    lines += [_ended(result), *result.ended.notes] if result.ended else []
+    lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
     lines += ["", _families(result)]
     if with_cpts and len(result.network.variables) <= FEW:
         lines += _cpts(result)
@@ -92,9 +97,7 @@ def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
     return f"  {variable} is missing in {' to '.join(words)}"
 
 
-def _ended(result: Result) -> str:
-    ended = result.ended
-    assert ended is not None
+def _ended(ended: Ended) -> str:
     return (
         f"{ended.reason} after {counted(ended.iterations, 'iteration')}, {ended.seconds:.2f} s; "
         f"log-likelihood {_known(ended.log_likelihood)}, "
@@ -126,11 +129,6 @@ def _prior(result: Result) -> str:
     return "learned" if isinstance(result.prior, LearnedPrior) else f"{result.prior:g}"
 
 
-def _prior_as_data(result: Result) -> float | dict[str, Any]:
-    """The number that was given, or all pseudo-counts with a sentence on them."""
-    return result.prior.as_json() if isinstance(result.prior, LearnedPrior) else result.prior
-
-
 def _effective(report: FamilyReport) -> str:
     """The effective size of the weakest CPT row, and how many rows show its parents' states."""
     size, rows = report.effective_size, report.weakest_rows
@@ -142,43 +140,18 @@ def _effective(report: FamilyReport) -> str:
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
     sure = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
+    prior = result.prior
     return {
-        "method": result.method,
-        "why": result.why,
-        "rows": result.rows,
+        **plain(result, "method why rows"),
         "weight": result.total,
-        "prior": _prior_as_data(result),
+        "prior": prior.as_json() if isinstance(prior, LearnedPrior) else prior,
         "missing": dict(result.missing),
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),
-        "families": {name: _report(report) for name, report in result.families.items()},
+        "families": {name: plain(report, REPORTED) for name, report in result.families.items()},
         "states": {name: list(states) for name, states in result.network.states_of.items()},
-        "cpts": {
-            cpt.child: {"parents": list(cpt.parents), "table": cpt.table.tolist()}
-            for cpt in result.network.cpts
-        },
-        "mechanisms": {
-            name: {"parents": list(cpt.parents), "table": cpt.table.tolist()}
-            for name, cpt in result.mechanisms.items()
-        },
+        "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
+        "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
         "level": level,
         "intervals": {name: interval.tolist() for name, interval in sure.items()},
-    }
-
-
-def _report(report: FamilyReport) -> dict[str, Any]:
-    return {
-        "variable": report.variable,
-        "parents": list(report.parents),
-        "estimand": report.estimand,
-        "latex": report.latex,
-        "rows_shown": report.rows_shown,
-        "rows_used": report.rows_used,
-        "effective_size": report.effective_size,
-        "fallback_mass": report.fallback_mass,
-        "fallback": report.fallback,
-        "support": report.support.tolist(),
-        "unsupported": report.unsupported,
-        "unseen": report.unseen,
-        "warnings": list(report.warnings),
     }

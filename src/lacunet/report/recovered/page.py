@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.implications import Implication, TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.report.recovered.reported import Reported
+from lacunet.report.recovered.reported import Implied, Reported
 from lacunet.report.recovered.text import (
     GENERIC,
     LEVEL,
@@ -63,29 +62,24 @@ def page(
 
 def implications_page(
     graph: MissingnessGraph,
-    listed: Sequence[Implication],
-    tested: Sequence[TestedImplication] | None,
-    silent: Sequence[str],
+    implied: Implied,
     data: Mapping[str, Any],
     source: Provenance,
-    told: Disclosure = EVERYTHING,
+    told: Disclosure,
 ) -> str:
     """What a graph implies about the data and, where it was tested, what they answer."""
-    refuted = [one for one in tested or () if one.adjusted < LEVEL]
-    facts = [Tile("testable implications", f"{len(listed):,}")]
-    facts += [] if tested is None else [Tile("refuted", f"{len(refuted):,}", "at 5%, after Holm")]
+    facts = [Tile("testable implications", f"{len(implied.listed):,}")]
+    if implied.tested is not None:
+        refuted = sum(one.adjusted < LEVEL for one in implied.tested)
+        facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
     title = "What a missingness graph implies"
-    sections = [implications_section(listed, tested, silent, told)]
+    sections = [implications_section(implied, told)]
     return _page(graph, title, facts, sections, data, told.without_hashes(source))
 
 
-def implications_section(
-    listed: Sequence[Implication],
-    tested: Sequence[TestedImplication] | None,
-    silent: Sequence[str],
-    told: Disclosure = EVERYTHING,
-) -> str:
+def implications_section(implied: Implied, told: Disclosure) -> str:
     """What a graph implies, as a section of a page."""
+    listed, tested, silent = implied
     rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
     if tested is not None and told.is_limited:  # statistics could give counts away

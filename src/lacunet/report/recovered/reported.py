@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import IdentifiedSet
+from lacunet.missingness.implications import (
+    Implication,
+    TestedImplication,
+    check_implications,
+    implications,
+    never_testable,
+)
 from lacunet.missingness.verdict import Estimation, Verdict, population_laws
 from lacunet.model.network import FloatArray
 from lacunet.uncertainty.recovered import recovered
@@ -67,23 +76,32 @@ def reported(
     population
         The law of what decides on selection, as `Verdict.estimate` takes it.
     """
-    plain = Reported(verdict, states or {})
+    bare = Reported(verdict, states or {})
     if table is None or (verdict.term is None and not with_set):
-        return plain
+        return bare
     try:
         if verdict.term is None:
             bounds = verdict.identified_set(table)
-            return Reported(verdict, plain.states, bounds=bounds, interval=_around(bounds, level))
+            interval = None if level is None else bounds.interval(level)
+            return replace(bare, bounds=bounds, interval=interval)
         if level is None:
-            return Reported(
-                verdict, plain.states, verdict.estimate_with_report(table, population=population)
-            )
+            return replace(bare, found=verdict.estimate_with_report(table, population=population))
         laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
-        return Reported(verdict, plain.states, both.found, both.interval(level))
+        return replace(bare, found=both.found, interval=both.interval(level))
     except (NoRowsError, TooLargeEstimandError) as error:
-        return Reported(verdict, plain.states, refusal=error.message)
+        return replace(bare, refusal=error.message)
 
 
-def _around(bounds: IdentifiedSet, level: float | None) -> FloatArray | None:
-    return None if level is None else bounds.interval(level)
+class Implied(NamedTuple):
+    """What a graph implies, what the data say of it if there are any, and what none ever could."""
+
+    listed: Sequence[Implication]
+    tested: Sequence[TestedImplication] | None
+    silent: Sequence[str]
+
+
+def implied_by(graph: MissingnessGraph, table: EncodedTable | None) -> Implied:
+    """What a graph implies about data; tested, if there are any."""
+    tested = None if table is None else check_implications(graph, table)
+    return Implied(implications(graph), tested, never_testable(graph))

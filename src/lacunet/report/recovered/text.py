@@ -11,11 +11,12 @@ import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
-from lacunet.missingness.implications import Implication, TestedImplication
+from lacunet.missingness.implications import TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
-from lacunet.report.recovered.reported import POINT, Reported
+from lacunet.report.plain import plain
+from lacunet.report.recovered.reported import POINT, Implied, Reported
 from lacunet.wording import counted, finite, text_table
 
 SHOWN_CELLS = 64
@@ -27,6 +28,10 @@ GENERIC = (
     "Near almost every model with the numbers of states of this network the data determine it (two "
     "models that agree are an exception, or have other numbers of states): EM on the graph "
     "estimates it, lacunet learn --method em --missingness GRAPH."
+)
+
+ESTIMATED = (  # of an estimate, as data
+    "table rows_used rows_shown share_used weighted_size largest_weight unseen is_founded warnings"
 )
 
 Rows = list[list[str]]
@@ -55,7 +60,7 @@ def full_law_as_text(verdict: Verdict) -> str:
 
 def full_law_as_data(verdict: Verdict) -> dict[str, str]:
     """The same for programs."""
-    return {"query": verdict.query, "status": verdict.status, "why": verdict.why}
+    return plain(verdict, "query status why")
 
 
 def grouped(answers: Sequence[Reported]) -> list[Reported]:
@@ -123,10 +128,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {
-        "target": list(witness.asked.target),
-        "given": list(witness.asked.given),
-        "manifest_difference": witness.manifest_difference,
-        "query_difference": witness.query_difference,
+        **plain(witness.asked, "target given"),
+        **plain(witness, "manifest_difference query_difference"),
         "parents": {str(n): [*map(str, witness.submodel.parents(n))] for n in witness.one},
         "model_1": {str(node): table.tolist() for node, table in witness.one.items()},
         "model_2": {str(node): table.tolist() for node, table in witness.two.items()},
@@ -147,24 +150,14 @@ def verdicts_as_data(graph: MissingnessGraph, answers: Sequence[Reported]) -> di
 def _answer_as_data(answer: Reported) -> dict[str, Any]:
     verdict, found, bounds = answer.verdict, answer.found, answer.bounds
     interval = None if answer.interval is None else finite(answer.interval.tolist())
-    chosen = found or verdict
     return {
-        "target": list(verdict.target),
-        "given": list(verdict.given),
-        "do": list(verdict.do),
+        **plain(verdict, "target given do"),
         "states": dict(answer.states),
-        "status": verdict.status,
-        "standing": verdict.standing,
-        "generic": verdict.generic,
-        "why": verdict.why,
-        "is_computable": verdict.is_computable,
-        "estimand": chosen.estimand,
-        "latex": chosen.latex,
+        **plain(verdict, "status standing generic why is_computable"),
+        **plain(found or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
-        "estimate": None if found is None else {**_estimate_as_data(found), "interval": interval},
-        "set": None
-        if bounds is None
-        else {"low": bounds.low.tolist(), "high": bounds.high.tolist(), "interval": interval},
+        "estimate": found and {**plain(found, ESTIMATED), "interval": interval},
+        "set": bounds and {**plain(bounds, "low high"), "interval": interval},
         "not_estimated": answer.refusal or None,
         "assumptions": _assumptions_as_data(answer.assumptions),
     }
@@ -173,40 +166,13 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
 def _assumptions_as_data(found: Assumptions | None) -> list[dict[str, Any]] | None:
     if found is None:
         return None
-    return [
-        {
-            "edge": one.edge,
-            "statistic": one.statistic,
-            "degrees_of_freedom": one.degrees_of_freedom,
-            "p_value": finite(one.p_value),
-            "adjusted": finite(one.adjusted),
-            "low": one.low.tolist(),
-            "high": one.high.tolist(),
-        }
-        for one in found.assumptions
-    ]
+    parts = "edge statistic degrees_of_freedom p_value adjusted low high"
+    return [plain(one, parts) for one in found.assumptions]
 
 
-def _estimate_as_data(found: Estimation) -> dict[str, Any]:
-    return {
-        "table": finite(found.table.tolist()),
-        "rows_used": found.rows_used,
-        "rows_shown": found.rows_shown,
-        "share_used": found.share_used,
-        "weighted_size": found.weighted_size,
-        "largest_weight": found.largest_weight,
-        "unseen": found.unseen,
-        "is_founded": found.is_founded,
-        "warnings": list(found.warnings),
-    }
-
-
-def implications_as_text(
-    listed: Sequence[Implication],
-    tested: Sequence[TestedImplication] | None,
-    silent: Sequence[str],
-) -> str:
+def implications_as_text(implied: Implied) -> str:
     """What the graph implies about the data and, where it was tested, what they answer."""
+    listed, tested, silent = implied
     if tested is None:
         lines = [f"{len(listed)} testable implications:", *(f"  {one}" for one in listed)]
     else:
@@ -223,12 +189,9 @@ def implications_as_text(
     return "\n".join(lines)
 
 
-def implications_as_data(
-    listed: Sequence[Implication],
-    tested: Sequence[TestedImplication] | None,
-    silent: Sequence[str],
-) -> dict[str, Any]:
+def implications_as_data(implied: Implied) -> dict[str, Any]:
     """The same in plain lists and dictionaries."""
+    listed, tested, silent = implied
     return {
         "implications": [str(one) for one in listed],
         "tested": None
@@ -242,8 +205,7 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     """A header and a row for each cell: its states, its probability or set, its interval."""
     names = answer.verdict.asked.names
     if answer.found is not None:
-        columns = [answer.found.table]
-        header = ["P"]
+        columns, header = [answer.found.table], ["P"]
     elif answer.bounds is not None and answer.bounds.width <= POINT:
         columns, header = [answer.bounds.low], ["P"]
     elif answer.bounds is not None:

@@ -1,0 +1,26 @@
+"""Values for programs: what JSON can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lacunet.wording import finite
+
+
+def plain(value: object, names: str) -> dict[str, Any]:
+    """Some attributes of a value: arrays and tuples as lists, None for NaN, a text for infinity.
+
+    Examples
+    --------
+    >>> from lacunet.model.network import Network
+    >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
+    >>> plain(coin.cpt("Coin"), "child parents table")
+    {'child': 'Coin', 'parents': [], 'table': [0.25, 0.75]}
+    """
+    found = {name: getattr(value, name) for name in names.split()}
+    listed = {
+        name: own.tolist() if isinstance(own, np.ndarray) else own for name, own in found.items()
+    }
+    return {name: finite(own) for name, own in listed.items()}
