@@ -248,8 +248,14 @@ def _shown(cuts: Sequence[float]) -> str:
     return ", ".join(f"{cut:g}" for cut in cuts)
 
 
-def asked_bins(text: str) -> Bins:
-    """Bins as they are typed: ``5``, ``width:5`` or ``18,40,65``."""
-    if text.startswith("width:"):
-        return ("width", int(text[6:]))
-    return int(text) if text.strip().isdecimal() else [float(cut) for cut in text.split(",")]
+def asked_bins(name: str, text: str) -> Bins:
+    """The bins of a column as they are typed: ``5``, ``width:5`` or ``18,40,65``."""
+    try:
+        if text.startswith("width:"):
+            return ("width", int(text[6:]))
+        return int(text) if text.strip().isdecimal() else [float(cut) for cut in text.split(",")]
+    except ValueError:
+        raise BinsError(
+            f"column {name!r}: {text!r} is neither a number of intervals nor cut points.",
+            "write 5, width:5 or 18,40,65.",
+        ) from None

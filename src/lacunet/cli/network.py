@@ -113,13 +113,7 @@ def asked_bins(text: str) -> tuple[str, Any]:
     from lacunet.building import bins
 
     name, values = _parted(text, "--bins Age=5")
-    try:
-        return name, bins.asked_bins(values)
-    except ValueError:
-        raise bins.BinsError(
-            f"--bins {text}: {values!r} is neither a number of intervals nor cut points.",
-            "write Age=5, Age=width:5 or Age=18,40,65.",
-        ) from None
+    return name, bins.asked_bins(name, values)
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:

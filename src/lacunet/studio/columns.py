@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from lacunet.building.bins import BinsError, asked_bins, cuts_found
+from lacunet.building.bins import asked_bins, cuts_found
 from lacunet.building.proposals import suspicious
 from lacunet.building.states import Said, Seen, StatesError, states_of
 from lacunet.data.given import Data
@@ -116,11 +116,5 @@ def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:
 
 def cut_labels(data: Data, name: str, typed: str) -> tuple[str, ...]:
     """The intervals that bins, as typed, cut a column into."""
-    try:
-        bins = asked_bins(typed)
-    except ValueError:
-        raise BinsError(
-            f"{typed!r} is neither a number of intervals nor cut points.",
-            "write 5, width:5 or 18,40,65.",
-        ) from None
-    return labels_of(cuts_found(source_from(data), {name: bins}, data)[name])
+    bins = {name: asked_bins(name, typed)}
+    return labels_of(cuts_found(source_from(data), bins, data)[name])

@@ -33,11 +33,15 @@ def reading_words(project: Project) -> Words:
     for column, codes in project.missing.items():
         listed = ",".join(map(_item, codes))
         words += ["--missing", *(codes if column == ANYWHERE else [f"{column}={listed}"])]
-    for name in BESIDE:
-        words += [f"--{name}", getattr(project, name)] if getattr(project, name) else []
-    for name, usual in TEXT.items():
-        words += [f"--{name}", getattr(project, name)] if getattr(project, name) != usual else []
+    for name, own in reading_options(project).items():
+        words += [f"--{name}", own]
     return words
+
+
+def reading_options(project: Project) -> dict[str, Any]:
+    """The columns beside the variables and how text is written, where that is not as usual."""
+    usual = {**dict.fromkeys(BESIDE, ""), **TEXT}
+    return {name: own for name in usual if (own := getattr(project, name)) != usual[name]}
 
 
 def _item(text: str) -> str:
@@ -48,15 +52,13 @@ def _item(text: str) -> str:
 def building_words(project: Project, sketch: Sketch) -> Words:
     """What is said of the states of the variables, as options."""
     words: Words = []
-    for name, states in project.states.items():
-        if name in sketch.variables:
-            words += ["--states", f"{name}={','.join(map(_item, states))}"]
-    for name, bins in project.bins.items():
-        if name in sketch.variables:
-            words += ["--bins", f"{name}={bins}"]
-    for name, rule in project.not_asked.items():
-        if name in sketch.variables:
-            words += ["--not-asked", f"{name}: {rule}"]
+    own = project.only(sketch.variables)
+    for name, states in own.states.items():
+        words += ["--states", f"{name}={','.join(map(_item, states))}"]
+    for name, bins in own.bins.items():
+        words += ["--bins", f"{name}={bins}"]
+    for name, rule in own.not_asked.items():
+        words += ["--not-asked", f"{name}: {rule}"]
     return words
 
 
@@ -214,26 +216,15 @@ def _command(words: Words) -> str:
 
 def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
-    sketch = checked_sketch(project.graph)
-    data: dict[str, Any] = {
-        name: getattr(project, name) for name in BESIDE if getattr(project, name)
-    }
-    data |= {name: getattr(project, name) for name in TEXT if getattr(project, name) != TEXT[name]}
-    if project.missing:
-        data["missing"] = {name or None: list(codes) for name, codes in project.missing.items()}
-    skips = {name: own for name, own in project.not_asked.items() if name in sketch.variables}
-    data |= {"not_asked": skips} if skips else {}
-    states = {name: list(own) for name, own in project.states.items() if name in sketch.variables}
-    bins = {name: asked_bins(own) for name, own in project.bins.items() if name in sketch.variables}
-    building: dict[str, Any] = {"states": states} if states else {}
-    building |= {"bins": bins} if bins else {}
-    learning: dict[str, Any] = {"method": project.method} if project.method else {}
-    if graph := missingness_of(project):
-        learning["missingness"] = graph
-    learning |= {"prior": project.prior} if project.prior != "" else {}
-    report: dict[str, Any] = {"missingness": graph} if graph else {}
-    report |= {"level": project.level} if project.level else {}
-    learning |= {"rng": project.seed, "intervals": bool(project.level)}
+    sketch, graph = checked_sketch(project.graph), missingness_of(project)
+    own, level = project.only(sketch.variables), project.level or None
+    missing = {name or None: list(codes) for name, codes in project.missing.items()}
+    states = {name: list(states) for name, states in own.states.items()}
+    bins = {name: asked_bins(name, bins) for name, bins in own.bins.items()}
+    data = reading_options(project) | _said(missing=missing, not_asked=own.not_asked)
+    learning = _said(method=project.method, missingness=graph, prior=project.prior)
+    learning |= {"rng": project.seed, "intervals": bool(level)}
+    building, report = _said(states=states, bins=bins), _said(missingness=graph, level=level)
     lines = [
         f"{IMPORTS}Path({folder!r}).mkdir(parents=True, exist_ok=True)",
         _call("data = lc.Data", [project.data], data),
@@ -245,12 +236,15 @@ def python_text(project: Project, folder: str) -> str:
     ]
     targets, evidence, do = question(project.asked, sketch.variables)
     if targets:
-        interval = {"interval": project.level} if project.level else {}
-        given = [evidence] if evidence else []
-        set_to = {"do": do} if do else {}
-        answer = _call("lc.query", [_Name("result"), _Name("name"), *given], set_to | interval)
+        asked = [_Name("result"), _Name("name"), *([evidence] if evidence else [])]
+        answer = _call("lc.query", asked, _said(do=do, interval=level))
         lines += [f"for name in {_literal(targets)}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
+
+
+def _said(**named: Any) -> dict[str, Any]:
+    """The arguments that something was said of."""
+    return {name: own for name, own in named.items() if own not in ("", None, {})}
 
 
 class _Name(str):

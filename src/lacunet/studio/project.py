@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -58,6 +58,14 @@ class Project:
         """What decides how the table is read: equal for equal columns."""
         missing = tuple((name, tuple(codes)) for name, codes in self.missing.items())
         return self.data, self.delimiter, self.encoding, self.decimal, missing
+
+    def only(self, variables: Collection[str]) -> Project:
+        """The project with what it says of the states of these variables alone."""
+        said: Any = {
+            part: {name: own for name, own in getattr(self, part).items() if name in variables}
+            for part in ("states", "bins", "not_asked")
+        }
+        return replace(self, **said)
 
 
 def _text(value: Any) -> str:

@@ -121,14 +121,9 @@ class Studio:
         """Questions that seem not to have been asked under some states of others."""
         project = project_from(asked["project"])
         sketch, data = checked_sketch(project.graph), self._data(project)
-        bins = {name: asked_bins(own) for name, own in project.bins.items()}
-        within = sketch.variables
-        found = find_network(
-            data,
-            sketch.edges_text,
-            {name: own for name, own in project.states.items() if name in within},
-            bins={name: own for name, own in bins.items() if name in within},
-        )
+        own = project.only(sketch.variables)
+        bins = {name: asked_bins(name, typed) for name, typed in own.bins.items()}
+        found = find_network(data, sketch.edges_text, own.states, bins=bins)
         skips = skips_in(found.network, read_table(data, found.network).columns)
         return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
 
@@ -335,10 +330,9 @@ class Admission:
         """
         if headers.get("Host") != self.host:
             raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
-        origin = headers.get("Origin")
-        if origin is not None and origin != f"http://{self.host}":
-            raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
-        if headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        own = f"http://{self.host}"
+        site = headers.get("Sec-Fetch-Site", "none")
+        if headers.get("Origin", own) != own or site not in ("same-origin", "none"):
             raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise RefusedError(

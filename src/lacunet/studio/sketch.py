@@ -37,14 +37,20 @@ class Sketch:
     mechanisms: tuple[Statement, ...]
 
     @property
+    def parents_of(self) -> dict[str, list[str]]:
+        """The parents of each variable that has any."""
+        parents: dict[str, list[str]] = {}
+        for tail, head in self.edges:
+            parents.setdefault(head, []).append(tail)
+        return parents
+
+    @property
     def edges_text(self) -> str:
         """The network's part, as ``--edges`` takes it; lone variables by their names."""
         joined = {name for edge in self.edges for name in edge}
-        parents: dict[str, list[str]] = {}
-        for tail, head in self.edges:
-            parents.setdefault(head, []).append(_for_edges(tail))
         lines = [_for_edges(name) for name in self.variables if name not in joined]
-        lines += [f"{', '.join(own)} -> {_for_edges(head)}" for head, own in parents.items()]
+        for child, parents in self.parents_of.items():
+            lines.append(f"{', '.join(map(_for_edges, parents))} -> {_for_edges(child)}")
         return "; ".join(lines)
 
     @property
@@ -54,12 +60,8 @@ class Sketch:
 
     def network(self, states_of: Callable[[str], Scope]) -> Network:
         """The network without CPTs."""
-        parents: dict[str, list[str]] = {}
-        for tail, head in self.edges:
-            parents.setdefault(head, []).append(tail)
-        return Network(
-            {name: states_of(name) or UNKNOWN_STATES for name in self.variables}, parents
-        )
+        states = {name: states_of(name) or UNKNOWN_STATES for name in self.variables}
+        return Network(states, self.parents_of)
 
 
 def _for_edges(name: str) -> str:
