@@ -124,9 +124,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
         """Learn the network from rows and their classes; a weight counts as so many rows."""
-        X, y = validate_data(  # noqa: N806
-            self, _plain(X), y, dtype=None, ensure_all_finite="allow-nan"
-        )
+        X, y = _validated(self, X, y)  # noqa: N806
         check_classification_targets(y)
         weights, X, y = _weighted(self, sample_weight, X, y)  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -135,40 +133,30 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             raise LacunetError(
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
-        self.coders_ = _coders(self, columns, weights)
-        classes = Coder(tuple(self.classes_.tolist()), None, ())
-        coders = {**self.coders_, self.target: classes}
-        asked = _network(coders, {})
-        table = _table(asked, coders, {**columns, self.target: y}, weights, is_strict=True)
-        bare = _network(coders, self._parents(table.without_sets(), coders))
+        coders = _coders(self, columns, weights)
+        coders[self.target] = Coder(tuple(self.classes_.tolist()), None, ())
+        columns[self.target] = y
+        self.coders_, asked = coders, _network(coders, {})
+        table = _table(asked, coders, columns, weights, is_strict=True)
+        bare = _network(coders, self._parents(table.without_sets(), asked))
         self.network_ = _fitted(self, bare, table)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
-            blind = _table(bare, coders, {**columns, self.target: y}, weights, [self.target])
-            self._calibrate(bare, blind)
+            self._calibrate(bare, _table(bare, coders, columns, weights, [self.target]))
         return self
 
-    def _parents(self, table: EncodedTable, coders: Mapping[str, Coder]) -> dict[str, list[str]]:
+    def _parents(self, table: EncodedTable, asked: Network) -> dict[str, list[str]]:
         """The parents of each variable, as the edges say."""
-        columns = [name for name in coders if name != self.target]
-        ruled = _parents_of_rules(coders)
-        if self.edges is None:
-            return {name: _distinct(self.target, ruled.get(name, ())) for name in columns}
-        if isinstance(self.edges, str) and self.edges == "tan":
-            tree = _tree(table, [name for name in columns if name not in ruled], self.target)
-            parents = tree | ruled
-            return {name: _distinct(self.target, parents.get(name, ())) for name in columns}
-        if isinstance(self.edges, str) and self.edges == "learn":
-            return _learned_parents(table, _network(coders, {}))
-        edges = edges_of(self.edges)
-        if self.target not in edges.variables:
-            raise LacunetError(
-                f"the edges do not name the class, which is called {self.target!r}.",
-                "name it in the edges, or say what it is called there with target='...'.",
-            )
-        _refuse_strangers(edges.variables, coders)
-        return {name: list(own) for name, own in edges.parents_of.items()}
+        if self.edges is not None and not _is_word(self.edges, "tan"):
+            return _said_parents(self.edges, table, asked, self.target)
+        parents = _parents_of_rules(self.coders_)
+        columns = [name for name in self.coders_ if name != self.target]
+        if self.edges is not None:
+            parents |= _tree(table, [name for name in columns if name not in parents], self.target)
+        return {
+            name: list(dict.fromkeys([self.target, *parents.get(name, ())])) for name in columns
+        }
 
     def _calibrate(self, bare: Network, table: EncodedTable) -> None:
         """Fit slope and offsets to rows that were not learned from.
@@ -228,15 +216,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _read(self, X: Any) -> Columns:  # noqa: N803
         check_is_fitted(self)
-        X = validate_data(  # noqa: N806
-            self, _plain(X), dtype=None, ensure_all_finite="allow-nan", reset=False
-        )
-        return _columns(self, X)
+        return _columns(self, _validated(self, X, reset=False))
 
     def _probabilities(self, columns: Columns) -> FloatArray:
         nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
-        coders = {**self.coders_, self.target: Coder(tuple(self.classes_.tolist()), None, ())}
-        used = {name: coders[name] for name in self.network_.variables}
+        used = {name: self.coders_[name] for name in self.network_.variables}
         table = _table(self.network_, used, {**columns, **nothing}, None)
         logs = _log_posteriors(self.network_, table, self.target)
         return _stretched(logs, self.slope_, self.offsets_)
@@ -291,7 +275,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows."""
-        X = validate_data(self, _plain(X), dtype=None, ensure_all_finite="allow-nan")  # noqa: N806
+        X = _validated(self, X)  # noqa: N806
         weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)
         self.coders_ = _coders(self, columns, weights)
@@ -300,21 +284,15 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         ruled, plain = _parents_of_rules(self.coders_), table.without_sets()
         if self.edges is None:
             parents_of = _tree(plain, [v for v in self.coders_ if v not in ruled]) | ruled
-        elif isinstance(self.edges, str) and self.edges == "learn":
-            parents_of = _learned_parents(plain, asked)
         else:
-            edges = edges_of(self.edges)
-            _refuse_strangers(edges.variables, self.coders_)
-            parents_of = {name: list(own) for name, own in edges.parents_of.items()}
+            parents_of = _said_parents(self.edges, plain, asked)
         self.network_ = _fitted(self, _network(self.coders_, parents_of), table)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
-        X = validate_data(  # noqa: N806
-            self, _plain(X), dtype=None, ensure_all_finite="allow-nan", reset=False
-        )
+        X = _validated(self, X, reset=False)  # noqa: N806
         columns = _columns(self, X)
         table = _table(self.network_, self.coders_, columns, None)
         refuse_impossible_rows(self.network_, table)
@@ -357,12 +335,11 @@ class Coder:
         rule: tuple[str, str] | None,
     ) -> Coder:
         """The coder of a column."""
-        if not meanings:
-            shown = ~_is_missing(cells)
-            return replace(cls._of_values(cells[shown], weights[shown], bins), rule=rule)
         meant = _meant(cells, meanings)
-        shown = ~(_is_missing(meant) | _is_set(meant))
+        shown = ~_is_hidden(meant, meanings)
         found = cls._of_values(meant[shown], weights[shown], bins)
+        if not meanings:
+            return replace(found, rule=rule)
         written = {
             own: cell
             for own, cell in zip(meant.tolist(), cells.tolist(), strict=True)
@@ -416,10 +393,7 @@ class Coder:
 
     def is_hidden(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Which cells do not show one state."""
-        if not self.meanings:
-            return _is_missing(cells)
-        meant = _meant(cells, self.meanings)
-        return _is_missing(meant) | _is_set(meant)
+        return _is_hidden(_meant(cells, self.meanings), self.meanings)
 
     def codes(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The code of each cell; a value that was never seen counts as missing."""
@@ -484,8 +458,12 @@ def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]
     return found
 
 
-def _is_set(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.array([isinstance(cell, tuple) for cell in cells.tolist()], dtype=bool)
+def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[np.bool_]:
+    """Which cells are missing, or one of several states."""
+    if not meanings:
+        return _is_missing(meant)
+    cells = meant.tolist()
+    return np.array([_is_nothing(cell) or isinstance(cell, tuple) for cell in cells], dtype=bool)
 
 
 def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
@@ -493,11 +471,6 @@ def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
     states = {name: coder.states for name, coder in coders.items()}
     rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
     return {name: list(parsed_rule(when, states)[0]) for name, (when, _) in rules.items()}
-
-
-def _distinct(target: str, parents: Sequence[str]) -> list[str]:
-    """The class and other parents, each once."""
-    return list(dict.fromkeys([target, *parents]))
 
 
 def _order(value: Hashable) -> tuple[str, Any]:
@@ -549,6 +522,13 @@ def _tagged(tags: Any) -> Any:
     return tags
 
 
+def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:
+    """The rows, and their classes if they are given, as scikit-learn checks them."""
+    return validate_data(
+        estimator, _plain(rows), *y, dtype=None, ensure_all_finite="allow-nan", reset=reset
+    )
+
+
 def _weighted(estimator: Any, given: Any, rows: Any, y: Any) -> tuple[FloatArray, Any, Any]:
     """The weights, and the rows that have one."""
     if given is None:
@@ -575,12 +555,28 @@ def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:
     return {str(name): rows[:, place] for place, name in enumerate(names)}
 
 
-def _refuse_strangers(variables: Sequence[str], coders: Mapping[str, Coder]) -> None:
-    if strangers := [name for name in variables if name not in coders]:
+def _is_word(edges: Edges, word: str) -> bool:
+    return isinstance(edges, str) and edges == word
+
+
+def _said_parents(
+    said: Edges, table: EncodedTable, asked: Network, target: str | None = None
+) -> dict[str, list[str]]:
+    """The parents of each variable: learned, or as the edges say, which must name the class."""
+    if _is_word(said, "learn"):
+        return _learned_parents(table, asked)
+    edges = edges_of(said)
+    if target is not None and target not in edges.variables:
+        raise LacunetError(
+            f"the edges do not name the class, which is called {target!r}.",
+            "name it in the edges, or say what it is called there with target='...'.",
+        )
+    if strangers := [name for name in edges.variables if name not in asked.states_of]:
         raise LacunetError(
             f"the edges name {strangers}, which are not columns.",
-            f"the columns are called {list(coders)}.",
+            f"the columns are called {list(asked.variables)}.",
         )
+    return {name: list(own) for name, own in edges.parents_of.items()}
 
 
 def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]]) -> Network:
