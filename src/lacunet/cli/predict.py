@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.options import (
@@ -66,23 +66,45 @@ def run(options: Namespace) -> int:
         given_targets=options.given_targets,
         memory=options.memory,
     )
-    write_rows(found, options.output, as_json=options.json)
+    outputs = [options.output] if options.output else []
+    deliver_rows([(0, found)], outputs, as_json=options.json)
     return 0
 
 
-def write_rows(rows: Any, output: str | None, *, as_json: bool) -> None:
-    """An Arrow table to a file, or to stdout as CSV or JSON."""
-    from lacunet.data.write import write_arrow
+def deliver_rows(
+    pieces: Iterable[tuple[int, Any]], outputs: Sequence[str], *, as_json: bool
+) -> None:
+    """Arrow tables, each with the number of its file, to files; to stdout if there are none.
+
+    All files are whole, or none is there; JSON waits on the disk until they are, then is printed.
+    """
+    import shutil
+    import sys
+    from contextlib import ExitStack
+    from tempfile import TemporaryFile
+
+    from lacunet.data.write import Write, opened_file
     from lacunet.wording import counted
 
-    if output:
-        write_arrow(rows, output)
-        note(f"{counted(rows.num_rows, 'row')} written to {output}")
-    if as_json or not output:
-        print_rows([rows], as_json=as_json)
+    if not outputs:
+        _print_rows((rows for _, rows in pieces), as_json=as_json)
+        return
+    writes: dict[int, Write] = {}
+    count = 0
+    with TemporaryFile("w+", encoding="utf-8") as waiting:
+        with ExitStack() as opened:
+            for at, rows in pieces:
+                if at not in writes:
+                    writes[at] = opened.enter_context(opened_file(outputs[at], rows.schema))
+                writes[at](rows)
+                count += rows.num_rows if at == 0 else 0
+                waiting.writelines(_json_lines(rows) if as_json else ())
+        note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
+        waiting.seek(0)
+        shutil.copyfileobj(waiting, sys.stdout)
 
 
-def print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
+def _print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
     """Arrow tables of one schema to stdout, one after the other, as CSV or JSON."""
     import sys
     from contextlib import ExitStack
@@ -93,7 +115,7 @@ def print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
     with ExitStack() as opened:
         for table in tables:
             if as_json:
-                sys.stdout.writelines(json_lines(table))
+                sys.stdout.writelines(_json_lines(table))
                 continue
             if write is None:
                 sys.stdout.flush()
@@ -101,7 +123,7 @@ def print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
             write(table)
 
 
-def json_lines(table: Any) -> Iterator[str]:
+def _json_lines(table: Any) -> Iterator[str]:
     """Each row of an Arrow table as a line of JSON.
 
     Dates, times, durations, decimals and bytes are strings, spelled as states are; lists and

@@ -102,15 +102,6 @@ def _without_do(text: str) -> tuple[str, str]:
     raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
 
 
-def refuse_do(typed: Typed) -> Typed:
-    """The query itself, unless it asks what follows from doing something."""
-    if typed.do:
-        raise LacunetError(
-            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
-        )
-    return typed
-
-
 def parts_of(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
     try:

@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     names,
     network_of,
 )
-from lacunet.cli.queries import refuse_do, split_query, states_in
+from lacunet.cli.queries import split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError
@@ -57,7 +57,11 @@ def run(options: Namespace) -> int:
     from lacunet.diagnosis.sensitivity import as_data, sensitivity
 
     network = network_of(options)
-    typed = refuse_do(split_query(options.query))
+    typed = split_query(options.query)
+    if typed.do:
+        raise LacunetError(
+            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
+        )
     asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
     if len(asked) != 1:
         raise LacunetError(
