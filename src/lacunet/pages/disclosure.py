@@ -61,11 +61,8 @@ class Disclosure:
             return rows
         small = (rows > 0) & (rows < self.min_count)
         nearly_all = (rows > 0) & (self.rows - rows < self.min_count)
-        rounded = np.where(nearly_all, self.rows, self._round(rows))
-        return np.asarray(np.where(small, np.nan, rounded))
-
-    def _round(self, rows: FloatArray) -> FloatArray:
-        return np.asarray(np.rint(rows / self.min_count) * self.min_count)
+        in_steps = np.rint(rows / self.min_count) * self.min_count
+        return np.where(small, np.nan, np.where(nearly_all, self.rows, in_steps))
 
     def share(self, rows: float) -> float | None:
         """The share of all rows, from a count that may be told."""

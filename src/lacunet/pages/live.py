@@ -131,6 +131,15 @@ def is_carried_in_full(network: Network) -> bool:
     return network.has_cpts and cells <= MOST_CARRIED
 
 
+def why_not_live(network: Network) -> str:
+    """Why a page of a network can show no beliefs; nothing if it can."""
+    if not network.has_cpts:
+        return "The network has no CPTs, so there are no beliefs to show."
+    if not is_carried_in_full(network):
+        return "No beliefs here: the CPTs are too large to carry. Use `lacunet query` instead."
+    return ""
+
+
 def _reordered(other: Network, network: Network) -> Network:
     """The other network, with its variables in the order of the first."""
     names = network.variables

@@ -140,19 +140,12 @@ def largest_moves(
             states = tuple(
                 network.states(name)[index] for name, index in zip(cpt.family, cell, strict=True)
             )
-            both = float(shares[cell]), float(cpt.table[cell])
-            moves.append(_move(cpt.child, states, *both, float(rows[cell[:-1]])))
+            share, learned, number = shares[cell], cpt.table[cell], rows[cell[:-1]]
+            # A move is measured in standard errors of the share, if the learned entry were the
+            # truth. Near 0 and 1 that error is taken of the share with two rows more of either
+            # kind (Agresti and Coull): no share is ever known without error.
+            near = (number * share + 2) / (number + 4)
+            spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / number)
+            errors = abs(learned - share) / spread
+            moves.append(Shift(cpt.child, states, *map(float, (share, learned, number, errors))))
     return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]
-
-
-def _move(
-    variable: str, states: tuple[str, ...], share: float, learned: float, rows: float
-) -> Shift:
-    """A move and its size in standard errors of the share, if the learned entry were the truth.
-
-    Near 0 and 1 that error is taken of the share with two rows more of either kind (Agresti
-    and Coull): no share is ever known without error.
-    """
-    near = (rows * share + 2) / (rows + 4)
-    spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / rows)
-    return Shift(variable, states, share, learned, rows, float(abs(learned - share) / spread))

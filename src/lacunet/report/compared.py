@@ -128,10 +128,6 @@ def _standing_as_data(one: Standing) -> dict[str, Any]:
     return {"method": one.method, **finite(numbers), "message": one.message}
 
 
-def _low_to_worst(found: Summary) -> tuple[float, float, float, float]:
-    return found.quartiles[0], found.median, found.quartiles[1], found.worst
-
-
 def comparison_page(found: Comparison, source: Provenance) -> str:
     """The same as one HTML page; ``source`` is what made the comparison."""
     title = "Methods compared on data like these"
@@ -142,9 +138,9 @@ def comparison_page(found: Comparison, source: Provenance) -> str:
         Tile("draws", f"{found.repetitions:,}"),
     ]
     spreads = [
-        (one.method, _low_to_worst(one.divergence))
+        (one.method, (own.quartiles[0], own.median, own.quartiles[1], own.worst))
         for one in found.standings
-        if one.divergence is not None
+        if (own := one.divergence) is not None
     ]
     words = (
         "KL divergence from the network that the rows were drawn from, on a log axis: the disc is "
@@ -214,11 +210,5 @@ def _divergence(found: Evaluation) -> str:
 
 def evaluation_as_data(found: Evaluation) -> dict[str, Any]:
     """The same in plain dictionaries; an infinity is a string, NaN is None."""
-    return {
-        part: None if value is None else finite(asdict(value))
-        for part, value in (
-            ("divergence", found.divergence),
-            ("cpt_error", found.cpt_error),
-            ("fit", found.fit),
-        )
-    }
+    data: dict[str, Any] = finite(asdict(found))
+    return data

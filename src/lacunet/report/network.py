@@ -16,8 +16,8 @@ from lacunet.pages.live import (
     Behind,
     carried,
     drawing,
-    is_carried_in_full,
     network_section,
+    why_not_live,
 )
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.wording import counted, first_of
@@ -37,7 +37,7 @@ def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHIN
     data = _data("network", ShownNetwork("", network, behind), source)
     heading = f"{source.network}: " if source.network else ""
     size = f"{counted(len(network.variables), 'variable')}, {counted(len(network.edges), 'edge')}"
-    section_ = network_section(data, why_not_live=_why_not_live(network))
+    section_ = network_section(data, why_not_live=why_not_live(network))
     return _page(heading + size, "", [section_, _listing(network)], data, source)
 
 
@@ -62,10 +62,8 @@ def pair_page(first: ShownNetwork, second: ShownNetwork, source: Provenance = UN
 
 def _check_pair(first: Network, second: Network) -> None:
     for network, label in ((first, "first"), (second, "second")):
-        if not is_carried_in_full(network):
-            raise LacunetError(
-                f"the {label} network has no CPTs, or too many to carry.", _why_not_live(network)
-            )
+        if why := why_not_live(network):
+            raise LacunetError(f"the {label} network has no CPTs, or too many to carry.", why)
     others = set(first.variables) ^ set(second.variables)
     others |= {
         name
@@ -115,14 +113,6 @@ def _best_connected(network: Network) -> str:
     """The variable that a large network opens on: the one with most parents and children."""
     ends = Counter(end for edge in network.edges for end in edge)
     return max(network.variables, key=ends.__getitem__)
-
-
-def _why_not_live(network: Network) -> str:
-    if not network.has_cpts:
-        return "The network has no CPTs, so there are no beliefs to show."
-    if not is_carried_in_full(network):
-        return "No beliefs here: the CPTs are too large to carry. Use `lacunet query` instead."
-    return ""
 
 
 def _listing(network: Network) -> str:

@@ -20,8 +20,8 @@ from lacunet.pages.live import (
     Behind,
     carried,
     cliques_size,
-    is_carried_in_full,
     network_section,
+    why_not_live,
 )
 from lacunet.pages.numbers import pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
@@ -139,12 +139,7 @@ def _why_not_live(result: Result, told: Disclosure) -> str:
             "No beliefs here: with --min-count they would tell what the withheld numbers are. "
             f"Probabilities are rounded to steps of {told.min_count} rows."
         )
-    if not is_carried_in_full(result.network):
-        return (
-            "No beliefs here: the CPTs are too large to carry in full. Ask the learned network "
-            "with `lacunet query`."
-        )
-    return ""
+    return why_not_live(result.network)
 
 
 def _prior(result: Result) -> float | None:
@@ -163,13 +158,10 @@ def _trouble(result: Result) -> list[str]:
 
     def trouble(name: str) -> tuple[float, float]:
         report = result.families[name]
-        return -_lost(report), report.effective_size or report.rows_shown
+        lost = report.unsupported / report.support.size + report.fallback_mass
+        return -lost, report.effective_size or report.rows_shown
 
     return sorted(result.network.variables, key=trouble)
-
-
-def _lost(report: FamilyReport) -> float:
-    return report.unsupported / report.support.size + report.fallback_mass
 
 
 def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
