@@ -26,7 +26,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +46,6 @@ from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.simulation.sampling import sample
-
-if TYPE_CHECKING:
-    pass
-
 
 SAMPLES = 100_000
 BATCH = 10_000

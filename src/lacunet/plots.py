@@ -23,6 +23,7 @@ from lacunet.figures.shapes import Picture
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.model.network import Cpt, FloatArray
 from lacunet.uncertainty.effect import MEASURES, Effect
 from lacunet.wording import assigned
 
@@ -43,12 +44,7 @@ def cpt_heatmap(network: AnyNetwork, variable: str) -> Picture:
     """
     network = as_network(network)
     cpt = network.cpt(variable)
-    rows = cpt.table.reshape(-1, cpt.table.shape[-1])
-    if len(rows) > MOST_ROWS:
-        raise LacunetError(
-            f"the CPT of {variable!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
-            "the page of `lacunet learn --report` shows it in parts.",
-        )
+    rows = _drawable_rows(cpt, "the page of `lacunet learn --report` shows it in parts.")
     supported = np.ones(len(rows), bool) if cpt.supported is None else cpt.supported.ravel()
     configurations = product(*(network.states(parent) for parent in cpt.parents))
     return charts.heat_map(
@@ -59,6 +55,16 @@ def cpt_heatmap(network: AnyNetwork, variable: str) -> Picture:
         given=", ".join(cpt.parents),
         is_supported=supported.tolist(),
     )
+
+
+def _drawable_rows(cpt: Cpt, way_out: str) -> FloatArray:
+    rows = cpt.table.reshape(-1, cpt.table.shape[-1])
+    if len(rows) > MOST_ROWS:
+        raise LacunetError(
+            f"the CPT of {cpt.child!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
+            way_out,
+        )
+    return rows
 
 
 def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
@@ -209,12 +215,7 @@ def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
     """
     network = result.network
     cpt = network.cpt(network.known(variable))
-    rows = cpt.table.reshape(-1, cpt.table.shape[-1])
-    if len(rows) > MOST_ROWS:
-        raise LacunetError(
-            f"the CPT of {variable!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
-            f"take result.table({variable!r}) instead.",
-        )
+    rows = _drawable_rows(cpt, f"take result.table({variable!r}) instead.")
     ends = result.interval(variable, level).reshape(*rows.shape, 2)
     bare = np.zeros(len(rows), bool) if cpt.supported is None else ~cpt.supported.ravel()
     states = network.states(variable)

@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +82,9 @@ def summary_of(
     """
     if not values:
         return None
-    low, median, high = (_quantile(values, share) for share in (0.25, 0.5, 0.75))
+    # A step beyond infinity is infinite, not the NaN that interpolation makes of it.
+    kind: Any = "linear" if all(map(isfinite, values)) else "higher"
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75], method=kind).tolist()
     return Summary(
         mean=float(np.mean(values)),
         standard_error=_standard_error(values),
@@ -98,12 +101,6 @@ def _standard_error(values: Sequence[float]) -> float:
     if len(values) < 2 or not all(map(isfinite, values)):
         return nan
     return float(np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    # A step beyond infinity is infinite, not the NaN that interpolation makes of it.
-    kind = "linear" if all(map(isfinite, values)) else "higher"
-    return float(np.quantile(values, share, method=kind))  # type: ignore[call-overload]
 
 
 def difference_of(pairs: Sequence[tuple[float, float]]) -> Difference | None:

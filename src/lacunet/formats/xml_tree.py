@@ -119,8 +119,3 @@ def attribute(key: str, value: str) -> str:
     from xml.sax.saxutils import quoteattr
 
     return f"{key}={quoteattr(value)}"
-
-
-def is_trimmed(name: str) -> bool:
-    """Whether a text has no blank at its ends, where XML readers drop it."""
-    return name == name.strip()

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +116,8 @@ def draw_columns(
     The columns drawn, in the order of ``cpts``.
     """
     samplers = [_sampler(cpt) for cpt in cpts]
-    drawn = {cpt.child: _empty(rows, cpt.table.shape[-1]) for cpt in cpts}
+    kinds = {cpt.child: code_type(cpt.table.shape[-1]) for cpt in cpts}
+    drawn: dict[str, Any] = {child: np.empty(rows, kind) for child, kind in kinds.items()}
     columns = {**given, **drawn}
     for start in range(0, rows, BLOCK):
         block = slice(start, min(start + BLOCK, rows))
@@ -124,11 +126,6 @@ def draw_columns(
             offsets = _offsets(one, columns, block)
             drawn[one.child][block] = _search(one, offsets, uniform)
     return drawn
-
-
-def _empty(rows: int, cardinality: int) -> Codes:
-    kind = code_type(cardinality)
-    return np.empty(rows, np.uint8) if kind is np.uint8 else np.empty(rows, np.uint16)
 
 
 @dataclass(frozen=True)

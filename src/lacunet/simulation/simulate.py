@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.table import Codes, EncodedTable
+from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
@@ -56,8 +56,8 @@ def hide_cells(
     columns = dict(complete.columns)
     for name, one in missingness.mechanisms.items():
         if one.node != SELECTION:
-            missing = complete.cardinality_of[name]
-            columns[name] = _hidden(columns[name], drawn[str(one.node)], missing)
+            columns[name] = columns[name].copy()
+            columns[name][drawn[str(one.node)] == 0] = complete.cardinality_of[name]
     shown = EncodedTable.of(
         complete.cardinality_of, columns, complete.weights, complete.notes, complete.row_numbers
     )
@@ -88,12 +88,6 @@ def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
             "every row.",
             "hide values of a complete table.",
         )
-
-
-def _hidden(codes: Codes, mechanism: Codes, missing: int) -> Codes:
-    hidden = codes.copy()
-    hidden[mechanism == 0] = missing
-    return hidden
 
 
 Library = Literal["pandas", "polars", "arrow"]
