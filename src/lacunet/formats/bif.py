@@ -78,8 +78,7 @@ def parse(source: Source) -> Network:
     declared: list[Declared] = []
     blocks: list[tuple[str, str, list[ProbabilityLine]]] = []  # the head, its place
     cursor = Cursor(source)
-    cursor.skip_blanks()
-    while not cursor.is_at_end:
+    while cursor.has_more():
         keyword = cursor.take(_KEYWORD, "'network', 'variable' or 'probability'")[1]
         place = cursor.place
         head = cursor.take(_HEAD, "a name and '{'")[1]
@@ -89,7 +88,6 @@ def parse(source: Source) -> Network:
             blocks.append((head, place, [*_statements(cursor)]))
         else:
             _skip_properties(cursor)
-        cursor.skip_blanks()
     variables = declare(source, declared)
     return assemble(variables, (_potential(variables, *block) for block in blocks))
 

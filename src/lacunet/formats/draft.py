@@ -135,10 +135,9 @@ def refuse_size(place: str, what: str, size: int, limit: int) -> None:
         )
 
 
-def declare(source: Source, declared: Iterable[Declared]) -> Variables:
+def declare(source: Source, declared: Sequence[Declared]) -> Variables:
     """The states of every variable, in the order of the file."""
     positions_of: dict[str, Mapping[str, int]] = {}
-    unsupported_of: dict[str, Unsupported] = {}
     for each in declared:
         name, states, place = each.name, each.states, each.place
         if not name:
@@ -157,10 +156,9 @@ def declare(source: Source, declared: Iterable[Declared]) -> Variables:
             raise FormatError(
                 f"{place}: variable {name!r} has the state {state!r} more than once.", "rename one."
             )
-        if each.unsupported is not None:
-            unsupported_of[name] = each.unsupported
     if not positions_of:
         raise FormatError(f"{source.name}: the file declares no variable.")
+    unsupported_of = {each.name: each.unsupported for each in declared if each.unsupported}
     return Variables(source, positions_of, unsupported_of)
 
 

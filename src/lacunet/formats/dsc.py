@@ -38,8 +38,8 @@ _TYPE = re.compile(
     rf"\s*type\s*:\s*discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*=\s*\{{"
     rf"(\s*{_WORD}(?:\s*,\s*{_WORD})*+)\s*\}}\s*;?"
 )
-_FIELD = re.compile(
-    rf'\s*(name|position|state|property|category)\s*[:=](?:[^;{{}}"]++|{STRING})*+;'
+_FIELDS = re.compile(
+    rf'(?:\s*(?:name|position|state|property|category)\s*[:=](?:[^;{{}}"]++|{STRING})*+;)*+'
 )
 _PROBABILITY = re.compile(
     rf"\s*probability\s*\(\s*({_WORD})\s*(?:\|(\s*{_WORD}(?:\s*,\s*{_WORD})*+)\s*)?\)\s*\{{"
@@ -57,8 +57,7 @@ def parse(source: Source) -> Network:
     cursor.try_take(_HEAD)
     declared: list[Declared] = []
     blocks: list[tuple[str, list[str], str, list[Row]]] = []  # child, parents, place, rows
-    cursor.skip_blanks()
-    while not cursor.is_at_end:
+    while cursor.has_more():
         place = cursor.place
         if node := cursor.try_take(_NODE):
             declared.append(_variable(cursor, _plain(node[1]), place))
@@ -66,7 +65,6 @@ def parse(source: Source) -> Network:
             found = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
             child, parents = _plain(found[1]), _words(found[2] or "")
             blocks.append((child, parents, place, [*_rows(cursor)]))
-        cursor.skip_blanks()
     variables = declare(source, declared)
     return assemble(variables, (_potential(variables, *block) for block in blocks))
 
@@ -80,11 +78,9 @@ def _words(text: str) -> list[str]:
 
 
 def _variable(cursor: Cursor, name: str, place: str) -> Declared:
-    while cursor.try_take(_FIELD):
-        pass
+    cursor.try_take(_FIELDS)
     found = cursor.take(_TYPE, "'type : discrete [ number ] = { \"states\" };'")
-    while cursor.try_take(_FIELD):
-        pass
+    cursor.try_take(_FIELDS)
     cursor.take(_END, "'}'")
     states = tuple(_words(found[2]))
     if len(states) != int(found[1]):
@@ -94,8 +90,7 @@ def _variable(cursor: Cursor, name: str, place: str) -> Declared:
 
 def _rows(cursor: Cursor) -> Iterator[Row]:
     while not cursor.try_take(_END):
-        cursor.skip_blanks()
-        place = cursor.place
+        place = cursor.skip_blanks()
         if special := cursor.try_take(_SPECIAL):
             raise FormatError(
                 f"{place}: a CPT uses {special[1]!r}.",

@@ -43,8 +43,8 @@ STATISTICS = ".stats"
 _OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 _ARROW = re.compile("->|<-|→|←")
 
-_CARRIES_SUPPORT = ("bif", "xdsl", "lacunet_json")
-_CARRIES_DICTIONARY = _CARRIES_MECHANISMS = ("lacunet_json",)
+_CARRIES_ALL = "lacunet_json"
+_CARRIES_SUPPORT = ("bif", "xdsl")
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -114,11 +114,11 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     return parsed(name, _content(name), limit)
 
 
-def read_with_text(path: str | os.PathLike[str], *, limit: int = LIMIT) -> tuple[Network, str]:
+def read_with_text(path: str | os.PathLike[str]) -> tuple[Network, str]:
     """The network in a file, and the text of the file."""
     name = os.fspath(path)
-    module, text = _module_of(name), _text_of(name, _content(name), limit)
-    return module.parse(Source.of(name, text, limit)), text
+    module, text = _module_of(name), _text_of(name, _content(name), LIMIT)
+    return module.parse(Source.of(name, text)), text
 
 
 def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
@@ -177,7 +177,7 @@ def write_with_learned(network: Network, learned: str, path: str | os.PathLike[s
     """Write a network with what a result knows beyond it, which only ``.json`` carries."""
     name = os.fspath(path)
     kind = _format_of(name)
-    if kind == "lacunet_json":
+    if kind == _CARRIES_ALL:
         _write(_packed(_module_of(name).render(network, learned), name), name)
         return
     _write(rendered(network, name), name)
@@ -201,18 +201,20 @@ def _say_lost(name: str, lost: Sequence[str]) -> None:
 
 def _lost(network: Network, kind: str) -> list[str]:
     """What a network knows that a format does not carry."""
+    if kind == _CARRIES_ALL:
+        return []
     lost = []
     masks = (network.support or {}).values()
     if kind not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
         lost.append("which CPT rows no data support")
-    if kind not in _CARRIES_DICTIONARY and network.cuts_of:
+    if network.cuts_of:
         are = "is" if len(network.cuts_of) == 1 else "are"
         lost.append(f"where {listed(network.cuts_of)} {are} cut into intervals")
-    if kind not in _CARRIES_DICTIONARY and network.codes_of:
+    if network.codes_of:
         lost.append(f"what the codes of {listed(network.codes_of)} mean")
-    if kind not in _CARRIES_DICTIONARY and network.not_asked_of:
+    if network.not_asked_of:
         lost.append(f"when {listed(network.not_asked_of)} are not asked")
-    if kind not in _CARRIES_MECHANISMS and network.mechanisms is not None:
+    if network.mechanisms is not None:
         lost.append("how values went missing")
     return lost
 
@@ -220,16 +222,11 @@ def _lost(network: Network, kind: str) -> list[str]:
 def check_target(network: Network, path: str | os.PathLike[str]) -> None:
     """Refuse early what `write_network` would refuse after hours of learning.
 
-    The names and states of the network are tried in the format, and the folder is looked at.
+    The names and states of the network are tried in the format.
     """
     name = os.fspath(path)
     uniform = {v: [1 / network.cardinality(v)] * network.cardinality(v) for v in network.variables}
     _module_of(name).render(Network(network.states_of, {}, uniform))
-    folder = os.path.dirname(os.path.realpath(name))
-    if os.path.isdir(name):
-        raise FormatError.folder(name)
-    if not os.access(folder, os.W_OK):
-        raise FormatError.unwritable(name, f"cannot write into the folder {folder}")
 
 
 def _module_of(name: str) -> Any:

@@ -66,9 +66,8 @@ def parse(source: Source) -> Network:
         _attributes(cursor)
     declared: list[Declared] = []
     potentials: list[tuple[str, re.Match[str], Attributes]] = []
-    cursor.skip_blanks()
-    while not (cursor.try_take(_END) if is_class else cursor.is_at_end):
-        place = cursor.place
+    while not cursor.try_take(_END) if is_class else cursor.has_more():
+        place = cursor.skip_blanks()
         if node := cursor.try_take(_NODE):
             declared.append(_variable(node[1], _attributes(cursor), place))
         elif other := cursor.try_take(_OTHER):
@@ -85,10 +84,7 @@ def parse(source: Source) -> Network:
         else:
             found = cursor.take(_POTENTIAL, "'node' or 'potential ( child | parents ) {'")
             potentials.append((place, found, _attributes(cursor)))
-        cursor.skip_blanks()
-    cursor.skip_blanks()
-    if not cursor.is_at_end:
-        raise cursor.unexpected("the end of the file")
+    cursor.check_end()
     variables = declare(source, declared)
     return assemble(variables, (_potential(variables, *each) for each in potentials))
 
@@ -97,8 +93,7 @@ def _attributes(cursor: Cursor) -> Attributes:
     """The ``key = value;`` pairs up to the closing brace."""
     attributes: Attributes = {}
     while not cursor.try_take(_END):
-        cursor.skip_blanks()
-        place = cursor.place
+        place = cursor.skip_blanks()
         key, value = cursor.take(_ATTRIBUTE, "'name = value;' or '}'").groups()
         if key in attributes:
             raise FormatError.syntax(place, f"a second {key!r}", "another attribute")

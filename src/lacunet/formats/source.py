@@ -87,14 +87,25 @@ class Cursor:
             raise self.unexpected(expected)
         return found
 
-    def skip_blanks(self) -> None:
-        """Move to the next character that is no blank."""
+    def skip_blanks(self) -> str:
+        """Move to the next character that is no blank; its place, as messages begin."""
         self.try_take(_BLANKS)
+        return self.place
 
     @property
     def is_at_end(self) -> bool:
         """Whether nothing is left to take."""
         return self.offset >= len(self.source.text)
+
+    def has_more(self) -> bool:
+        """Whether anything but blanks is left; these are skipped."""
+        self.skip_blanks()
+        return not self.is_at_end
+
+    def check_end(self) -> None:
+        """Refuse anything but blanks."""
+        if self.has_more():
+            raise self.unexpected("the end of the file")
 
     @property
     def place(self) -> str:

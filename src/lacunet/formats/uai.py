@@ -70,14 +70,11 @@ def _potentials(
         members = family(variables, child, parents, function.place)
         numbers = _numbers(cursor, child, math.prod(members.shape))
         yield from_flat(members, numbers, order="reversed" if is_agrum else "parents first")
-    cursor.skip_blanks()
-    if not cursor.is_at_end:
-        raise cursor.unexpected("the end of the file")
+    cursor.check_end()
 
 
 def _count(cursor: Cursor, expected: str, most: int) -> int:
-    cursor.skip_blanks()
-    place = cursor.place
+    place = cursor.skip_blanks()
     count = int(cursor.take(_COUNT, expected)[1])
     if count > most:
         raise FormatError.syntax(place, str(count), f"{expected}, at most {most},")
@@ -97,15 +94,13 @@ def _variables(cursor: Cursor) -> list[Declared]:
 
 def _scopes(cursor: Cursor, variables: Scope) -> list[Function]:
     functions = []
-    cursor.skip_blanks()
-    place = cursor.place
+    place = cursor.skip_blanks()
     count = _count(cursor, "the number of functions", len(cursor.source.text))
     if count != len(variables):
         raise FormatError.syntax(place, str(count), f"one function for {len(variables)} variables")
     last = len(variables) - 1
     for _ in range(count):
-        cursor.skip_blanks()
-        place = cursor.place
+        place = cursor.skip_blanks()
         size = _count(cursor, "the size of a scope", len(variables))
         if not size:
             raise FormatError.syntax(place, "0", "the size of a scope, at least 1")
@@ -117,8 +112,7 @@ def _scopes(cursor: Cursor, variables: Scope) -> list[Function]:
 
 
 def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:
-    cursor.skip_blanks()
-    place = cursor.place
+    place = cursor.skip_blanks()
     announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
     if announced != needed:
         raise FormatError.wrong_length(place, child, announced, needed)

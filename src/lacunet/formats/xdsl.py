@@ -28,7 +28,7 @@ from lacunet.formats.draft import (
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source, numerals, read_numbers
 from lacunet.formats.xml_tree import Element, attribute, parse_xml, tagged
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import Network
 
 # GeNIe wants parents before their children. Where that is not the network's own order, this
 # user property of each node keeps it.
@@ -126,12 +126,13 @@ def render(network: Network) -> str:
         '<smile version="1.0" id="Network" numsamples="1000">',
         "  <nodes>",
     ]
-    written = _parents_first(network)
     position_of = {name: at for at, name in enumerate(network.variables)}
+    is_sorted = all(position_of[tail] < position_of[head] for tail, head in network.edges)
+    written = network.variables if is_sorted else network.order
     for variable in written:
         lines.append(f"    <cpt {attribute('id', variable)}>")
         lines += [f"      {line}" for line in _node(network, variable)]
-        if written is not network.variables:
+        if not is_sorted:
             lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
         if (rows := rows_without_data(network, variable)) is not None:
             lines.append(f'      <property id="{_UNSUPPORTED}">{rows}</property>')
@@ -143,15 +144,6 @@ def render(network: Network) -> str:
         node = f"<node {attribute('id', name)}>{tagged('name', name)}</node>"
         lines.append(f"      {node}")
     return "\n".join([*lines, "    </genie>", "  </extensions>", "</smile>", ""])
-
-
-def _parents_first(network: Network) -> Scope:
-    seen: set[str] = set()
-    for variable in network.variables:
-        if not seen.issuperset(network.parents(variable)):
-            return network.order
-        seen.add(variable)
-    return network.variables
 
 
 def _node(network: Network, variable: str) -> list[str]:
