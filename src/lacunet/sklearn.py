@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit, logsumexp, softmax
 
 from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
@@ -183,8 +184,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The most probable class of each row."""
         check_is_fitted(self)
-        classes: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return classes
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def reasons(self, X: Any, most: int = 5) -> list[list[Reason]]:  # noqa: N803
         """For each row the columns that speak most for, or against, the predicted class.
@@ -223,7 +223,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         used = {name: self.coders_[name] for name in self.network_.variables}
         table = _table(self.network_, used, {**columns, **nothing}, None)
         logs = _log_posteriors(self.network_, table, self.target)
-        return _stretched(logs, self.slope_, self.offsets_)
+        return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(super().__sklearn_tags__())
@@ -498,14 +498,12 @@ def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[flo
     counts = np.bincount(place, weights)
     before = np.cumsum(counts) - counts
     at = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
-    inner: list[float] = values[np.unique(np.clip(at, 1, len(values) - 1))].tolist()
-    return inner
+    return list(map(float, values[np.unique(np.clip(at, 1, len(values) - 1))]))
 
 
 def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
     if cells.dtype.kind in "fiub":
-        is_nan: NDArray[np.bool_] = np.isnan(cells)
-        return is_nan
+        return np.asarray(np.isnan(cells))
     return np.array([_is_nothing(cell) for cell in cells.tolist()], dtype=bool)
 
 
@@ -689,8 +687,7 @@ def _folds(table: EncodedTable) -> FloatArray:
     first = (hashes % np.uint64(FOLDS)).astype(np.int64)
     turn = (np.arange(FOLDS) - first[:, None]) % FOLDS
     rest = table.row_weights[:, None] % FOLDS
-    whole: FloatArray = table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1)
-    return whole
+    return np.asarray(table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1))
 
 
 def _weighing(table: EncodedTable, weights: FloatArray) -> EncodedTable:
@@ -714,8 +711,7 @@ def _log_posteriors(network: Network, table: EncodedTable, target: str) -> Float
             "fit with prior=2 or more, so that no probability is zero.",
         )
     with np.errstate(divide="ignore"):
-        logs: FloatArray = np.log(found)
-    return logs
+        return np.log(found)
 
 
 def calibration(
@@ -723,7 +719,6 @@ def calibration(
 ) -> tuple[float, FloatArray]:
     """The slope and the offset of each class under which log-posteriors fit the classes best."""
     from scipy.optimize import minimize
-    from scipy.special import logsumexp
 
     logs = np.maximum(logs, -700.0)
     rows, number = np.arange(len(classes)), logs.shape[1]
@@ -743,17 +738,6 @@ def calibration(
     return float(np.exp(found[0])), np.append(0.0, found[1:])
 
 
-def _stretched(logs: FloatArray, slope: float, offsets: FloatArray) -> FloatArray:
-    scores = slope * logs + offsets
-    scores -= scores.max(axis=1, keepdims=True)
-    shares = np.exp(scores)
-    probabilities: FloatArray = shares / shares.sum(axis=1, keepdims=True)
-    return probabilities
-
-
 def _log_odds(probabilities: FloatArray, classes: NDArray[np.int64]) -> FloatArray:
     """The log-odds of one class of each row against all others."""
-    own = probabilities[np.arange(len(classes)), classes]
-    with np.errstate(divide="ignore"):
-        odds: FloatArray = np.log(own) - np.log1p(-own)
-    return odds
+    return np.asarray(logit(probabilities[np.arange(len(classes)), classes]))
