@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import check_target, write_network
     from lacunet.formats.lacunet_json import render
 
-    found = found_network(options, data_of(options))
+    found = found_network(options)
     if options.output:
         check_target(found, options.output)
         write_network(found, options.output)
@@ -62,12 +62,12 @@ def note_written(network: Network, path: str) -> None:
         note("cut points are kept in .json files only: new numbers will not be cut")
 
 
-def found_network(options: Namespace, data: Any) -> Any:
+def found_network(options: Namespace) -> Network:
     """The network of the edges, states and bins asked for, with notes on stderr."""
     from lacunet.building.network import find_network
 
     found = find_network(
-        data,
+        data_of(options),
         edges_asked(options.edges),
         dict(map(asked_states, options.states)),
         bins=dict(map(asked_bins, options.bins)),

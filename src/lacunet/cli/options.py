@@ -149,7 +149,7 @@ def network_of(options: Namespace) -> Network:
 
         options.held = held_data(data_of(options))
     if has_data(options):
-        return found_network(options, data_of(options))  # type: ignore[no-any-return]
+        return found_network(options)
     return network_without_data(options)
 
 

@@ -67,9 +67,7 @@ class Parser(ArgumentParser):
 
     def __init__(self, **more: Any) -> None:
         self.instead: dict[str, str] = {}
-        super().__init__(
-            **{"allow_abbrev": False, "formatter_class": RawDescriptionHelpFormatter, **more}
-        )
+        super().__init__(allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter, **more)
 
     def error(self, message: str) -> NoReturn:
         """End with the message and what was probably meant; the usage would hide it."""

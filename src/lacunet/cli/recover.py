@@ -58,12 +58,8 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     graph = "a text file with the missingness graph, or its text"
     add_network_or_edges(command, graph, then="graph", needs_data=False)
-    add(
-        command,
-        "--query X,Y|Z",
-        "a query instead of the families; may be repeated",
-        action="append",
-    )
+    queries = "a query instead of the families; may be repeated"
+    add(command, "--query X,Y|Z", queries, action="append")
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
     files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"

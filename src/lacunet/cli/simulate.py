@@ -39,33 +39,26 @@ def add_arguments(command: ArgumentParser) -> None:
         "mechanisms that --missingness-out wrote to a .json file"
     )
     add(command, "--missingness GRAPH", graph)
-    add_output(
-        command,
-        "--missingness-out FILE",
+    drawn = (
         "file for the missingness graph, or for the mechanisms with all their probabilities "
-        "if it ends in .json",
+        "if it ends in .json"
     )
+    add_output(command, "--missingness-out FILE", drawn)
     add_output(command, "--complete-out FILE", "file for the complete rows")
     add_json(command, "print what was hidden as JSON")
     group = command.add_argument_group("how values go missing")
     share = "mcar, mar, informed: share of the variables that have missing values (default: 0.3)"
     add(group, "--share", share, type=float)
-    add(
-        group,
-        "--rate",
-        "mcar: probability that a value of such a variable is missing (default: 0.7)",
-        type=float,
-    )
+    rate = "mcar: probability that a value of such a variable is missing (default: 0.7)"
+    add(group, "--rate", rate, type=float)
     add(group, "--parents N", "mar, informed: parents per mechanism (default: 2)", type=int)
     separator = "informed: number of variables that the mechanisms depend on (default: 3)"
     add(group, "--separator-size N", separator, dest="separator", type=int)
-    add(
-        group,
-        "--beta A,B",
+    beta = (
         "mar, informed, graph: the Beta distribution from which the probabilities of being missing "
-        "are drawn (default: 1,0.5)",
-        type=two_numbers,
+        "are drawn (default: 1,0.5)"
     )
+    add(group, "--beta A,B", beta, type=two_numbers)
 
 
 def run(options: Namespace) -> int:

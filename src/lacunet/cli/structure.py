@@ -74,6 +74,7 @@ def run(options: Namespace) -> int:
 
     from lacunet.data.whole import held_data
     from lacunet.formats.files import check_target, write_network
+    from lacunet.missingness.graph import graph_of
     from lacunet.report.structured import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
     from lacunet.structure.learn import learn_structure
@@ -89,6 +90,9 @@ def run(options: Namespace) -> int:
     )
     if options.output:
         check_target(columns.network, options.output)
+    missingness = None if options.missingness == "none" else options.missingness
+    if missingness not in ("learn", None):
+        missingness = graph_of(missingness, columns.network)
     with progress_bar() as progress:
         found = learn_structure(
             data,
@@ -97,7 +101,7 @@ def run(options: Namespace) -> int:
             forbidden=options.forbidden,
             tiers=options.tiers,
             max_parents=options.max_parents,
-            missingness=_missingness(options.missingness),
+            missingness=missingness,
             method=options.method,
             time_limit=options.time_limit,
             rng=np.random.default_rng(options.seed),
@@ -128,17 +132,3 @@ def run(options: Namespace) -> int:
 
 def _tiers(text: str) -> list[list[str]]:
     return [names(tier) for tier in text.split(";")]
-
-
-def _missingness(text: str) -> str | None:
-    """What the library takes: 'learn', None, or the text of the graph in a file."""
-    from pathlib import Path
-
-    from lacunet.errors import LacunetError
-
-    if text in ("learn", "none"):
-        return None if text == "none" else text
-    try:
-        return Path(text).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LacunetError(f"the missingness graph {text!r} cannot be read: {error}.") from None
