@@ -134,17 +134,12 @@ def _terms(truth: Network, learned: Network) -> list[Lookup]:
     """The tables whose expectations under the truth add up to the divergence."""
     found: list[Lookup] = []
     for name in truth.variables:
-        if same_parents(truth, learned, name):
+        if truth.parents(name) == learned.parents(name):
             found.append((truth.parents(name), _row_divergences(truth, learned, name)))
         else:
             found.append((truth.family(name), _log_table(truth, name)))
             found.append((learned.family(name), -_log_table(learned, name)))
     return found
-
-
-def same_parents(truth: Network, learned: Network, name: str) -> bool:
-    """Whether a variable has the same parents in both networks."""
-    return truth.parents(name) == learned.parents(name)
 
 
 def _row_divergences(truth: Network, learned: Network, name: str) -> FloatArray:
@@ -329,7 +324,7 @@ def cpt_error(truth: Network, learned: Network) -> CptError:
     (0.25, 0.25, 'A', 'x')
     """
     own = matched(truth, learned)
-    compared = [name for name in truth.variables if same_parents(truth, own, name)]
+    compared = [name for name in truth.variables if truth.parents(name) == own.parents(name)]
     left_out = tuple(name for name in truth.variables if name not in compared)
     if not compared:
         return CptError(np.nan, np.nan, 0, "", "", {}, left_out)

@@ -215,5 +215,4 @@ def _is_declared(network: Network, name: str, state: str) -> bool:
 
 def _as_code(state: str) -> object:
     number = number_of(state)
-    is_whole = number is not None and number == number.to_integral_value()
-    return int(number) if is_whole and number is not None else state
+    return state if number is None or number % 1 else int(number)

@@ -109,18 +109,16 @@ def _laid_out(
     left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0) - MARGIN
     for box in (box for layer in layers for box in layer):
         box.x -= left
-    tops = _tops(layers)
+    tall = [max((box.height for box in layer), default=0) for layer in layers]
+    tops = _tops(layers, tall)
     width = max((box.x + box.width / 2 for layer in layers for box in layer), default=0) + MARGIN
-    height = tops[-1] + max((box.height for box in layers[-1]), default=0) + MARGIN
+    bottoms = [top + height for top, height in zip(tops, tall, strict=True)]
     corner_of = {
         node: (round(box.x - box.width / 2, 1), round(tops[box.layer], 1))
         for node, box in box_of.items()
     }
-    bottoms = [
-        top + max(box.height for box in layer) for top, layer in zip(tops, layers, strict=True)
-    ]
     path_of = {edge: _path(chain, tops, bottoms) for edge, chain in zip(edges, chains, strict=True)}
-    return Placement(round(width, 1), round(height, 1), corner_of, path_of)
+    return Placement(round(width, 1), round(bottoms[-1] + MARGIN, 1), corner_of, path_of)
 
 
 def _layers(
@@ -319,13 +317,11 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
         at += int(number)
 
 
-def _tops(layers: list[list[_Box]]) -> list[float]:
+def _tops(layers: list[list[_Box]], tall: Sequence[float]) -> list[float]:
     tops = [MARGIN]
-    for layer in layers[:-1]:
+    for layer, height in zip(layers[:-1], tall, strict=False):
         edges = sum(len(box.below) for box in layer)
-        tops.append(
-            tops[-1] + max(box.height for box in layer) + BETWEEN + min(2.0 * max(edges - 2, 0), 30)
-        )
+        tops.append(tops[-1] + height + BETWEEN + min(2.0 * max(edges - 2, 0), 30))
     return tops
 
 

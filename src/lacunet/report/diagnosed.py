@@ -16,6 +16,7 @@ from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import assigned, counted
 
 MOST_TESTS = 40
+NOTHING = "Nothing was found."
 TINY = 1e-16
 
 
@@ -89,12 +90,12 @@ def _limited_page(
         f"Shares are rounded to steps of {told.min_count} rows. Patterns, counts and statistics "
         "are left out: small counts could be worked out from them."
     )
-    tables = {
-        "mcar": ("Not missing completely at random (5%, Holm)", ["missing", "depends on"]),
-        "mar": ("Not always missing at random (5%, Holm)", ["missing", "depends on"]),
-        "positivity": ("Where positivity fails", ["never shown", "under"]),
-    }
-    pairs = {**found, "positivity": never}
+    dependent = ["missing", "depends on"]
+    pairs = [
+        ("mcar", "Not missing completely at random (5%, Holm)", dependent, found["mcar"]),
+        ("mar", "Not always missing at random (5%, Holm)", dependent, found["mar"]),
+        ("positivity", "Where positivity fails", ["never shown", "under"], never),
+    ]
     sections = [
         section(
             "variables",
@@ -103,12 +104,8 @@ def _limited_page(
             table(["variable", "missing"], variables),
         ),
         *(
-            section(
-                kind,
-                title,
-                table(header, pairs[kind], 2) if pairs[kind] else paragraph("Nothing was found."),
-            )
-            for kind, (title, header) in tables.items()
+            section(kind, heading, table(header, own, 2) if own else paragraph(NOTHING))
+            for kind, heading, header, own in pairs
         ),
     ]
     data = {

@@ -98,8 +98,7 @@ class MAR:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        check_share("the share of variables that go missing", self.share)
-        _check_mechanism(self.parents, self.beta)
+        _check_mechanisms(self)
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing, their mechanisms' parents and parameters."""
@@ -144,8 +143,7 @@ class InformedMAR:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        check_share("the share of variables that go missing", self.share)
-        _check_mechanism(self.parents, self.beta)
+        _check_mechanisms(self)
         if self.separator < self.parents:
             raise SimulationError(
                 f"each mechanism needs {self.parents} parents, but they come from "
@@ -218,6 +216,7 @@ def _missingness(
     return Missingness(graph, mechanisms, separator=separator)
 
 
-def _check_mechanism(parents: int, beta: tuple[float, float]) -> None:
-    check_least("the number of parents of a mechanism", 0, parents)
-    check_beta(beta)
+def _check_mechanisms(asked: MAR | InformedMAR) -> None:
+    check_share("the share of variables that go missing", asked.share)
+    check_least("the number of parents of a mechanism", 0, asked.parents)
+    check_beta(asked.beta)

@@ -229,13 +229,9 @@ def _tiles(
     place = result.network.variables.index(weakest)
     link = f'<a href="#panel" data-choose="{place}">{named(weakest)}</a>'
     facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest]), link))
-    warnings = len(result.warnings)
-    facts.append(
-        Tile(
-            "warnings", f"{warnings:,}" if warnings else "none", "listed below" if warnings else ""
-        )
-    )
-    return facts
+    number = len(result.warnings)
+    below = Tile("warnings", f"{number:,}", "listed below") if number else Tile("warnings", "none")
+    return [*facts, below]
 
 
 def _weakness(report: FamilyReport) -> str:
