@@ -69,12 +69,11 @@ def _node(
     node: Node, x: float, y: float, size: tuple[float, float], share: float | None
 ) -> list[Shape]:
     width, height = size
-    if isinstance(node, Mechanism):
-        box = Box(x, y, width, height, "dashed-box", radius=4)
-        return [box, Words(x + width / 2, y + 18, short(str(node), LONGEST), "middle")]
+    is_variable = not isinstance(node, Mechanism)
+    name = short(str(node), LONGEST)
     shapes: list[Shape] = [
-        Box(x, y, width, height, "box", radius=4),
-        Words(x + width / 2, y + 18, short(str(node), LONGEST), "middle", is_bold=True),
+        Box(x, y, width, height, "box" if is_variable else "dashed-box", radius=4),
+        Words(x + width / 2, y + 18, name, "middle", is_bold=is_variable),
     ]
     if share is not None:
         shapes.append(Words(x + width / 2, y + 32, f"{share:.0%} missing", "middle", size=10.0))

@@ -118,8 +118,6 @@ def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) ->
 
     What only the rows used could give away, weights and warnings, is left out.
     """
-    if not told.is_limited:
-        return found
     scope = (*found.given, *found.target)
     rows = rows_of(count(table, [scope])[scope])
     inner = tuple(range(len(found.given), rows.ndim))

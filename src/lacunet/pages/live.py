@@ -91,26 +91,15 @@ def carried(
     is_live = digits is None and is_carried_in_full(network)
     if not is_live:
         digits = digits or 4
-    packed = pack(network, digits, behind.rows, behind.withheld, behind.intervals, cpts=behind.cpts)
     data: dict[str, Any] = {
         **drawing(network, graph, other=other, with_states=is_live),
-        "packed": packed,
-        "digits": digits,
-        "has_support": network.support is not None,
-        "has_rows": behind.rows is not None,
-        "has_intervals": behind.intervals is not None,
-        "live": None,
+        **_packed(network, behind, digits),
     }
     if other is not None:
         place = {name: number for number, name in enumerate(network.variables)}
-        data["other"] = {
-            "packed": pack(_reordered(other, network), digits, behind_other.rows),
-            "digits": digits,
-            "has_support": other.support is not None,
-            "has_rows": behind_other.rows is not None,
-            "has_intervals": False,
-            "parents": [[place[p] for p in other.parents(v)] for v in network.variables],
-        }
+        parents = [[place[p] for p in other.parents(v)] for v in network.variables]
+        packed = _packed(_reordered(other, network), behind_other, digits)
+        data["other"] = {**packed, "parents": parents}
     if is_live:
         data["live"] = {
             "orders": [_order(one, network.variables) for one in (network, other) if one],
@@ -123,6 +112,17 @@ def carried(
             else [np.round(behind.marginals[v], 6).tolist() for v in network.variables],
         }
     return data
+
+
+def _packed(network: Network, behind: Behind, digits: int | None) -> dict[str, Any]:
+    rows, intervals = behind.rows, behind.intervals
+    return {
+        "packed": pack(network, digits, rows, behind.withheld, intervals, cpts=behind.cpts),
+        "digits": digits,
+        "has_support": network.support is not None,
+        "has_rows": rows is not None,
+        "has_intervals": intervals is not None,
+    }
 
 
 def is_carried_in_full(network: Network) -> bool:
@@ -186,7 +186,7 @@ def drawing(
     with_states: bool = False,
     rooms: Sequence[float] = ROOMS,
 ) -> dict[str, Any]:
-    """Where cards and arrows go, for each width that there is a drawing for."""
+    """Where cards and arrows go, for each width that there is a drawing for; nothing is live."""
     place = {name: number for number, name in enumerate(network.variables)}
     mechanisms = mechanism_data(graph, place)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
@@ -217,6 +217,8 @@ def drawing(
     card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     return {
         **mechanisms,
+        "has_rows": False,
+        "live": None,
         "drawn": {
             "card": card,
             "most": DRAWN_WHOLE,

@@ -145,9 +145,9 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
 
 def _variables(diagnosis: Diagnosis) -> str:
     described, fallback = diagnosis.patterns, diagnosis.grounds.fallback_of
-    rows = [
+    rows: list[list[Cell | str]] = [
         [
-            Cell(markup=named(name), kind="label"),
+            name,
             Cell(f"{rate:.1%}", value=rate),
             Cell(f"{described.family_rows[name]:,}", value=described.family_rows[name]),
             Cell(f"{fallback.get(name, 0.0):.1%}", value=fallback.get(name, 0.0)),
@@ -176,17 +176,17 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         return section(identifier, title, paragraph("Nothing here can be tested."))
     rows = [
         [
-            Cell(markup=named(test.missing), kind="label"),
-            Cell(markup=_cause(test), kind="label"),
+            test.missing,
+            Cell(markup=_cause(test)),
             Cell(
                 f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16", value=test.adjusted
             ),
             Cell(f"{test.effect:.2f}", value=test.effect),
-            Cell(f"{test.rates[1]:.0%} at {test.lowest}"),
+            f"{test.rates[1]:.0%} at {test.lowest}",
             Cell(markup=dumbbell(*reversed(test.rates)).markup())
             if all(map(isfinite, test.rates))
             else "",
-            Cell(f"{test.rates[0]:.0%} at {test.highest}"),
+            f"{test.rates[0]:.0%} at {test.highest}",
             Cell(f"{test.rows:,.0f}", value=test.rows),
         ]
         for test in tests[:MOST_TESTS]
@@ -213,12 +213,8 @@ def _never(diagnosis: Diagnosis) -> str:
     title = "Where positivity fails"
     if not diagnosis.positivity:
         return section("positivity", title, paragraph("Every variable is shown under every state."))
-    rows: list[list[Cell | str]] = [
-        [
-            Cell(markup=named(one.missing), kind="label"),
-            assigned(one.cause, one.state),
-            f"{one.rows:,}",
-        ]
+    rows = [
+        [one.missing, assigned(one.cause, one.state), f"{one.rows:,}"]
         for one in diagnosis.positivity[:MOST_TESTS]
     ]
     return section("positivity", title, table(["never shown", "under", "rows"], rows, 2))

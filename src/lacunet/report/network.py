@@ -83,7 +83,7 @@ def _data(
     network = side.network
     place = {name: number for number, name in enumerate(network.variables)}
     if not network.has_cpts:
-        content = {**drawing(network), "has_rows": False, "live": None}
+        content = drawing(network)
     else:
         content = carried(
             network,

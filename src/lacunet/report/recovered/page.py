@@ -112,8 +112,6 @@ def _page(
             for name in graph.network.variables
         ],
         **drawing(graph.network, graph),
-        "has_rows": False,
-        "live": None,
         "opens_on": 0,
     }
     about = [
