@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from typing import NamedTuple
 
 from lacunet.errors import LacunetError
 from lacunet.hints import with_hints
@@ -20,15 +19,6 @@ from lacunet.wording import did_you_mean
 
 class UnknownNetworkError(LacunetError):
     """No bundled network has this name."""
-
-
-class Measure(NamedTuple):
-    """The size of a network."""
-
-    variables: int
-    edges: int
-    parameters: int
-    largest_in_degree: int
 
 
 @dataclass(frozen=True)
@@ -97,11 +87,11 @@ def suggestion(name: str) -> str:
     return did_you_mean(name, names())
 
 
-def measure(network: Network) -> Measure:
-    """The size of a network, as the catalogue gives it."""
+def measure(network: Network) -> tuple[int, int, int, int]:
+    """The variables, edges, parameters and largest in-degree of a network, as in its entry."""
     in_degrees = [len(network.parents(name)) for name in network.variables]
     parameters = sum(cpt.table.size - cpt.table[..., 0].size for cpt in network.cpts)
-    return Measure(len(in_degrees), sum(in_degrees), parameters, max(in_degrees))
+    return len(in_degrees), sum(in_degrees), parameters, max(in_degrees)
 
 
 _ENTRIES = (
