@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Any
 
 from lacunet.cli.parsing import parsed
 from lacunet.cli.signals import Signals, stopping
@@ -79,18 +79,11 @@ def _warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, LacunetWarning):
                 say(str(message))
             else:
-                shown(message, category, filename, lineno, file, line)
+                shown(message, category, *place, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", LacunetWarning)

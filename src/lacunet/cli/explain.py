@@ -50,6 +50,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the plan."""
+    from lacunet.estimate.explain import explain
+
     network = network_of(options)
     if options.list_rows and options.query is None:
         problem = "--list-rows lists the rows of a query."
@@ -58,12 +60,6 @@ def run(options: Namespace) -> int:
         raise LacunetError("a query is explained from data: none are given.", "name a file.")
     if options.query is not None:
         return _explain_query(options, network)
-    return _explain_families(options, network)
-
-
-def _explain_families(options: Namespace, network: Network) -> int:
-    from lacunet.estimate.explain import explain
-
     with progress_bar() as progress:
         found = explain(
             network,

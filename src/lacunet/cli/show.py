@@ -36,6 +36,7 @@ def run(options: Namespace) -> int:
     """Print what is asked for."""
     from lacunet.formats.files import read_network
     from lacunet.formats.lacunet_json import render
+    from lacunet.report.plain import plain
 
     if options.beside and not options.page:
         options.usage_error("--beside needs a page to stand on: give --page PAGE.html")
@@ -49,12 +50,9 @@ def run(options: Namespace) -> int:
     elif not options.json:
         print("\n\n".join(map(str, cpts)) if cpts else network)
     elif cpts:
+        states_of = {cpt.child: dict(zip(cpt.family, cpt.states, strict=True)) for cpt in cpts}
         rows = {
-            cpt.child: {
-                "parents": list(cpt.parents),
-                "states": dict(zip(cpt.family, map(list, cpt.states), strict=True)),
-                "table": cpt.table.tolist(),
-            }
+            cpt.child: {**plain(cpt, "parents table"), "states": states_of[cpt.child]}
             for cpt in cpts
         }
         print(json.dumps(rows))
