@@ -214,8 +214,6 @@ def evaluate(
     test: Any = None,
     *,
     memory: int | None = None,
-    samples: int = SAMPLES,
-    rng: np.random.Generator | int | None = None,
 ) -> Evaluation:
     """Compare a learned network with the true one and, if given, with test data.
 
@@ -227,8 +225,6 @@ def evaluate(
         Rows, complete or not, as `lacunet.learn` takes them.
     memory
         The bytes exact inference may take, on the true network and on test data.
-    samples, rng
-        As for `lacunet.evaluate.kl_divergence`.
 
     Examples
     --------
@@ -239,7 +235,7 @@ def evaluate(
     (0.1438, 0.25, -0.837)
     """
     truth, learned = as_network(truth), as_network(learned)
-    apart = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
+    apart = divergence(truth, learned, memory=memory)
     errors = cpt_error(truth, learned)
     if test is None:
         return Evaluation(apart, errors, None)

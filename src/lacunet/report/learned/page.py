@@ -66,8 +66,8 @@ def page(
     withheld = {v: told.withheld(result.families[v].counts) for v in network.variables}
     behind = _behind(result, level, withheld, told)
     order = _trouble(result)
-    facts = _facts(result, told)
     place = {name: number for number, name in enumerate(network.variables)}
+    facts = _facts(result, place, told)
     drawn = carried(
         network,
         behind,
@@ -99,7 +99,7 @@ def page(
         f"<h1>{_title(result, source)}</h1>",
         paragraph(_chosen(result, told), "soft"),
         tiles(_tiles(result, summary, order[0], told)),
-        _warnings(result, told),
+        _warnings(result, place, told),
         "</header><main>",
         network_section(data, why_not_live=_why_not_live(result, told)),
         _families_section(order, place, facts, told),
@@ -164,11 +164,10 @@ def _trouble(result: Result) -> list[str]:
     return sorted(result.network.variables, key=trouble)
 
 
-def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
+def _facts(result: Result, place: Mapping[str, int], told: Disclosure) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
-    place = {name: number for number, name in enumerate(result.network.variables)}
     facts = []
-    for name in result.network.variables:
+    for name in place:
         report = result.families[name]
         fact = {
             "name": name,
@@ -246,10 +245,9 @@ def _weakness(report: FamilyReport) -> str:
     return f"{kind} {shown:,.0f}"
 
 
-def _warnings(result: Result, told: Disclosure) -> str:
+def _warnings(result: Result, place: Mapping[str, int], told: Disclosure) -> str:
     if told.is_limited or not (result.warnings or result.notes):
         return ""
-    place = {name: number for number, name in enumerate(result.network.variables)}
     items = [
         f'<li><a href="#panel" data-choose="{place[name]}">{named(name)}</a>: {named(text)}</li>'
         for name, report in result.families.items()
