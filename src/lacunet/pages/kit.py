@@ -159,7 +159,6 @@ class Cell:
     text: str = ""
     markup: str = ""
     value: float | None = None
-    kind: str = ""
 
 
 def table(
@@ -193,8 +192,7 @@ def _cell(cell: Cell | str, is_label: bool) -> str:
     if isinstance(cell, str):
         return f"<td{_label(is_label)}>{named(cell) if is_label else escape(cell)}</td>"
     value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
-    kind = f' class="{cell.kind}"' if cell.kind else _label(is_label)
-    return f"<td{kind}{value}>{cell.markup or escape(cell.text)}</td>"
+    return f"<td{_label(is_label)}{value}>{cell.markup or escape(cell.text)}</td>"
 
 
 def figure(picture: Picture, caption: str) -> str:

@@ -286,7 +286,7 @@ def _families_section(
             *([] if told.is_limited else _grounds(fact)),
             Cell(f"{without:,} of {fact['configurations']:,}", value=without),
         ]
-        rows.append([Cell(markup=link, kind="label"), *cells])
+        rows.append([Cell(markup=link), *cells])
     order_words = (
         "The CPT that rests on least first: by the share of parent configurations without a row "
         "and of what fell back, then by effective size. "

@@ -138,8 +138,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         [
             Cell(
                 markup=f'<a href="#panel" data-choose="{place[move.variable]}">'
-                f"{_entry(network, move.variable, move.states)}</a>",
-                kind="label",
+                f"{_entry(network, move.variable, move.states)}</a>"
             ),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
