@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, Namespace
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 HELP = "print a script that completes commands, options, methods and networks in a shell"
 EXAMPLE = """example:
@@ -36,16 +35,15 @@ OF_METHODS = {"--method", "--methods", "--truth", "--start", "--otherwise"}
 OF_NETWORKS = {"NETWORK", "TRUTH", "LEARNED", "IN", "NAME"}
 
 
-@dataclass
-class Offer:
+class Offer(NamedTuple):
     """What a command can be completed with.
 
     ``options`` with the values that each can have, if they are known; ``names`` are what the
     first word may be, beside a file.
     """
 
-    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
+    options: dict[str, tuple[str, ...]]
+    names: tuple[str, ...]
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -65,17 +63,12 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def offer_of(actions: Iterable[Action]) -> Offer:
+def offer_of(actions: Sequence[Action]) -> Offer:
     """What a command's arguments can be completed with."""
-    offer = Offer()
-    for action in actions:
-        values = _values(action)
-        if not action.option_strings:
-            offer.names = offer.names or values
-        for text in action.option_strings:
-            if text.startswith("--"):
-                offer.options[text] = values
-    return offer
+    named = [(action, text) for action in actions for text in action.option_strings]
+    options = {text: _values(action) for action, text in named if text.startswith("--")}
+    words = (_values(action) for action in actions if not action.option_strings)
+    return Offer(options, next(filter(None, words), ()))
 
 
 def _values(action: Any) -> tuple[str, ...]:

@@ -88,7 +88,9 @@ def run(options: Namespace) -> int:
         with progress_bar() as progress:
             seen = missing_in_data(data, network, families, options.memory, progress)
     result, code = learned(network, options)
-    _say(result)
+    note(*result.notes)
+    if result.ended and result.ended.reason in REASONS:
+        note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
     deliver(
         _shown(result, options),
         lambda: _keep(result, options),
@@ -120,13 +122,6 @@ def learned(network: Network, options: Namespace) -> tuple[Result, int]:
     except Interrupted as interrupted:
         return interrupted.result, 130
     return result, 0
-
-
-def _say(result: Result) -> None:
-    """Print the notes on the data and on how learning ended."""
-    note(*result.notes)
-    if result.ended and result.ended.reason in REASONS:
-        note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
 
 
 def _shown(result: Result, options: Namespace) -> str:
