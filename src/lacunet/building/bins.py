@@ -196,8 +196,8 @@ def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
     found = set()
     for count, value in zip(*distinct_cells(piece.columns[name]), strict=True):
         text = spelled(value) if value is not None and count else ""
-        number = number_of(text.strip().replace(data.decimal, "."))
-        if number is not None and text.strip() not in missing:
+        number = number_of(text.replace(data.decimal, "."))
+        if number is not None and text not in missing:
             found.add(float(number))
     return np.array(sorted(found))
 
@@ -207,12 +207,9 @@ def _counted(
 ) -> tuple[FloatArray, FloatArray]:
     numbers, counts = [], []
     for count, value in zip(*distinct_cells(column), strict=True):
-        if value is None or not count or spelled(value) in missing:
-            continue
-        if isinstance(value, str) and value.strip() in missing:
-            continue
-        numbers.append(_as_number(name, value, decimal))
-        counts.append(float(count))
+        if value is not None and count and spelled(value) not in missing:
+            numbers.append(_as_number(name, value, decimal))
+            counts.append(float(count))
     return np.array(numbers), np.array(counts)
 
 
