@@ -72,22 +72,19 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     """
     said, frame = data_given(data), held(data)
     source = source_from(frame)
-    network = bins if isinstance(bins, Network) else _network(cuts_found(source, bins, said))
-    names = [name for name in network.cuts_of if name in source.columns]
-    known = with_data_codes(network, said)
+    if not isinstance(bins, Network):
+        cuts = cuts_found(source, bins, said)
+        bins = Network({name: labels_of(own) for name, own in cuts.items()}, cuts=cuts)
+    names = [name for name in bins.cuts_of if name in source.columns]
+    known = with_data_codes(bins, said)
     reading = Reading(known, source, said, {name: name for name in names}, ())
     return replaced(frame, {name: _cut(reading, name) for name in names})
 
 
-def _network(cuts: Mapping[str, Sequence[float]]) -> Network:
-    """A network of the columns that are cut, and no other."""
-    return Network({name: labels_of(own) for name, own in cuts.items()}, cuts=cuts)
-
-
-def _cut(reading: Reading, name: str) -> tuple[Any, tuple[str, ...]]:
+def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     """The codes of a column, and the labels of its intervals.
 
-    A code that means several intervals stays as it is: it is a label too.
+    A code that means several intervals stays as it is: it is a label too, before missing.
     """
     encoder = ColumnEncoder(matcher_of(reading, name))
     pieces = [piece for part in reading.source.parts for piece in part.read([name])]
@@ -102,13 +99,6 @@ def _cut(reading: Reading, name: str) -> tuple[Any, tuple[str, ...]]:
         )
     for note in remarks(reading, {name: encoder}, {}):
         warn(note, DataWarning)
-    return _with_set_labels(reading, name, codes)
-
-
-def _with_set_labels(
-    reading: Reading, name: str, codes: NDArray[Any]
-) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """The codes with missing behind the labels of sets, which are those of their first code."""
     states = reading.network.states(name)
     numbers = coded(states, reading.sets_of.get(name, ()), reading.network.codes_of.get(name, {}))
     code_of = {number: code for code, number in reversed(numbers.items())}

@@ -285,8 +285,12 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
             f"codes={{{name!r}: {{'None': None}}}} (--missing {in_shell(f'{name}=None')}) if it "
             "means missing too."
         )
-    yield from _unused(name, seen)
-    known = {*seen.cells, *seen.said.labels.values()}
+    labels = seen.said.labels
+    occurring = {*seen.cells, *(labels.get(code) for code in seen.labelled)}
+    for code, state in labels.items():
+        if state not in occurring:
+            yield f"column {name!r}: no row has the code {code!r}; its state {state!r} has no data."
+    known = {*seen.cells, *labels.values()}
     if absent := [state for state in states if state not in known and seen.order]:
         yield f"column {name!r}: no row has the categories {absent}; they are states all the same."
     if unlike := _unlike_in_case(seen.cells, states):
@@ -298,14 +302,6 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
         )
     if len(merged := set(seen.cells) - set(states)):
         yield f"column {name!r}: {sorted(merged)} mean the same as other states and are not listed."
-
-
-def _unused(name: str, seen: Seen) -> Iterator[str]:
-    """Codes that no row has, where their state has no other row either."""
-    occurring = {*seen.cells, *(seen.said.labels.get(code) for code in seen.labelled)}
-    for code, state in seen.said.labels.items():
-        if state not in occurring:
-            yield f"column {name!r}: no row has the code {code!r}; its state {state!r} has no data."
 
 
 def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str, str]:
