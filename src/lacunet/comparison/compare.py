@@ -61,6 +61,11 @@ class Case:
     rows: int
     prior: AskedPrior | None
 
+    @property
+    def methods(self) -> Scope:
+        """The methods to compare: informed ones only if a separator is known."""
+        return (*USUAL, *(INFORMED if self.missingness.separator else ()))
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -153,7 +158,6 @@ def compare(
 ) -> Comparison:
     """Let every method learn from the same draws of the case, and rank them.
 
-    Without ``methods`` the usual ones, and informed ones if a separator is known.
     Iterative methods stop at the limit (seconds) with the best they have; a closed form that
     takes longer gave no network in time. Processes share the memory (bytes) that learning and
     inference may take.
@@ -163,8 +167,7 @@ def compare(
     LacunetError
         A method is unknown, or no method gave a network.
     """
-    usual = (*USUAL, *(INFORMED if case.missingness.separator else ()))
-    names = dict.fromkeys(usual if methods is None else methods)
+    names = dict.fromkeys(case.methods if methods is None else methods)
     for name in names:
         options_of(name)  # refuses unknown names
     pieces = [(draw, name) for draw in range(repetitions) for name in (*names, YARDSTICK)]
