@@ -27,7 +27,7 @@ from lacunet.structure.gains import (
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.parents import Score, parent_sets
+from lacunet.structure.parents import Score, parent_sets, parent_sets_among
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 
@@ -121,6 +121,27 @@ def test_required_parents_are_in_every_set() -> None:
     sets = parent_sets(3, (0, 1), frozenset({1}), CodedRows.of(table), Score(300.0), 2)
     assert sets.best[0b00] == sets.best[0b01] == -np.inf
     assert sets.parents(0b10) == {1}
+
+
+@pytest.mark.parametrize("required", [frozenset[int](), frozenset({1})])
+def test_sets_that_came_near_are_all_that_can_win(required: frozenset[int]) -> None:
+    rows = CodedRows.of(sample(example("child"), 2_000, np.random.default_rng(4)))
+    score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
+    sets = parent_sets(3, candidates, required, rows, score, 3)
+    again = parent_sets_among(sets.near, 3, candidates, rows, score)
+    np.testing.assert_array_equal(again.best, sets.best)
+    np.testing.assert_array_equal(again.chosen, sets.chosen)
+    assert again.scored < sets.scored
+
+
+def test_sets_that_came_near_are_scored_by_the_rows_of_another_completion() -> None:
+    table, other = random_rows(300, 4), random_rows(300, 9)
+    score = Score(300.0)
+    sets = parent_sets(3, (0, 1, 2), frozenset(), CodedRows.of(table), score, 3)
+    again = parent_sets_among(sets.near, 3, (0, 1, 2), CodedRows.of(other), score)
+    near = [tuple(node for node in range(3) if mask >> node & 1) for mask in sets.near]
+    expected = max(by_definition(other, 3, parents, 0) for parents in near)
+    np.testing.assert_allclose(again.best[0b111], expected, rtol=1e-12)
 
 
 def test_constraints_hold_in_the_result() -> None:

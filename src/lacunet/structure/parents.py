@@ -15,6 +15,9 @@ and at most that of a subset plus :math:`N` times the entropy of what was added;
 bound is below the score of one of its subsets is left out, and so are its supersets. Sets of
 three and more are counted if they extend a set that scores more than its own subsets.
 
+Rows that are completed again differ in what was missing: sets far below their own subsets in one
+completion do not win in another, and are not counted there (``near``).
+
 Afterwards ``best[mask]`` holds the best score among the subsets of the candidates in ``mask``:
 what the search over orders asks for thousands of times is one look-up.
 """
@@ -37,6 +40,7 @@ MOST_CELLS = 2**20  # a family with more cells is not considered
 BATCH = 2**19  # keys that are counted at once
 ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
+NEAR = 30.0  # nats below the best subset that another completion may make up for
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,15 @@ class ParentSets:
     """The best parents of one variable among the subsets of its candidates.
 
     ``best[mask]`` is the best score of a set within the candidates whose bits ``mask`` has, and
-    ``chosen[mask]`` that set; minus infinity where a required parent is not among them.
+    ``chosen[mask]`` that set; minus infinity where a required parent is not among them. ``near``
+    are the sets that score more than their subsets, or little less; ``scored`` is how many sets
+    were counted.
     """
 
     candidates: tuple[int, ...]
     best: FloatArray
     chosen: Integers
+    near: tuple[int, ...]
     scored: int
 
     def parents(self, mask: int) -> set[int]:
@@ -144,15 +151,14 @@ def parent_sets(
         for column, size in zip(family.others, family.radix, strict=True)
     ]
     scored = 0
+    near = []
     level = [0]
     for _ in range(max_parents + 1):
         counted = [
             (mask, members)
-            for mask in level
-            for members in [[bit for bit in range(len(candidates)) if mask >> bit & 1]]
+            for mask, members in _in_order_of_members(level)
             if _can_win(mask, members, family, score, entropy, bound, within)
         ]
-        counted.sort(key=lambda one: one[1])  # neighbours share a part of their keys
         scored += len(counted)
         kept = []
         tables = family.tables([members for _, members in counted])
@@ -161,6 +167,8 @@ def parent_sets(
             reached = score.of(table, fit)
             if mask & must == must:
                 scores[mask] = reached
+                if reached > within[mask] - NEAR:
+                    near.append(mask)
             if reached > within[mask] or len(members) < ALL_SETS_UP_TO:
                 kept.append(mask)
             within[mask] = max(within[mask], scores[mask])
@@ -168,7 +176,27 @@ def parent_sets(
             {mask | 1 << bit for mask in kept for bit in range(len(candidates))} - {*kept}
         )
     best, chosen = _best_subsets(np.array(scores))
-    return ParentSets(tuple(candidates), best, chosen, scored)
+    return ParentSets(tuple(candidates), best, chosen, tuple(near), scored)
+
+
+def parent_sets_among(
+    near: Sequence[int], child: int, candidates: Sequence[int], rows: CodedRows, score: Score
+) -> ParentSets:
+    """Score these sets of candidates alone: what was near in other completions of the rows."""
+    family = _Family.of(child, candidates, rows, score.total)
+    counted = _in_order_of_members(near)
+    scores = np.full(1 << len(candidates), -inf)
+    tables = family.tables([members for _, members in counted])
+    for (mask, _), (table, fit) in zip(counted, tables, strict=True):
+        scores[mask] = score.of(table, fit)
+    best, chosen = _best_subsets(scores)
+    return ParentSets(tuple(candidates), best, chosen, tuple(near), len(near))
+
+
+def _in_order_of_members(masks: Sequence[int]) -> list[tuple[int, list[int]]]:
+    """The masks with their bits, so that neighbours share a part of their keys."""
+    members = ([bit for bit in range(mask.bit_length()) if mask >> bit & 1] for mask in masks)
+    return sorted(zip(masks, members, strict=True), key=lambda one: one[1])
 
 
 def _can_win(

@@ -20,7 +20,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.parents import ParentSets, Score, parent_sets
+from lacunet.structure.parents import ParentSets, Score, parent_sets, parent_sets_among
 from lacunet.structure.rows import CodedRows
 
 BY_PAIR_GAIN = 9
@@ -144,10 +144,17 @@ def better_dags(
             break
         for y, candidates in keys:
             deadline.check()
-            if (y, candidates) not in known:
-                known[y, candidates] = parent_sets(
+            if (y, candidates) in known:
+                continue
+            near = screen.near.get((y, candidates))
+            if near is None:
+                scored = parent_sets(
                     y, candidates, constraints.required[y], rows, score, constraints.max_parents
                 )
+                screen.near[y, candidates] = scored.near
+            else:
+                scored = parent_sets_among(near, y, candidates, rows, score)
+            known[y, candidates] = scored
         sets = tuple(known[key] for key in keys)
         kicks = LAST_KICKS if at else FIRST_KICKS
         best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
@@ -160,13 +167,18 @@ def better_dags(
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """What candidates are chosen by: gains of some rows, each computed once."""
+    """What candidates are chosen by: gains of some rows, each computed once.
+
+    ``near`` has, of a variable and its candidates, the sets that came near in the rows that were
+    scored first: only these are scored in other completions of the same rows.
+    """
 
     rows: CodedRows
     score: Score
     pairs: FloatArray
     related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
+    near: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: CodedRows, score: Score) -> Screen:
