@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import pandas as pd
 import pytest
 from hypothesis import given
 
@@ -85,6 +86,8 @@ def test_columns_with_numbers_for_names_become_strings() -> None:
         ([("A", "B", "C")], r"\('A', 'B', 'C'\) is not an edge"),
         ({"B": "AB"}, "as the string 'AB', not as a list"),
         (5, "int does not describe edges"),
+        ("Age,Disease\nDisease,Test", "line 1, column 1: there is no arrow"),
+        (pd.DataFrame({"from": ["A"], "to": ["B"]}), "DataFrame does not describe edges"),
     ],
 )
 def test_what_cannot_be_read_is_shown_with_its_place(edges: Any, message: str) -> None:

@@ -85,7 +85,7 @@ def edges_of(edges: Any) -> Edges:
         return _collected((list(own), [child]) for child, own in edges.items())
     if hasattr(edges, "is_directed"):
         return _of_graph(edges)
-    if not isinstance(edges, Iterable):
+    if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
         raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
     return _collected(step for item in edges for step in _of_item(item))
 
@@ -215,6 +215,8 @@ def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> I
     end = arrows[-1] if arrows else statement[0]
     groups.append(_group(part, end, written, in_block=in_block))
     if not arrows:
+        if len(groups[0]) > 1 and not in_block:
+            raise written.wrong("there is no arrow between these variables", statement[0].at)
         yield from (((), [name]) for name in groups[0])
     for arrow, (one, two) in zip(arrows, pairwise(groups), strict=True):
         yield (one, two) if arrow.kind == "right" else (two, one)

@@ -33,7 +33,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_data(command)
-    add(command, "--edges EDGES", EDGES_HELP.partition(";")[0], required=True)
+    add(command, "--edges EDGES", EDGES_HELP.rpartition(";")[0], required=True)
     add_output(command, "-o --output OUT", "the network file to write")
     add_json(command, "print the network as JSON")
     add_building_arguments(command)
