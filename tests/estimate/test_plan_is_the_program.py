@@ -43,6 +43,9 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "em from a network": ("em", {"start": NETWORK}),
     "em stopped by held-out rows": ("em", {"stop": "heldout"}),
     "two steps of em": ("em", {"stop": 2}),
+    "no step of em": ("em", {"stop": 0}),
+    "no iteration of em-bp": ("em-bp", {"max_iterations": 0}),
+    "no step of em on a graph": ("em", {"stop": 0, "missingness": MASKED}),
     "median": ("factored-mar", {"aggregation": "median"}),
     **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},
     **{f"auto, {kind}": ("auto", {"missingness": text}) for kind, text in GRAPHS.items()},
@@ -115,6 +118,7 @@ def assert_as_explained(
     for name, report in result.families.items():
         assert told.families[name].estimand == report.estimand
         assert told.families[name].latex == report.latex
+        assert told.shown[name] == report.rows_shown
 
 
 @pytest.mark.parametrize("way", WAYS)

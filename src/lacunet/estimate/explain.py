@@ -44,13 +44,13 @@ class Explanation:
 
     ``families`` say how each CPT will be estimated; of several estimands that recover one, the
     one that the data support best. ``shown`` counts for each variable the rows that show its
-    family (with "listwise", every variable). ``tables`` are the unions of families that will be
-    counted, ``groupings`` the sets of variables that rows will be grouped by, ``bytes_needed``
-    what the largest family takes. Where `lacunet.learn` will refuse, ``refusal`` says why, and
-    no stage runs. ``rows`` is None and ``shown`` empty where no data were given;
-    ``expectation`` is None where the method has none. ``intervals`` says what intervals would
-    take, ``scratch`` how many bytes the scratch files of rows that memory does not hold; None
-    where it holds them.
+    family, ``complete_rows`` those that show every variable, where only these are used.
+    ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
+    variables that rows will be grouped by, ``bytes_needed`` what the largest family takes. Where
+    `lacunet.learn` will refuse, ``refusal`` says why, and no stage runs. ``rows`` is None and
+    ``shown`` empty where no data were given; ``expectation`` is None where the method has none.
+    ``intervals`` says what intervals would take, ``scratch`` how many bytes the scratch files of
+    rows that memory does not hold; None where it holds them.
     """
 
     plan: Plan
@@ -64,6 +64,7 @@ class Explanation:
     intervals: str
     scratch: int | None = None
     notes: tuple[str, ...] = ()
+    complete_rows: int | None = None
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -101,10 +102,10 @@ class Explanation:
             words = dict.fromkeys((family.estimand, family.verdict, *notes))
             lines += [f"  {text}" for text in words if text]
             if self.rows:
-                number = self.shown[family.variable]
-                shows = "every variable" if plan.needs().complete else "the whole family"
-                of = f"({number / self.rows:.1%}) of {self.rows:,}"
-                lines.append(f"  {counted(number, 'row')} {of} show {shows}")
+                lines.append(f"  {self._share(self.shown[family.variable])} show the whole family")
+        if self.rows and self.complete_rows is not None:
+            used = self._share(self.complete_rows)
+            lines += ["", f"{used} show every variable, and no other is used in closed form"]
         lines += ["", f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
         lines += [
             f"rows will be grouped by {first_of(grouping, MOST_NAMES)}"
@@ -121,6 +122,9 @@ class Explanation:
             lines += ["", "an exact expectation step:", self.expectation.text]
         return "\n".join([*lines, *(() if self.refusal else ("", self.intervals))])
 
+    def _share(self, rows: int) -> str:
+        return f"{counted(rows, 'row')} ({rows / (self.rows or 1):.1%}) of {self.rows:,}"
+
     def _heading(self) -> str:
         plan = self.plan
         if self.rows is None:
@@ -131,7 +135,8 @@ class Explanation:
         partially = first_of(plan.partially, MOST_NAMES) or "none"
         return (
             f"{plan.method} on {counted(self.rows, 'row')}; {len(plan.partially)} of "
-            f"{counted(len(plan.families), 'variable')} have missing values: {partially}"
+            f"{counted(len(plan.families), 'variable')} "
+            f"{'has' if len(plan.partially) == 1 else 'have'} missing values: {partially}"
         )
 
     def as_data(self) -> dict[str, Any]:
@@ -252,7 +257,7 @@ def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanatio
         plan,
         families,
         None if found is None else found.rows,
-        {} if found is None else _shown(network, found, needs.complete),
+        {} if found is None else _shown(network, found),
         tuple(union for union, _ in superfamilies(needs.families, radix_of)),
         tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
@@ -260,13 +265,12 @@ def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanatio
         work_of(plan, recipe_of(plan, budget), cost),
         None if rows is None else rows.scratch_bytes(needs),
         () if found is None else found.notes,
+        found.complete_rows if found is not None and needs.complete else None,
     )
 
 
-def _shown(network: Network, found: Statistics, complete: bool) -> dict[str, int]:
-    """The rows that show each family, or every variable."""
-    if complete:
-        return dict.fromkeys(network.variables, found.complete_rows)
+def _shown(network: Network, found: Statistics) -> dict[str, int]:
+    """The rows that show each family."""
     counts_of = {name: found.counts[network.family(name)] for name in network.variables}
     return {name: round(own.row_counts().sum()) for name, own in counts_of.items()}
 

@@ -66,6 +66,11 @@ class Options:
     accelerate: bool = True
     averages: bool = False
 
+    @property
+    def makes_no_step(self) -> bool:
+        """Whether no step was asked for."""
+        return self.stop == 0 or self.max_iterations == 0
+
 
 @dataclass(frozen=True)
 class Seeds:

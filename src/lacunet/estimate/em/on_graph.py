@@ -111,7 +111,15 @@ def graph_plan(
     verdicts = recover_families(graph)
     doubts = _doubts(graph, made, verdicts)
     closed = start_stage(FactoredMAR().stage(network, replace(look, partially=partially)))
+    recovery = recovery_stage(network, verdicts)
+    stands = climber.starts_closed and climber.options.makes_no_step
     families = highest_posterior(closed.families)
+    if stands:
+        recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}
+        families = {
+            name: recovery.families[name] if name in recovered else own
+            for name, own in closed.families.items()
+        }
     judged = {name: f"{verdict.standing}: {verdict.why}" for name, verdict in verdicts.items()}
     families = {name: replace(own, verdict=judged[name]) for name, own in families.items()}
     mechanism_of = {node: variable for variable, node in made.name_of.items()}
@@ -124,15 +132,14 @@ def graph_plan(
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
         partial(_solved, climber, made, doubts, partially, families),
-        branches=(LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=() if stands else (LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
     starts: tuple[Stage, ...] = ()
     if climber.starts_closed:
         replicated = {"is_replicated": climb.is_replicated, "prior_from": ""}
-        recovery = replace(recovery_stage(network, verdicts), **replicated)  # type: ignore[arg-type]
-        starts = (recovery, replace(closed, **replicated))  # type: ignore[arg-type]
+        starts = tuple(replace(stage, **replicated) for stage in (recovery, closed))  # type: ignore[arg-type]
     return Plan(
         name,
         network,

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isinf
 from time import monotonic
 from typing import Any
 
@@ -73,7 +74,9 @@ from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
-NO_STEP_BRANCH = "EM makes no step, for lack of time or by its stopping rule: what it starts from"
+NO_STEP_BRANCH = (
+    "EM makes no step, for lack of time or since held-out rows favour none: what it starts from"
+)
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 TOO_FEW = "too few to hold some out."
 
@@ -127,13 +130,14 @@ def climb_stage(
     families
         How the CPTs would be estimated without EM.
     """
-    own = highest_posterior(families)
+    stands = climber.starts_closed and climber.options.makes_no_step
+    own = dict(families) if stands else highest_posterior(families)
     return Stage(
         climber.name,
         own,
         Needs(network.families, problems=Compiling(network)),
         partial(_solved, climber, network, partially, own),
-        branches=(LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=() if stands else (LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
@@ -374,6 +378,8 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"
     if at.reason == "held-out peak":
+        if isinf(found.margin):
+            return f"{done}, since EM to convergence makes held-out rows impossible"
         margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
