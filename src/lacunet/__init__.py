@@ -218,7 +218,7 @@ _INSTEAD = {
         'lacunet.write_network(network, "net.bif"): the ending says the format',
     ),
     **dict.fromkeys(
-        ("networks", "examples", "load_example", "list_networks"),
+        ("networks", "examples", "load_example", "list_networks", "example_network"),
         'lacunet.example("asia"); `lacunet networks` lists them',
     ),
     **dict.fromkeys(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
@@ -75,7 +76,7 @@ class MissingnessGraph(Drawing):
     """
 
     @classmethod
-    def parse(cls, text: str, network: Network, source: str = "missingness graph") -> Self:
+    def parse(cls, text: str, network: AnyNetwork, source: str = "missingness graph") -> Self:
         """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``.
 
         Parameters
@@ -85,7 +86,7 @@ class MissingnessGraph(Drawing):
             network.
         network
             Gives the variables and the edges among them; edges between variables in the text
-            must be the network's.
+            must be the network's. Also a result, a file's path or the name of a bundled network.
         source
             What errors call the text, such as the name of its file.
 
@@ -94,10 +95,12 @@ class MissingnessGraph(Drawing):
         MissingnessGraphError
             The text is empty, cannot be read, or does not fit the network.
         """
+        statements = list(parse_statements(text, source))
+        network = as_network(network)
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
         monotone: list[tuple[str, str]] = []
-        for statement in parse_statements(text, source):
+        for statement in statements:
             for node in (*statement.left, *statement.right):
                 if isinstance(node, Mechanism):
                     causes.setdefault(node.variable, [])
@@ -131,7 +134,7 @@ class MissingnessGraph(Drawing):
         return cls(bare, causes)
 
     @classmethod
-    def read(cls, path: str | Path, network: Network) -> Self:
+    def read(cls, path: str | Path, network: AnyNetwork) -> Self:
         """Read a graph from a text file."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")

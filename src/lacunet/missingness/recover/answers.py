@@ -7,6 +7,7 @@ be observed and differ in the query. A search that fails leaves the query undeci
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from math import inf
@@ -201,7 +202,8 @@ def _checked_query(
     for name in asked.names:
         if name not in graph.network.states_of:
             if "|" in str(name):
-                left, _, right = str(name).partition("|")
+                written = re.fullmatch(r"[Pp]r?\((.*)\)", str(name))
+                left, _, right = (written[1] if written else str(name)).partition("|")
                 raise MissingnessGraphError(
                     f"the network has no variable {name!r}.",
                     "say apart what is given: "
