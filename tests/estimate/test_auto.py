@@ -87,7 +87,7 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
 def test_a_few_rows_are_left_to_the_closed_form() -> None:
     few = replace(TASK, table=CASE.table.take(slice(0, 9)))
     learned = learned_by(Auto(), few)
-    assert learned.why.endswith("Chosen: factored-mar alone: 9 rows, too few to hold some out.")
+    assert learned.why.endswith("Chosen: factored-mar alone: 9 rows, too few for EM.")
     assert_same(learned, learned_by(FactoredMAR(), few))
 
 

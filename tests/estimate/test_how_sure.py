@@ -286,3 +286,25 @@ def test_the_summary_of_a_cpt_is_its_weakest_row() -> None:
     lines = {line.split()[0]: line for line in result_as_text(result).splitlines() if line}
     assert "20 of 40" in lines["B"]
     assert "640  " in lines["A"]
+
+
+@pytest.mark.parametrize("method", ["auto", "factored-mar", "direct-mar"])
+def test_one_row_has_intervals(method: str) -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    result = lc.learn(network, {"A": ["0"], "B": [None]}, method, intervals=True)
+    np.testing.assert_array_equal(result.interval("B")[0, 0], [0.0, 1.0])
+
+
+def test_weights_by_which_a_few_rows_decide_are_told() -> None:
+    network = lc.Network({"A": ["0", "1"]})
+    rows = {"A": ["0", "1"] * 50, "w": [1e4, *[1.0] * 99]}
+    (note,) = lc.learn(network, rows, weight="w").notes
+    assert "100 rows are worth about 1.0" in note
+    assert not lc.learn(network, {**rows, "w": [9.0, *[1.0] * 99]}, weight="w").notes
+
+
+def test_counts_of_less_than_half_a_row_are_learned_from() -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    result = lc.learn(network, {"A": ["0", None], "B": ["1", "0"], "k": [0.1, 0.1]}, counts="k")
+    assert result.rows == 1
+    assert result.total == pytest.approx(0.2)

@@ -189,3 +189,11 @@ def test_values_that_no_result_has_are_refused(field: str, value: Any, tmp_path:
     path.write_text(json.dumps(data))
     with pytest.raises(FormatError):
         lc.read_result(path)
+
+
+def test_a_result_whose_recoverable_cpt_has_no_rows_can_be_read_again(tmp_path: Path) -> None:
+    network = lc.Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
+    rows = {"A": [None] * 6, "B": ["0", "1"] * 3, "C": ["0", "1", "1"] * 2}
+    result = lc.learn(network, rows, "mgraph", missingness="R[A]", otherwise="prior")
+    result.write(tmp_path / "result.json")
+    assert list(lc.read_result(tmp_path / "result.json").families) == ["A", "B", "C"]

@@ -64,3 +64,8 @@ def test_what_hardly_a_row_speaks_for_is_known_no_better_than_the_rest_of_its_ro
     rates = np.array([0.0001, 0.9824, 0.0175])
     spread = Spread.of_variance(rates, rates, rates * (1 - rates) / np.array([800.0, 100.0, 90.0]))
     np.testing.assert_allclose(spread.sizes, [90.0, 100.0, 90.0])
+
+
+def test_a_variable_of_one_state_is_certain() -> None:
+    only = np.ones((2, 1))
+    np.testing.assert_array_equal(Spread(only, only, np.full((2, 1), 9.0)).interval(), 1.0)

@@ -155,6 +155,11 @@ class Design:
         )
 
 
+def whole_rows(number: float) -> int:
+    """A number of rows, counts of parts of rows added up, as a whole number; some are one."""
+    return round(number) or int(number > 0)
+
+
 def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     """How many rows are chosen, copies of one row included; the last may be a part of a row."""
     return ceil(
@@ -223,7 +228,7 @@ class EncodedTable:
     @property
     def row_count(self) -> int:
         """The number of rows of the data, copies of one row included."""
-        return self.rows if self.copies is None else round(float(self.copies.rows.sum()))
+        return self.rows if self.copies is None else whole_rows(float(self.copies.rows.sum()))
 
     @property
     def variables(self) -> Scope:

@@ -121,7 +121,9 @@ def _em(
         learned, choice = closed, ""  # as it was for all rows
     elif statistics.total < FEWEST_ROWS * (1 - ROUNDING) or not _can_hold_out(statistics, setting):
         rows = counted(statistics.rows, "row")
-        learned, choice = closed, f"factored-mar alone: {rows}, too few to hold some out"
+        if statistics.total < statistics.rows * (1 - ROUNDING):
+            rows += f" worth {statistics.total:.1f}"
+        learned, choice = closed, f"factored-mar alone: {rows}, too few for EM"
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
+LEAST_WORTH = 0.1  # of the number of rows: weighted rows that are worth less get a note
 BIASED = (
     "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that; em has none"
 )
@@ -224,17 +225,33 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
         plan.network.with_tables(learned.tables)
         .with_support(_support(plan, learned, statistics))
         .with_mechanisms(_mechanisms(plan, learned)),
-        learned.families,
+        {name: learned.families[name] for name in plan.network.variables},
         plan.method,
         statistics.rows,
         statistics.total,
         setting.used_prior,
         {name: statistics.missing_of[name] for name in plan.network.variables},
-        (*statistics.notes, *_on_sets(plan, statistics), *plan.notes, *learned.notes),
+        (
+            *statistics.notes,
+            *_on_weights(statistics),
+            *_on_sets(plan, statistics),
+            *plan.notes,
+            *learned.notes,
+        ),
         learned.ended,
         _why(plan, learned),
         learned.mechanisms,
     )
+
+
+def _on_weights(statistics: Statistics) -> Iterator[str]:
+    """That a few rows outweigh all others."""
+    if statistics.total < LEAST_WORTH * statistics.rows:
+        yield (
+            f"the weights differ so much that the {statistics.rows:,} rows are worth about "
+            f"{statistics.total:.1f}: a few rows decide the CPTs, and intervals are not reliable. "
+            "Check the largest weights."
+        )
 
 
 def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
@@ -249,7 +266,8 @@ def _why(plan: Plan, learned: Learned) -> str:
         return learned.why
     prior = learned.prior
     was = "learned" if prior is None or prior.is_learned else "not learned"
-    return f"{learned.why} The prior was {was}: {prior}.".lstrip()
+    why = f"{learned.why.removesuffix('.')}. " if learned.why else ""
+    return f"{why}The prior was {was}: {prior}."
 
 
 def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
@@ -201,7 +201,7 @@ class Statistics:
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return round(float(self.tally.rows.sum()))
+        return whole_rows(float(self.tally.rows.sum()))
 
     @property
     def total(self) -> float:

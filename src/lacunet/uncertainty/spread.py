@@ -123,7 +123,7 @@ class Spread:
         from scipy.special import betaincinv, ndtri, stdtrit
 
         check_level(level)
-        is_known = np.isinf(self.sizes)
+        is_known = np.isinf(self.sizes) | (self.table.shape[-1:] == (1,))  # of one state
         sizes = np.where(is_known, 0.0, self.sizes)
         if self.degrees < np.inf:  # quantiles of the t distribution
             side = (1 + level) / 2

@@ -33,7 +33,7 @@ def over_groups(
     fallen = groups.observed - groups.reached
     fallen = np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)
     if not fallen.any():
-        return groups.inside / total, 0.0
+        return groups.inside / (total or 1.0), 0.0  # without any row nothing is inside
     share = quotient(fallen, groups.observed)
     stand_in = without_groups()  # F(y)
     empty = groups.observed - groups.shown
