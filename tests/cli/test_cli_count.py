@@ -76,7 +76,7 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     assert main([*families, "--method", "direct-mcar"]) == 0
     page = ["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]
     assert main([*page, "--method", "direct-mcar"]) == 1
-    assert "do not hold what this one needs" in capsys.readouterr().err
+    assert "do not hold what the method asked for needs" in capsys.readouterr().err
 
 
 def test_a_page_and_a_diagnosis_of_statistics_are_those_of_the_rows(

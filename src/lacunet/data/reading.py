@@ -232,8 +232,8 @@ def _check_columns(source: DataSource, network: Network, data: Data) -> None:
     for option, own in said.items():
         if strangers := [name for name in own if name is not None and name not in known]:
             raise DataError(
-                f"{option}={{...}} names {listed(strangers)}, which are neither variables nor "
-                "columns.",
+                f"{option}={{...}} names {listed(strangers)}, but there is no such variable or "
+                "column.",
                 did_you_mean(strangers[0], known),
             )
 

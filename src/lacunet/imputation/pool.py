@@ -109,7 +109,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         )
     if not (np.isfinite(found).all() and np.isfinite(within).all() and (within >= 0).all()):
         raise LacunetError(
-            "an estimate is not a finite number, or a variance is not one from zero up.",
+            "an estimate is not a finite number, or a variance is negative or not finite.",
             "leave out what a completed table does not tell.",
         )
     if not isinstance(df, Real) or not df > 0:

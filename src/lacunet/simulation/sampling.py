@@ -59,7 +59,9 @@ BLOCK = 32_768
 
 
 @with_hints
-def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> EncodedTable:
+def sample(
+    network: AnyNetwork, rows: int, rng: np.random.Generator | int | None = None
+) -> EncodedTable:
     """Draw complete rows from a network.
 
     Parameters
@@ -69,7 +71,7 @@ def sample(network: AnyNetwork, rows: int, rng: np.random.Generator | int) -> En
     rows
         The number of rows.
     rng
-        Where the randomness comes from; one seed gives one table.
+        Where the randomness comes from; one seed gives one table, None another one each time.
 
     Returns
     -------

@@ -380,8 +380,8 @@ class Counted:
     def _too_little(self) -> StatisticsError:
         return StatisticsError(
             f"the statistics were counted for {self.statistics.method or 'another method'}, and "
-            "do not hold what this one needs.",
-            "count the data again for this method: lacunet count --method M.",
+            "do not hold what the method asked for needs.",
+            "count the data again for that method: lacunet count --method M.",
         )
 
 

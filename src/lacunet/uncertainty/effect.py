@@ -351,7 +351,8 @@ def effect(
     given = states_seen(network, given)
     if target == do or {target, do} & {*given}:
         raise LacunetError(
-            f"{target!r}, {do!r} and what is given must be different variables.",
+            "the outcome, what is set and what is given must be different variables, not "
+            f"{first_of([target, do, *given], 9)}.",
             'as in effect(result, "Ill", do="Smoke", given={"Age": "old"}).',
         )
     if isinstance(source, MissingnessGraph):

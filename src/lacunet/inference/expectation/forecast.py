@@ -17,6 +17,7 @@ from lacunet.inference.expectation.plan import (
     plan_of,
 )
 from lacunet.statistics.problems.compile import Problems
+from lacunet.wording import counted
 
 # Measured on Alarm, Water, Munin1, Barley and the 20 x 20 grid, 30% and 90% of the variables
 # with holes: a read costs twice what it does in one long loop, a group of messages 25 us.
@@ -49,7 +50,7 @@ class Forecast:
         """The forecast in plain text."""
         lines = [
             f"components of missing variables   {self.components:,} "
-            f"(the largest joins {self.largest_component} variables)",
+            f"(the largest joins {counted(self.largest_component, 'variable')})",
             f"problems (boundary values)        {self.problems:,}",
             f"states per iteration              {self.states:,.0f}",
             f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
