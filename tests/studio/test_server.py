@@ -13,7 +13,8 @@ import pytest
 from serving import answer, exported, finish, keep, served
 
 import lacunet as lc
-from lacunet.studio.runs import AskedRun, BusyError
+from lacunet.errors import LacunetError
+from lacunet.studio.runs import AskedRun, BusyError, Runs
 from lacunet.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.studio.sketch import sketch_of
 
@@ -436,3 +437,28 @@ def test_numbers_are_cut_and_codes_far_from_them_offered(tmp_path: Path) -> None
     assert told["Score"] == ("states", [])
     assert told["Income"] == ("bins", ["-9"])
     assert told["Height"] == ("bins", [])
+
+
+def test_a_run_whose_files_cannot_be_made_ends_and_says_why(tmp_path: Path) -> None:
+    def refuse(folder: Path) -> None:
+        raise LacunetError("there is no room.")
+
+    runs = Runs(tmp_path, tmp_path / "runs")
+    runs.start("1", AskedRun("learn", [], after=refuse))
+    runs.wait(10)
+    assert runs.job is not None
+    assert runs.job.status == "failed"
+    assert runs.job.lines == ["there is no room."]
+
+
+def test_a_result_without_matplotlib_has_no_pdf(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lacunet.studio import server
+
+    monkeypatch.setattr(server, "find_spec", lambda _: None)
+    network = lc.Network.from_data({"A": ["0", "1", "1"], "B": ["1", "0", None]}, "A -> B")
+    lc.learn(network, {"A": ["0", "1", "1"], "B": ["1", "0", None]}).write(folder / "learned.json")
+    server._keep_graph("", 0.95, folder)
+    assert (folder / "network.svg").exists()
+    assert not (folder / "network.pdf").exists()

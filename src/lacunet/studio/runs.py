@@ -167,6 +167,9 @@ class Runs:
         except OSError as error:
             job.lines.append(f"the command cannot be run: {error.strerror}")
             ended = False
+        except LacunetError as error:
+            job.lines.append(str(error))
+            ended = False
         with self._lock:
             if job.status == "running":
                 job.seconds = round(monotonic() - job.began, 1)

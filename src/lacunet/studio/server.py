@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -304,8 +305,10 @@ def _keep_graph(graph: str, level: float, folder: Path) -> None:
     """Put the figure of what was learned into its folder, its mechanisms and methods as text."""
     found = read_learned(folder / "learned.json")
     network = found.network if isinstance(found, Result) else found
-    for name in ("network.svg", "network.pdf"):
-        network_figure(found, missingness=graph or None).write(folder / name)
+    figure = network_figure(found, missingness=graph or None)
+    figure.write(folder / "network.svg")
+    if find_spec("matplotlib"):
+        figure.write(folder / "network.pdf")
     if graph:
         MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
     if isinstance(found, Result):
