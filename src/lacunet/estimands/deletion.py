@@ -15,7 +15,7 @@ from math import factorial
 
 from lacunet.estimands.notation import LATEX, TEXT, Notation
 from lacunet.estimands.samples import Sample, Writer, nested
-from lacunet.estimands.terms import Factor as Factor  # noqa: PLC0414 (a part of `Estimand`)
+from lacunet.estimands.terms import Factor
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
 

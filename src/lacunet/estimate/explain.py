@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.deletion import Estimand, Factor
+from lacunet.estimands.deletion import Estimand
+from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
