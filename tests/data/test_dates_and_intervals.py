@@ -64,6 +64,13 @@ def test_a_date_and_a_timestamp_at_midnight_match_the_date(column: object) -> No
     assert codes(column, ["2020-01-31", "2020-02-01"]) == [0, 2, 1]
 
 
+@pytest.mark.parametrize("column", [DAYS, ["2020-01-31", None, "2020-02-01"]])
+def test_a_date_matches_its_midnight(column: object) -> None:
+    assert codes(column, ["2020-01-31 00:00:00", "2020-02-01T00:00:00"]) == [0, 2, 1]
+    midnight = codes(column, ["2020-01-31 00:00:00", "2020-01-31", "2020-02-01"])
+    assert midnight == [1, 3, 2]  # as written first
+
+
 def test_a_timestamp_matches_as_printed_or_with_a_t() -> None:
     moments = pd.Series(pd.to_datetime(["2020-01-31 13:45", "2020-01-31 00:00"]))
     assert codes(moments, ["2020-01-31 00:00:00", "2020-01-31 13:45:00"]) == [1, 0]

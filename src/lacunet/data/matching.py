@@ -15,11 +15,13 @@ values into floats), so it is matched as a number only, never as the text ``1.0`
 
 Dates, times, periods and intervals are matched by their printed form: ``2020-01-31``,
 ``2020Q1``, ``(0, 5]``. A timestamp is printed as ``2020-01-31 13:45:00``; with a ``T`` in place of
-the space, or as the date alone where it is midnight, it matches too.
+the space, or as the date alone where it is midnight, it matches too; and a date matches the state
+that is its midnight.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +32,7 @@ from math import isfinite, isnan
 
 from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
 
+MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00:00")
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
 
@@ -106,6 +109,9 @@ class Matcher:
             token for token in (*MISSING_TOKENS, *texts) if token not in self._exact
         )
         self._exact |= dict.fromkeys(self.tokens, self._missing)
+        for at, state in enumerate(self.states):
+            if MIDNIGHT.fullmatch(state):
+                self._exact.setdefault(state[: len("2020-01-31")], Match(at, Found.STATE))
         self._missing_numbers = {number_of(text) for text in texts} - {None}
         self._missing_words = {text.lower() for text in texts} & set(TRUTH_WORDS)
         self._decimal = decimal
