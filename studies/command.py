@@ -36,6 +36,7 @@ NAMES = (
     "example-appendix",
     "all",
     "page",
+    "restore",
 )
 EXAMPLE = """example:
   python -m studies table-mcar --quick
@@ -44,10 +45,12 @@ EXAMPLE = """example:
   python -m studies figure-alarm --networks my-network.bif --sizes 1000,10000
   python -m studies all --grid grid-90-20-1.bif.gz -o runs
   python -m studies page -o runs
+  python -m studies restore --grid grid-90-20-1.bif.gz -o runs
 
 'all' runs everything that docs/paper.md shows, each study in a folder of its own; 'page' writes
 docs/paper.md and its figures from these folders. 'all --methods default' adds a column wherever
-'auto' has one. Time limits are limits of processor time.
+'auto' has one. 'restore' puts the published outcomes of studies/results into such folders, for
+'all' to go on from there. Time limits are limits of processor time.
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
 sizes, repetitions or methods adds to what is there.
 """
@@ -119,12 +122,10 @@ OF_ALL = ("methods", "grid", "processes", "forecast", "retry", "anew")
 def run(options: Namespace) -> int:
     """Run what is missing, write the report, print the tables."""
     _refuse_unused(options)
-    if options.name == "example-appendix":
-        return _appendix(options)
-    if options.name == "all":
-        return _run_all(options)
-    if options.name == "page":
-        return _write_page(options)
+    others = {"all": _run_all, "page": _write_page, "restore": _restore}
+    others["example-appendix"] = _appendix
+    if options.name in others:
+        return others[options.name](options)
     from studies.errors import StudyError
     from studies.paper.studies import study_named, titled
     from studies.report.write import report
@@ -207,6 +208,20 @@ def _write_page(options: Namespace) -> int:
     return 0
 
 
+def _restore(options: Namespace) -> int:
+    """Fill folders of runs with what was published, where they have no outcomes of their own."""
+    from studies.paper.studies import study_named, with_grid
+    from studies.runner.journal import restore
+
+    for results in sorted((Path(__file__).parent / "results").glob("*.parquet")):
+        study = study_named(results.stem)
+        if options.grid and study.name == "table-large":
+            study = with_grid(study, options.grid)
+        folder = Path(options.output or RUNS) / study.name
+        say(f"{restore(study, folder, results):,} cells were put into {folder}")
+    return 0
+
+
 def _refuse_unused(options: Namespace) -> None:
     """Refuse options that would have no effect: nobody types them for nothing."""
     given = [name for name in OF_A_RUN if getattr(options, name) not in (None, False, [])]
@@ -215,6 +230,10 @@ def _refuse_unused(options: Namespace) -> None:
         words = "example-appendix has nothing to choose"
     elif options.report:
         words = "--report runs nothing"
+    elif options.name == "restore":
+        given = [name for name in given if name != "grid"]
+        given += [name for name in ("quick", "json") if getattr(options, name)]
+        words = "restore runs nothing"
     elif options.name == "page":
         given += [name for name in ("quick", "json") if getattr(options, name)]
         words = "page runs nothing"

@@ -72,6 +72,25 @@ def read_journal(folder: Path) -> dict[str, Outcome]:
     return _parsed(text[: text.rfind(b"\n") + 1], folder / NAME)
 
 
+def restore(study: Study, folder: Path, results: Path) -> int:
+    """Put the outcomes of a table of results into a folder, but for cells that it has itself.
+
+    Returns
+    -------
+    How many were put there.
+    """
+    from pyarrow import parquet
+
+    rows = parquet.read_table(results).to_pylist()
+    keep_to_purpose(study, folder)
+    with journal_in(folder) as journal:
+        published = [parsed_outcome(json.dumps(row).encode()) for row in rows]
+        fresh = [outcome for outcome in published if outcome.key not in journal.finished]
+        for outcome in fresh:
+            journal.append(outcome)
+    return len(fresh)
+
+
 def last_result(folder: Path) -> datetime:
     """When the last outcome of a folder was written."""
     return datetime.fromtimestamp((folder / NAME).stat().st_mtime).astimezone()

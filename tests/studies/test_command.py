@@ -57,7 +57,7 @@ def test_a_study_is_run_reported_and_extended(tmp_path: Path, capsys: Captured) 
 
 
 def test_every_study_can_be_named_on_the_command_line() -> None:
-    assert set(NAMES) == {*STUDIES, "example-appendix", "all", "page"}
+    assert set(NAMES) == {*STUDIES, "example-appendix", "all", "page", "restore"}
 
 
 def test_a_forecast_runs_nothing(tmp_path: Path, capsys: Captured) -> None:

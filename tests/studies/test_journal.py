@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from studies.errors import StudyError
 from studies.paper.studies import study_named
@@ -20,8 +21,9 @@ from studies.runner.journal import (
     journal_in,
     keep_to_purpose,
     read_journal,
+    restore,
 )
-from studies.runner.outcomes import Outcome, as_plain
+from studies.runner.outcomes import Outcome, as_plain, tidy
 
 
 def outcome(number: int) -> Outcome:
@@ -186,3 +188,16 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         journal_in(tmp_path / "file" / "folder"),
     ):
         pass
+
+
+def test_published_outcomes_begin_a_folder_and_replace_none_of_its_own(tmp_path: Path) -> None:
+    filled(tmp_path / "published", 3)
+    published = read_journal(tmp_path / "published")
+    parquet.write_table(tidy(published.values()), tmp_path / "results.parquet")
+    own = replace(outcome(1), seconds=99.0)
+    with journal_in(tmp_path / "run") as journal:
+        journal.append(own)
+    study = study_named("table-mcar")
+    assert restore(study, tmp_path / "run", tmp_path / "results.parquet") == 2
+    assert restore(study, tmp_path / "run", tmp_path / "results.parquet") == 0
+    assert read_journal(tmp_path / "run") == {**published, own.key: own}
