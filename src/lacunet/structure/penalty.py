@@ -15,10 +15,11 @@ penalty does not, and arcs that complete rows leave no doubt of are given up. Of
 :math:`N` was taken; in 16 it scored below the one that was found, by up to 106. The share of the
 rows that a family lacks decides how far the cost is that of the evidence.
 
-A parameter costs at least six tenths of what BIC takes. With a floor of one nat, as in AIC, false
-arcs came in where few rows were there and much of them was missing: of 1,000 rows with half of the
-values of 60% of the variables missing, 27 to 36 arcs were found where there are 12 to 18. Five
-tenths let in some of these, seven lose true arcs (docs/decisions/0017-structure-search.md).
+A parameter costs at least six tenths of what BIC takes. With a floor of one nat alone, as in AIC
+(it stays, for tables of fewer than 29 rows), false arcs came in where few rows were there and much
+of them was missing: of 1,000 rows with half of the values of 60% of the variables missing, 27 to 36
+arcs were found where there are 12 to 18. Five tenths let in some of these, seven lose true arcs
+(docs/decisions/0017-structure-search.md).
 
 Structures of one class have the same parameters but not the same families: where variables are
 missing in different numbers of rows their penalties differ, by less than a nat for two states.
@@ -28,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import log, prod
+from math import exp, log, prod
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from lacunet.model.network import FloatArray
 from lacunet.structure.region import MissingPatterns
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
+LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,8 @@ class Penalty:
             total, shown = float(self.weights.sum()), self._shown((node, *key[1]))
             rows = max(shown, 1.0) / configurations ** (1 - shown / total) if total else 1.0
             free = (self.sizes[node] - 1) * configurations
-            self.known[key] = log(max(rows, total**LEAST_SHARE, 2.0)) / 2 * free
+            least = max(total**LEAST_SHARE, min(total, LEAST_ROWS), 2.0)
+            self.known[key] = log(max(rows, least)) / 2 * free
         return self.known[key]
 
     def _shown(self, family: Iterable[int]) -> float:
