@@ -192,7 +192,7 @@ def postgresql() -> PostgreSQL:
 def on_spark(case: Case) -> Result:
     frame = frame_of(case.rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark, "LEAST_ROWS", int(case.rng.integers(1, 60)))
+        patch.setattr(streamed, "LEAST_ROWS", int(case.rng.integers(1, 60)))
         patch.setattr(spark, "PART_SHARE", case.rng.choice([8, 2**60]))
         patch.setattr(spark, "GROUPS_SHARE", case.rng.choice([1, 2**60]))
         return case.learned(frame)

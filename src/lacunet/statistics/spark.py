@@ -204,6 +204,8 @@ class Task:
     """What every task does with its rows; it travels to the executors.
 
     ``left`` are the seconds until problems are not compiled any more: clocks do not travel.
+    ``room`` are the rows that are counted at once, where they have to be together, ``most`` those
+    that are read at a time; both are decided on the driver.
     """
 
     reading: Reading
@@ -213,21 +215,13 @@ class Task:
     left: float = inf
     scale: float = 1.0
     replicate: int | None = None
+    room: int = field(init=False)
+    most: int = field(init=False)
 
-    @property
-    def row_bytes(self) -> int:
-        """What the codes of a row take."""
-        return row_bytes(self.reading.cardinality_of, self.reading.data.extras)
-
-    @property
-    def room(self) -> int:
-        """The rows that are counted at once, where they have to be together."""
-        return rows_in(self.memory / PART_SHARE, self.row_bytes)
-
-    @property
-    def most(self) -> int:
-        """The rows that are read at a time."""
-        return rows_in(self.memory / TABLE_SHARE, self.row_bytes, MOST_ROWS)
+    def __post_init__(self) -> None:
+        each = row_bytes(self.reading.cardinality_of, self.reading.data.extras)
+        object.__setattr__(self, "room", rows_in(self.memory / PART_SHARE, each))
+        object.__setattr__(self, "most", rows_in(self.memory / TABLE_SHARE, each, MOST_ROWS))
 
     @property
     def coded(self) -> str:
