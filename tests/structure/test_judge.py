@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from lacunet.inference.engine import engine_of
 from lacunet.simulation.generators import random_network
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.cpdag import topological
-from lacunet.structure.gains import gain_of
+from lacunet.structure.gains import Gains
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises
@@ -46,6 +48,12 @@ def hidden(network: lc.Network, rows: int, rng: np.random.Generator, share: floa
 
 def judge_of(network: lc.Network, table: EncodedTable) -> Judge:
     return Judge.of(lc.Network(network.states_of), table, MEMORY)
+
+
+def drawing(
+    judge: Judge, number: int, rng: np.random.Generator
+) -> Callable[[FittedStructure], list[EncodedTable]]:
+    return lambda fit: judge.draw(fit, number, rng)
 
 
 def other_parents(dag: Dag, rng: np.random.Generator) -> tuple[int, frozenset[int]]:
@@ -161,7 +169,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     start = judge.fit(tuple(dag))
     limits = constraints_of(truth.variables, (), (), None, 4)
     others = [[x for x in range(len(dag)) if x != y] for y in range(len(dag))]
-    *_, found = polished(judge, start, limits, others, 3, rng, set())
+    *_, found = polished(judge, start, limits, others, drawing(judge, 3, rng), set())
     assert found.score > start.score
     assert found.score == pytest.approx(judge.fit(found.dag).score, abs=0.5)
     assert found.score >= judge.fit(dag_of(truth)).score - 0.5
@@ -181,8 +189,10 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     judge = judge_of(lc.Network({name: ["0", "1"] for name in "ABC"}), table)
     start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
     limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], None, 2)
-    assert gain_of(CodedRows.of(table).count((0, 1))) < 0
-    *_, found = polished(judge, start, limits, [[1, 2], [0, 2], [0, 1]], 1, rng, set())
+    assert Gains.of(CodedRows.of(table)).gain(0, 1, frozenset()) < 0
+    *_, found = polished(
+        judge, start, limits, [[1, 2], [0, 2], [0, 1]], drawing(judge, 1, rng), set()
+    )
     assert found.dag[1] == {0}
 
 
@@ -203,7 +213,9 @@ def test_moves_stay_within_the_constraints() -> None:
                 assert limits.required[node] <= parents
                 assert len(parents) <= 2
                 assert not any(limits.forbidden[x, node] for x in parents)
-    *_, found = polished(judge, start, limits, [list(nodes)] * len(nodes), 2, rng, set())
+    *_, found = polished(
+        judge, start, limits, [list(nodes)] * len(nodes), drawing(judge, 2, rng), set()
+    )
     network = network_of(judge.columns, found.dag)
     assert "asia" in network.parents("dysp")
     assert "smoke" not in network.parents("lung")
@@ -268,7 +280,9 @@ def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     judge = judge_of(truth, hidden(truth, 1_500, rng, 0.3))
     limits = constraints_of(truth.variables, (), (), None, 2)
     others = [list(range(len(truth.variables)))] * len(truth.variables)
-    *_, best = polished(judge, judge.fit(limits.required), limits, others, 2, rng, set())
+    *_, best = polished(
+        judge, judge.fit(limits.required), limits, others, drawing(judge, 2, rng), set()
+    )
     asked: list[int] = []
     changed = Judge.changed
 
@@ -281,7 +295,7 @@ def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     numbers = []
     for _ in range(2):
         same = np.random.default_rng(8)
-        assert list(polished(judge, best, limits, others, 2, same, rejected)) == []
+        assert list(polished(judge, best, limits, others, drawing(judge, 2, same), rejected)) == []
         numbers.append(len(asked))
     assert numbers[0] > 0
     assert numbers[1] == numbers[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -367,12 +368,12 @@ def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
     calls = 0
 
     class Interrupted(Gains):
-        def gain(self, one: int, two: int, given: frozenset[int]) -> float:
+        def of_each(self, y: int, others: Sequence[int], given: frozenset[int]) -> list[float]:
             nonlocal calls
             calls += 1
-            if calls > 150:
+            if calls > 40:
                 raise KeyboardInterrupt
-            return super().gain(one, two, given)
+            return super().of_each(y, others, given)
 
     monkeypatch.setattr("lacunet.structure.learn.Gains", Interrupted)
     found = lc.learn_structure(TABLE, ASIA.states_of)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
-from math import lgamma, log
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, permutations, product
+from math import lgamma, log, prod
 
 import numpy as np
 import pytest
@@ -18,11 +20,12 @@ from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import (
     FEW_VARIABLES,
+    Beside,
     Gains,
-    gain_of,
-    pair_gains,
+    informations,
     pair_tables,
     related,
+    tables_beside,
 )
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
@@ -163,7 +166,7 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
     rows = CodedRows.of(random_rows(300, 11, hidden=0.5))
     constraints = constraints_of(NAMES, (), [("A", "E")], None, 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
-    gains = Gains(rows, share=0.1)
+    gains = Gains.of(rows, share=0.1)
     wide = widened(start, gains, constraints)
     assert all(few <= many for few, many in zip(start, wide, strict=True))
     assert sum(map(len, wide)) > sum(map(len, start))
@@ -176,23 +179,72 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
             before = constraints.order(start)
             if is_open and before.index(x) < before.index(y):
                 assert gains.gain(x, y, own) <= 0
-    assert gains.gain(0, 1, frozenset()) > Gains(rows).gain(0, 1, frozenset())
+    assert gains.gain(0, 1, frozenset()) > Gains.of(rows).gain(0, 1, frozenset())
+
+
+def gain_by_definition(rows: CodedRows, y: int, x: int, given: Sequence[int]) -> float:
+    """The paired gain, from the table of the rows that show all of it."""
+    table = rows.count([y, x, *given])
+    whole = table.sum()
+    if whole < 2:
+        return -np.inf
+    law = table / whole
+    entropy = [
+        -sum(p * log(p) for p in law.sum(axis=axes).ravel() if p > 0)
+        for axes in ((1,), (0,), (), (0, 1))
+    ]
+    information = entropy[0] + entropy[1] - entropy[2] - entropy[3]
+    free = (table.shape[0] - 1) * (table.shape[1] - 1) * prod(table.shape[2:])
+    return float(whole * information - log(whole) / 2 * free)
+
+
+@pytest.mark.parametrize("room", [2**20, 60])
+@pytest.mark.parametrize("hidden", [0.0, 0.3, 0.9])
+def test_tables_side_by_side_are_those_counted_one_by_one(hidden: float, room: int) -> None:
+    rows = CodedRows.of(random_rows(80, 5, hidden=hidden))
+    weighted = replace(rows, weights=np.random.default_rng(0).random(80))
+    for some, known in product((rows, weighted), ((), (3,), (4, 2))):
+        others = [x for x in (0, 2, 3, 4) if x not in known]
+        found: dict[int, float] = {}
+        for tables in tables_beside(some, 1, known, others, room):
+            for at, x in enumerate(tables.others):
+                shape = tables.table(at).shape
+                counts = some.count([*known, 1, x]).reshape(shape)
+                np.testing.assert_allclose(tables.table(at), counts, rtol=1e-12)
+            information, cost = informations(tables)
+            found |= zip(tables.others, (information - cost).tolist(), strict=True)
+        for x in set(others) - set(found):
+            assert prod(some.sizes[v] + 1 for v in (x, 1, *known)) > room
+        assert room == 60 or len(found) == len(others)
+        for x, gain in found.items():
+            assert gain == pytest.approx(gain_by_definition(some, 1, x, known), abs=1e-9)
 
 
 def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
     table = random_rows(500, 6, hidden=0.2)
     rows = CodedRows.of(table)
-    gains = Gains(rows)
-    every = pair_gains(rows)
+    gains = Gains.of(rows)
     for y, x in combinations(range(5), 2):
-        np.testing.assert_allclose(every[y, x], gains.gain(y, x, frozenset()), rtol=1e-10)
+        expected = gain_by_definition(rows, y, x, ())
+        assert gains.gain(y, x, frozenset()) == pytest.approx(expected, rel=1e-10)
+        assert gains.gain(x, y, frozenset()) == pytest.approx(expected, rel=1e-10)
     parts = [CodedRows.of(table.take(slice(0, 123))), CodedRows.of(table.take(slice(123, None)))]
     np.testing.assert_array_equal(sum(map(pair_tables, parts)), pair_tables(rows))
 
 
+def test_gains_of_another_share_of_the_penalty_count_nothing_again() -> None:
+    gains = Gains.of(CodedRows.of(random_rows(300, 2, hidden=0.3)))
+    first = gains.of_each(0, [1, 2, 3], frozenset({4}))
+    wide = gains.with_share(0.5)
+    counted = len(gains.known)
+    second = wide.of_each(0, [1, 2, 3], frozenset({4}))
+    assert len(gains.known) == counted
+    assert all(more > less for more, less in zip(second, first, strict=True))
+
+
 def test_a_gain_on_complete_rows_is_a_difference_of_scores() -> None:
     table = random_rows(400, 7)
-    gain = Gains(CodedRows.of(table)).gain(1, 4, frozenset({0, 2}))
+    gain = Gains.of(CodedRows.of(table)).gain(1, 4, frozenset({0, 2}))
     more, less = (by_definition(table, 4, some, 0) for some in ((0, 1, 2), (0, 2)))
     np.testing.assert_allclose(gain, more - less, rtol=1e-9)
 
@@ -207,8 +259,12 @@ def test_weights_of_two_equal_a_row_twice() -> None:
 
 
 def test_independent_variables_gain_nothing_and_equal_ones_much() -> None:
-    assert gain_of(np.full((2, 2), 25.0)) == pytest.approx(-log(100) / 2, rel=1e-12)
-    assert gain_of(np.diag([50.0, 50.0])) > 60
+    def gain(table: np.ndarray) -> float:
+        ((information,), (cost,)) = informations(Beside((1,), table[None], np.array([0])))
+        return float(information - cost)
+
+    assert gain(np.full((2, 2), 25.0)) == pytest.approx(-log(100) / 2, rel=1e-12)
+    assert gain(np.diag([50.0, 50.0])) == pytest.approx(100 * log(2) - log(100) / 2, rel=1e-12)
 
 
 def any_pair(*pair: int) -> bool:
@@ -221,14 +277,14 @@ def gains_of_the_law(network: Network) -> Gains:
     states = np.indices(law.shape).reshape(law.ndim, -1).astype(np.uint8)
     columns = dict(zip(network.variables, states, strict=True))
     sizes = dict(zip(network.variables, law.shape, strict=True))
-    return Gains(CodedRows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
+    return Gains.of(CodedRows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "cancer"])
 def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) -> None:
     network = example(name)
-    nodes, gain = len(network.variables), gains_of_the_law(network).gain
-    *_, found = greedy_equivalence_search(nodes, gain, 4, any_pair)
+    nodes, gains = len(network.variables), gains_of_the_law(network).of_each
+    *_, found = greedy_equivalence_search(nodes, gains, 4, any_pair)
     assert compare_structures(network, cpdag_of(network.variables, found)).shd == 0
 
 
@@ -238,7 +294,7 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
     rows = CodedRows.of(table)
     nodes = len(rows)
     constraints = constraints_of(truth.variables, (), (), None, 4)
-    *_, greedy = greedy_equivalence_search(nodes, Gains(rows).gain, 4, any_pair)
+    *_, greedy = greedy_equivalence_search(nodes, Gains.of(rows).of_each, 4, any_pair)
     score = Score(rows.total)
     *_, found = better_dags(
         rows, (frozenset[int](),) * nodes, constraints, score, np.random.default_rng(0)
@@ -324,12 +380,12 @@ def test_in_a_small_network_everything_is_related_and_in_a_large_one_what_gains(
 
 
 def test_a_greedy_search_among_related_variables_finds_what_their_neighbours_bring() -> None:
-    def gain(one: int, two: int, given: frozenset[int]) -> float:
-        return {(0, 1): 5.0, (1, 2): 4.0}.get((min(one, two), max(one, two)), -1.0)
+    def gains(y: int, others: Sequence[int], given: frozenset[int]) -> list[float]:
+        return [{(0, 1): 5.0, (1, 2): 4.0}.get((min(x, y), max(x, y)), -1.0) for x in others]
 
     related_to = [frozenset({1}), frozenset({0}), frozenset(), frozenset()]
-    nothing = greedy_equivalence_search(4, gain, 4, any_pair, related=related_to)
+    nothing = greedy_equivalence_search(4, gains, 4, any_pair, related=related_to)
     assert sum(map(len, list(nothing)[-1])) == 1
     through_zero = [frozenset({1, 2}), *related_to[1:]]  # 1 is looked at with all that 0 relates to
-    *_, found = greedy_equivalence_search(4, gain, 4, any_pair, related=through_zero)
+    *_, found = greedy_equivalence_search(4, gains, 4, any_pair, related=through_zero)
     assert sum(map(len, found)) == 2

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import log, prod
 
 import numpy as np
 
 from lacunet.data.table import Codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Mask
-from lacunet.structure.gains import information
+from lacunet.structure.gains import informations, tables_beside
 from lacunet.structure.rows import CodedRows, Integers
 
 SWEEPS = 2
@@ -64,35 +63,33 @@ def _drawn(
     rng: np.random.Generator,
 ) -> Integers:
     """The missing values of a variable, given those of the others."""
-    states, configurations = rows.sizes[y], 1
-    shown = [column[~is_missing] for column in columns]
-    weights = None if rows.weights is None else rows.weights[~is_missing]
-    keys = np.zeros(len(shown[y]), np.int64)
+    states = rows.sizes[y]
+    shown = replace(
+        rows,
+        columns=tuple(column[~is_missing] for column in columns),
+        weights=None if rows.weights is None else rows.weights[~is_missing],
+    )
     wanted = np.zeros(int(is_missing.sum()), np.int64)
-    estimate = np.bincount(shown[y], weights, states).astype(np.float64)[None]  # Pr(y | x...)
-    cost = PREDICTOR_SHARE * log(max(float(estimate.sum()), 2.0)) / 2
+    estimate = shown.count([y])[None]  # Pr(y | x...)
     estimate /= estimate.sum()
+    chosen: list[int] = []
     left = set(range(len(columns))) - {y}
-    while len(columns) - len(left) <= MOST_PREDICTORS:
+    while len(chosen) < MOST_PREDICTORS:
         best_gain, best, table = 0.0, y, estimate
-        for x in sorted(left):
-            size = rows.sizes[x]
-            shape = (configurations, size, states)
-            if prod(shape) <= MOST_CELLS:
-                here = (keys * size + shown[x]) * states + shown[y]
-                counts = np.bincount(here, weights, prod(shape)).astype(np.float64).reshape(shape)
-                free = (states - 1) * (size - 1) * configurations
-                gain = information(counts.transpose(2, 1, 0)) - cost * free
-                if gain > best_gain:
-                    best_gain, best, table = gain, x, counts
+        for tables in tables_beside(shown, y, chosen, sorted(left), MOST_CELLS):
+            information, cost = informations(tables)
+            gains = information - PREDICTOR_SHARE * cost
+            at = int(gains.argmax())
+            if gains[at] > best_gain:
+                best_gain, best, table = float(gains[at]), tables.others[at], tables.table(at)
         if best == y:
             break
         left.remove(best)
-        keys = keys * rows.sizes[best] + shown[best]
+        chosen.append(best)
         wanted = wanted * rows.sizes[best] + columns[best][is_missing]
-        configurations *= rows.sizes[best]
-        table = (table + FALLBACK_ROWS * estimate[:, None]).reshape(configurations, states)
-        estimate = table / table.sum(axis=1, keepdims=True)
+        counted = table.transpose(0, 2, 1) + FALLBACK_ROWS * estimate[:, None]
+        counted = counted.reshape(-1, states)
+        estimate = counted / counted.sum(axis=1, keepdims=True)
     return _sampled(estimate[wanted], rng)
 
 

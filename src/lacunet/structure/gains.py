@@ -14,22 +14,25 @@ show it: what such weights mend of the bias is less than what they add to the va
 
 The tables of all pairs come from one product: with a column of zeros and ones for each state
 of each variable, and zeros where a row does not show it, the matrix times its transpose holds
-every pair's counts. Products of row blocks add up.
+every pair's counts. Products of row blocks add up. The tables of one variable with many others,
+given the same ones, are laid side by side: what they share is done once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import log, prod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.rows import CodedRows, Integers
 
 BLOCK_ROWS = 2**14
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
+NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells
 FEW_VARIABLES = 200  # with more, only pairs that are related are counted given others
 
 
@@ -45,40 +48,106 @@ def xlogx(counts: FloatArray) -> float:
     return float(flat @ np.log(np.maximum(flat, SMALLEST)))
 
 
-def information(table: FloatArray) -> float:
-    """The sum of weights times the information between the first two axes, given the others.
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Tables side by side: what is given, Y, and after one another the states of each X.
 
-    Examples
-    --------
-    Two variables that are always equal, each state twice, share log 2 in each of four rows.
-
-    >>> round(information(np.array([[2.0, 0.0], [0.0, 2.0]])) / log(2), 12)
-    4.0
+    ``starts`` is where the states of each of ``others`` begin.
     """
-    one, two = table.sum(axis=1), table.sum(axis=0)
-    return xlogx(table) - xlogx(one) - xlogx(two) + xlogx(one.sum(axis=0))
+
+    others: tuple[int, ...]
+    counts: FloatArray
+    starts: Integers
+
+    def table(self, at: int) -> FloatArray:
+        """The table of one of the others."""
+        return np.split(self.counts, self.starts[1:], axis=2)[at]
 
 
-def gain_of(table: FloatArray, share: float = 1.0) -> float:
-    """The paired gain of a table with axes Y, X, S...; ``share`` of the penalty is counted."""
-    whole = float(table.sum())
-    if whole < 2:
-        return -np.inf
-    free = (table.shape[0] - 1) * (table.shape[1] - 1) * prod(table.shape[2:])
-    return float(information(table) - share * log(whole) / 2 * free)
+def tables_beside(
+    rows: CodedRows, y: int, given: Sequence[int], others: Sequence[int], room: int = MOST_CELLS
+) -> Iterator[Beside]:
+    """The tables of a variable with each of some others, given some: those that there is room for.
+
+    Parameters
+    ----------
+    room
+        The cells that a table may have, and as many as those laid side by side at once.
+    """
+    scope = [*given, y]
+    known, radices = rows.keys(scope)
+    cells = prod(radices)
+    shown = tuple(slice(rows.sizes[node]) for node in scope)
+    shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
+    fitting = [x for x in others if cells * (rows.sizes[x] + 1) <= room]
+    for some in _within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
+        sizes = [rows.sizes[x] for x in some]
+        ends = np.cumsum(sizes)
+        counts = np.empty((*shape, ends[-1]))
+        for x, size, end in zip(some, sizes, ends.tolist(), strict=True):
+            radix = size + rows.is_partial[x]
+            keys = known * radix
+            keys += rows.columns[x]
+            table = np.bincount(keys, rows.weights, cells * radix).reshape(*radices, radix)
+            counts[..., end - size : end] = table[shown][..., :size].reshape(*shape, size)
+        yield Beside(tuple(some), counts, ends - np.array(sizes))
+
+
+def _within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[list[int]]:
+    """The nodes in groups whose tables have no more cells than there is room for."""
+    some: list[int] = []
+    taken = 0
+    for node, own in zip(nodes, cells, strict=True):
+        if some and taken + own > room:
+            yield some
+            some, taken = [], 0
+        some.append(node)
+        taken += own
+    if some:
+        yield some
+
+
+def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
+    """What Y and each X tell of each other, and what BIC takes for it.
+
+    Minus infinity for what fewer than two rows show.
+    """
+    counts, starts = tables.counts, tables.starts
+    given, states, _ = counts.shape
+    of_x = np.add.reduceat(nlogn(counts.sum(axis=1)).sum(axis=0), starts)
+    of_y = np.add.reduceat(counts, starts, axis=2)
+    alone = of_y.sum(axis=1)
+    both = np.add.reduceat(nlogn(counts).sum(axis=(0, 1)), starts)
+    information = both - of_x - nlogn(of_y).sum(axis=(0, 1)) + nlogn(alone).sum(axis=0)
+    rows = alone.sum(axis=0)
+    free = np.diff(starts, append=counts.shape[2]) - 1
+    cost = np.log(np.maximum(rows, 2)) / 2 * free * (states - 1) * given
+    return np.where(rows < 2, -np.inf, information), cost
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
     """The gains of some rows, each counted once.
 
-    ``related`` are the variables that gain by each one alone, None for all.
+    ``share`` of the penalty is counted. ``pairs`` are those of all pairs given nothing, and
+    ``related`` the variables that gain by each one alone, None for all.
     """
 
     rows: CodedRows
-    share: float = 1.0  # of the penalty
-    related: tuple[frozenset[int], ...] | None = None
-    known: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
+    share: float
+    pairs: tuple[FloatArray, FloatArray]
+    related: tuple[frozenset[int], ...] | None
+    known: dict[tuple[int, int, frozenset[int]], tuple[float, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: CodedRows, share: float = 1.0) -> Gains:
+        """The gains of these rows."""
+        pairs = pair_informations(rows)
+        return cls(rows, share, pairs, related(pairs[0] - pairs[1]))
+
+    def with_share(self, share: float) -> Gains:
+        """The gains where another share of the penalty is counted."""
+        return replace(self, share=share)
 
     def is_related(self, one: int, two: int) -> bool:
         """Whether the gain of a pair is worth counting."""
@@ -86,20 +155,28 @@ class Gains:
 
     def gain(self, one: int, two: int, given: frozenset[int]) -> float:
         """What either of two variables gains by the other, given some."""
-        key = (min(one, two), max(one, two), given)
-        if key not in self.known:
-            self.known[key] = self._counted(key)
-        return self.known[key]
+        return self.of_each(one, [two], given)[0]
 
-    def _counted(self, key: tuple[int, int, frozenset[int]]) -> float:
-        scope = [key[0], key[1], *sorted(key[2])]
-        if prod(self.rows.sizes[node] + 1 for node in scope) > MOST_CELLS:
-            return -np.inf
-        return gain_of(self.rows.count(scope), self.share)
+    def of_each(self, y: int, others: Sequence[int], given: frozenset[int]) -> list[float]:
+        """What a variable gains by each of some others, given some."""
+        if not given:
+            of_pairs: list[float] = (self.pairs[0][y] - self.share * self.pairs[1][y]).tolist()
+            return [of_pairs[x] for x in others]
+        keys = {x: (min(x, y), max(x, y), given) for x in others}
+        if left := [x for x, key in keys.items() if key not in self.known]:
+            self.known.update((keys[x], NO_ROOM) for x in left)
+            for tables in tables_beside(self.rows, y, sorted(given), left):
+                information, cost = informations(tables)
+                for x, *own in zip(tables.others, information.tolist(), cost.tolist(), strict=True):
+                    self.known[keys[x]] = tuple(own)
+        return [self.known[keys[x]][0] - self.share * self.known[keys[x]][1] for x in others]
 
 
-def pair_gains(rows: CodedRows) -> FloatArray:
-    """The gains of all pairs given nothing; minus infinity for a variable with itself."""
+def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
+    """What the variables of all pairs tell of each other, and what BIC takes for it.
+
+    Minus infinity for a variable with itself.
+    """
     starts = np.cumsum((0, *rows.sizes[:-1]))
     tables = pair_tables(rows)
     margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
@@ -107,10 +184,9 @@ def pair_gains(rows: CodedRows) -> FloatArray:
     one = np.add.reduceat(nlogn(margins), starts, axis=0)
     both = np.add.reduceat(np.add.reduceat(nlogn(tables), starts, axis=0), starts, axis=1)
     free = np.array(rows.sizes) - 1
-    gains = both - one - one.T + nlogn(totals)
-    gains -= np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
-    gains[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf
-    return gains
+    information = both - one - one.T + nlogn(totals)
+    information[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf
+    return information, np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
 
 
 def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:

@@ -11,14 +11,15 @@ judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.structure.cpdag import Parents, compelled_arcs, extension
 
-Gain = Callable[[int, int, frozenset[int]], float]
+Gains = Callable[[int, Sequence[int], frozenset[int]], Sequence[float]]
+Asked = tuple[int, frozenset[int], frozenset[int]]  # a node, what is given, the edges directed
 MOST_TURNED = 3  # edges directed along with an insertion
 LEAST_GAIN = 1e-9
 
@@ -82,7 +83,7 @@ class EdgeStep:
 
 def greedy_equivalence_search(
     nodes: int,
-    gain: Gain,
+    gains: Gains,
     max_parents: int,
     is_allowed: Callable[[int, int], bool],
     deadline: Deadline = NEVER,
@@ -92,8 +93,8 @@ def greedy_equivalence_search(
 
     Parameters
     ----------
-    gain
-        What a pair gains given some variables.
+    gains
+        What a node gains by each of some others, given some.
     is_allowed
         Whether a pair may be adjacent, the same for both orders of it.
     related
@@ -101,13 +102,15 @@ def greedy_equivalence_search(
         neighbours; None for all.
     """
 
-    def insertions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
-        if y not in found.around(x):
-            yield from _insertions(found, x, y, gain, max_parents)
+    def insertions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        apart = (x for x in others if y not in found.around(x))
+        asked = (one for x in apart for one in _insertions(found, x, y, max_parents))
+        return _steps(y, asked, gains, 1)
 
-    def deletions(found: Class, x: int, y: int) -> Iterator[EdgeStep]:
-        if y in found.edges[x] or y in found.children[x]:
-            yield from _deletions(found, x, y, gain)
+    def deletions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        near = (x for x in others if y in found.edges[x] or y in found.children[x])
+        asked = (one for x in near for one in _deletions(found, x, y))
+        return _steps(y, asked, gains, -1)
 
     dag: Parents = [set() for _ in range(nodes)]
     every = frozenset(range(nodes))
@@ -126,7 +129,7 @@ def greedy_equivalence_search(
 def _climb(
     dag: Parents,
     partners: Callable[[Class, int], list[int]],
-    steps: Callable[[Class, int, int], Iterator[EdgeStep]],
+    steps: Callable[[Class, int, Iterable[int]], Iterator[EdgeStep]],
     make: Callable[[Class, EdgeStep], Parents | None],
     deadline: Deadline,
 ) -> Generator[Parents, None, Parents]:
@@ -134,11 +137,13 @@ def _climb(
     yield dag
     found, nodes = Class.of(dag), range(len(dag))
     known: dict[tuple[int, int], list[EdgeStep]] = {}
-    stale = {(x, y) for y in nodes for x in partners(found, y)}
+    stale = {y: {*partners(found, y)} for y in nodes}
     while True:
-        for x, y in stale:
+        for y, others in stale.items():
             deadline.check()
-            known[x, y] = [step for step in steps(found, x, y) if step.gain > LEAST_GAIN]
+            known.update(((x, y), []) for x in others)
+            for step in steps(found, y, sorted(others)):
+                known[step.x, y].append(step)
         ranked = sorted(
             (step for some in known.values() for step in some),
             key=lambda step: (-step.gain, step.y, step.x, sorted(step.turned)),
@@ -155,11 +160,26 @@ def _climb(
             or before.edges[node] != found.edges[node]
             or before.children[node] != found.children[node]
         }
-        near = [(x, y) for y in changed for x in partners(found, y)]
-        stale = {*near, *((y, x) for x, y in near)}
+        stale = {}
+        for y in changed:
+            near = partners(found, y)
+            stale.setdefault(y, set()).update(near)
+            for x in near:
+                stale.setdefault(x, set()).add(y)
 
 
-def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> Iterator[EdgeStep]:
+def _steps(y: int, asked: Iterable[Asked], gains: Gains, sign: int) -> Iterator[EdgeStep]:
+    """The steps that gain something, those with the same given weighed at once."""
+    alike: dict[frozenset[int], list[tuple[int, frozenset[int]]]] = {}
+    for x, given, turned in asked:
+        alike.setdefault(given, []).append((x, turned))
+    for given, some in alike.items():
+        for (x, turned), gain in zip(some, gains(y, [x for x, _ in some], given), strict=True):
+            if sign * gain > LEAST_GAIN:
+                yield EdgeStep(sign * gain, x, y, turned)
+
+
+def _insertions(found: Class, x: int, y: int, max_parents: int) -> Iterator[Asked]:
     shared = found.edges[y] & found.around(x)
     loose = sorted(found.edges[y] - found.around(x))
     for length in range(min(len(loose), MOST_TURNED) + 1):
@@ -167,7 +187,7 @@ def _insertions(found: Class, x: int, y: int, gain: Gain, max_parents: int) -> I
             turned = frozenset(some)
             given = shared | turned | found.parents[y]
             if len(given) < max_parents and found.is_clique(shared | turned):
-                yield EdgeStep(gain(x, y, given), x, y, turned)
+                yield x, given, turned
 
 
 def _inserted(found: Class, step: EdgeStep) -> Parents | None:
@@ -185,14 +205,13 @@ def _inserted(found: Class, step: EdgeStep) -> Parents | None:
     return extension(parents, edges)
 
 
-def _deletions(found: Class, x: int, y: int, gain: Gain) -> Iterator[EdgeStep]:
+def _deletions(found: Class, x: int, y: int) -> Iterator[Asked]:
     shared = found.edges[y] & found.around(x)
     for length in range(len(shared) + 1):
         for some in combinations(sorted(shared), length):
             kept = shared - set(some)
             if found.is_clique(kept):
-                given = (kept | found.parents[y]) - {x}
-                yield EdgeStep(-gain(x, y, given), x, y, frozenset(some))
+                yield x, (kept | found.parents[y]) - {x}, frozenset(some)
 
 
 def _deleted(found: Class, step: EdgeStep) -> Parents | None:

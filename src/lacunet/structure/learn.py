@@ -48,7 +48,7 @@ from lacunet.randomness import generator
 from lacunet.structure.chained import chained
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
-from lacunet.structure.gains import Gains, pair_gains, pair_tables, related
+from lacunet.structure.gains import Gains, pair_tables
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
@@ -145,6 +145,7 @@ class Search:
     dag: Dag
     fit: FittedStructure | None = None
     completions: list[CodedRows] = field(default_factory=list)
+    drawn: tuple[FittedStructure, list[EncodedTable]] | None = None  # the last, and from what
     screen: Screen | None = None
     gains: Gains | None = None  # of the seed
     wide: Gains | None = None
@@ -407,10 +408,10 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> None:
     excluded = job.constraints.forbidden & job.constraints.forbidden.T
     limits = job.constraints
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
-    search.gains = gains = Gains(rows, related=related(pair_gains(rows)))
+    search.gains = gains = Gains.of(rows)
     way = greedy_equivalence_search(
         len(rows),
-        gains.gain,
+        gains.of_each,
         limits.max_parents,
         lambda x, y: not excluded[x, y],
         job.deadline,
@@ -437,13 +438,12 @@ def _search_complete(job: Job, search: Search) -> None:
 
 def _search_incomplete(job: Job, search: Search) -> None:
     rows = CodedRows.of(job.table)
-    seed_rows = rows.thinned(SEED_ROWS)
-    _seed(job, search, seed_rows)
+    _seed(job, search, rows.thinned(SEED_ROWS))
     search.fit = job.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
     if job.table.rows < MANY_ROWS:
         assert search.gains is not None
-        search.wide = Gains(seed_rows, WIDE_SHARE, search.gains.related)
+        search.wide = search.gains.with_share(WIDE_SHARE)
     _climb(job, search)
     if len(search.dag) <= FEW_VARIABLES and job.table.rows < MANY_ROWS:
         _start_again(job, search)
@@ -521,7 +521,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     source = search.fit
     if wide is not None:
         source = job.judge.fit(widened(search.dag, wide, job.constraints), near=source)
-    drawn = job.judge.draw(source, _draws(job.table.rows), job.rng)
+    drawn = _drawn(job, search, source)
     job.deadline.check()
     rows = CodedRows.stacked(drawn)
     search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score)
@@ -549,13 +549,18 @@ def _polish(job: Job, search: Search) -> float:
     assert search.fit is not None
     assert search.screen is not None
     before = search.fit.score
-    draws = _draws(job.table.rows)
     nodes = range(len(search.dag))
     candidates: list[Sequence[int]] = [nodes for _ in nodes]
     if len(nodes) > FEW_VARIABLES:
         candidates = [search.screen.candidates(y, search.dag, job.constraints) for y in nodes]
+
+    def completions(fit: FittedStructure) -> Sequence[EncodedTable]:
+        if search.drawn is not None and search.drawn[0] is fit:  # by the last round
+            return search.drawn[1]
+        return _drawn(job, search, fit)
+
     limits, asked = job.constraints, search.rejected
-    for fit in polished(job.judge, search.fit, limits, candidates, draws, job.rng, asked):
+    for fit in polished(job.judge, search.fit, limits, candidates, completions, asked):
         search.fit, search.dag = fit, fit.dag
         search.note("moves", fit.score, fit.dag, is_accepted=True)
     return search.fit.score - before
@@ -565,9 +570,11 @@ def _class(job: Job, dag: Dag) -> Cpdag:
     return to_cpdag(network_of(job.columns, dag))
 
 
-def _draws(rows: int) -> int:
-    """The completions of a round: the fewer rows, the more."""
-    return FEW_ROWS_DRAWS if rows < FEW_ROWS else 1
+def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]:
+    """Completions of the rows: the fewer rows, the more."""
+    number = FEW_ROWS_DRAWS if job.table.rows < FEW_ROWS else 1
+    search.drawn = fit, job.judge.draw(fit, number, job.rng)
+    return search.drawn[1]
 
 
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:

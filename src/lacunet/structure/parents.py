@@ -33,7 +33,7 @@ import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
-from lacunet.structure.gains import gain_of, nlogn, pair_gains, pair_tables, xlogx
+from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside, xlogx
 from lacunet.structure.rows import CodedRows, Integers
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
@@ -66,29 +66,38 @@ class Score:
             return likelihood - self.penalty(states, configurations)
         return _bdeu(table, self.equivalent_size)
 
-    def gain(self, table: FloatArray) -> float:
-        """What Y scores more with X among its parents, of a table with axes Y, X, S...
+    def gains(
+        self, rows: CodedRows, y: int, parents: Sequence[int], others: Sequence[int]
+    ) -> FloatArray:
+        """What y scores more with each of some others among its parents; else minus infinity.
 
-        For BIC the rows of the table are taken for all: candidates are compared, not summed.
+        For BIC the rows are taken for all: candidates are compared, not summed.
         """
-        if self.equivalent_size is None:
-            return gain_of(table)
-        both = table.reshape(len(table), -1).T
-        without = table.sum(axis=1).reshape(len(table), -1).T
-        return _bdeu(both, self.equivalent_size) - _bdeu(without, self.equivalent_size)
+        gains = np.full(len(rows), -inf)
+        for tables in tables_beside(rows, y, parents, others):
+            if self.equivalent_size is None:
+                information, cost = informations(tables)
+                gains[list(tables.others)] = information - cost
+            else:
+                gains[list(tables.others)] = [
+                    self._gain(tables.table(at)) for at in range(len(tables.others))
+                ]
+        return gains
+
+    def _gain(self, table: FloatArray) -> float:
+        """What BDeu gives more with X among the parents, of a table with axes S, Y, X."""
+        assert self.equivalent_size is not None
+        states = table.shape[1]
+        both = table.transpose(0, 2, 1).reshape(-1, states)
+        return _bdeu(both, self.equivalent_size) - _bdeu(table.sum(axis=2), self.equivalent_size)
 
     def pair_gains(self, rows: CodedRows) -> FloatArray:
         """The gains of all pairs given nothing; minus infinity for a variable with itself."""
         if self.equivalent_size is None:
-            return pair_gains(rows)
-        starts = np.concatenate([[0], np.cumsum(rows.sizes)])
-        tables = pair_tables(rows)
-        gains = np.full((len(rows), len(rows)), -inf)
-        for y in range(len(rows)):
-            for x in range(y):
-                block = tables[starts[y] : starts[y + 1], starts[x] : starts[x + 1]]
-                gains[x, y] = gains[y, x] = self.gain(block)
-        return gains
+            information, cost = pair_informations(rows)
+            return information - cost
+        nodes = range(len(rows))
+        return np.array([self.gains(rows, y, (), [x for x in nodes if x != y]) for y in nodes])
 
 
 def _bdeu(table: FloatArray, size: float) -> float:

@@ -8,11 +8,10 @@ the families around are the same, in later rounds and from other starts either.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
-import numpy as np
-
+from lacunet.data.table import EncodedTable
 from lacunet.structure.judge import FittedStructure, Judge
 from lacunet.structure.moves import Move, Promises, Step
 from lacunet.structure.search import Constraints, Dag
@@ -29,8 +28,7 @@ def polished(
     fit: FittedStructure,
     limits: Constraints,
     candidates: Sequence[Sequence[int]],
-    draws: int,
-    rng: np.random.Generator,
+    completions: Callable[[FittedStructure], Sequence[EncodedTable]],
     rejected: Rejected,
 ) -> Iterator[FittedStructure]:
     """Ever better structures, until no promising move makes one better; the scores are exact.
@@ -39,14 +37,14 @@ def polished(
     ----------
     candidates
         For each variable those that may become its parents.
-    draws
-        The completions that moves are chosen by.
+    completions
+        The completions of a fit that moves are chosen by.
     rejected
         Moves that need not be judged; those that the judge rejects are added.
     """
     nodes: Iterable[int] = range(len(fit.dag))
     for _ in range(MOST_SWEEPS):
-        promises = Promises(judge.table, judge.draw(fit, draws, rng), judge.penalty)
+        promises = Promises(judge.table, completions(fit), judge.penalty)
         moves = _moves(promises, fit.dag, nodes, limits, candidates)
         after, changed = _accepted(judge, fit, moves, rejected)
         if not changed:

@@ -83,13 +83,21 @@ class CodedRows:
         """Whether all rows have the same weight."""
         return self.weights is None or bool((self.weights == self.weights[0]).all())
 
-    def count(self, scope: Sequence[int]) -> FloatArray:
-        """The weights of the configurations among the rows that show all of the scope."""
+    def keys(self, scope: Sequence[int]) -> tuple[Integers, list[int]]:
+        """The configuration of each row, and how many states each variable has in it.
+
+        One more where some row does not show the variable.
+        """
         radices = [self.sizes[node] + self.is_partial[node] for node in scope]
         keys = self.columns[scope[0]].astype(np.int64)
         for node, radix in zip(scope[1:], radices[1:], strict=True):
             keys *= radix
             keys += self.columns[node]
+        return keys, radices
+
+    def count(self, scope: Sequence[int]) -> FloatArray:
+        """The weights of the configurations among the rows that show all of the scope."""
+        keys, radices = self.keys(scope)
         shown = tuple(slice(self.sizes[node]) for node in scope)
         counts = np.bincount(keys, self.weights, prod(radices))
         return counts.astype(np.float64).reshape(radices)[shown]

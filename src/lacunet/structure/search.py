@@ -27,7 +27,6 @@ BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
 MOST_CANDIDATES = 12
 SCREENING_ROWS = 20_000  # candidates are chosen from these many rows, scores from all
-SCREENING_CELLS = 2**20
 FIRST_KICKS, LAST_KICKS = 20, 60
 MOST_ROUNDS = 8
 
@@ -101,19 +100,18 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     """
     order = constraints.order(dag)
     found = [set(own) for own in dag]
-
-    def gain(x: int, y: int) -> float:
-        is_allowed = len(found[y]) < constraints.max_parents and not constraints.forbidden[x, y]
-        return gains.gain(x, y, frozenset(found[y])) if is_allowed else -np.inf
-
-    pairs = [
-        (x, y)
-        for at, y in enumerate(order)
-        for x in order[:at]
-        if x not in dag[y] and gains.is_related(x, y)
-    ]
-    for _, x, y in sorted(((-gain(x, y), x, y) for x, y in pairs)):
-        if gain(x, y) > 0:
+    ranked = []
+    for at, y in enumerate(order):
+        others = [
+            x
+            for x in order[:at]
+            if x not in dag[y] and not constraints.forbidden[x, y] and gains.is_related(x, y)
+        ]
+        ranked += [
+            (-gain, x, y) for x, gain in zip(others, gains.of_each(y, others, dag[y]), strict=True)
+        ]
+    for _, x, y in sorted(ranked):
+        if len(found[y]) < constraints.max_parents and gains.gain(x, y, frozenset(found[y])) > 0:
             found[y].add(x)
     return tuple(map(frozenset, found))
 
@@ -216,8 +214,8 @@ class Screen:
             others = frozenset(range(len(self.rows)))
             if self.related is not None:
                 others = self.related[y].union(*(self.related[x] for x in parents))
-            self.known[y, parents] = _conditional_gains(
-                y, parents, sorted(others - parents - {y}), self.rows, self.score
+            self.known[y, parents] = self.score.gains(
+                self.rows, y, sorted(parents), sorted(others - parents - {y})
             )
         return self.known[y, parents]
 
@@ -225,20 +223,3 @@ class Screen:
 def _ranked(gains: FloatArray, above: float) -> list[int]:
     order = np.argsort(-gains, kind="stable")
     return [int(x) for x in order if gains[x] > above]
-
-
-def _conditional_gains(
-    y: int, parents: frozenset[int], others: Sequence[int], rows: CodedRows, score: Score
-) -> FloatArray:
-    keys, cells = rows.columns[y].astype(np.int64), rows.sizes[y]
-    for node in sorted(parents):
-        keys = keys * rows.sizes[node] + rows.columns[node]
-        cells *= rows.sizes[node]
-    gains = np.full(len(rows), -np.inf)
-    for x in others:
-        size = rows.sizes[x]
-        if cells * size <= SCREENING_CELLS:
-            counts = np.bincount(keys * size + rows.columns[x], rows.weights, cells * size)
-            table = counts.astype(np.float64).reshape(rows.sizes[y], -1, size)
-            gains[x] = score.gain(table.transpose(0, 2, 1))
-    return gains
