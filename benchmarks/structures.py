@@ -3,11 +3,14 @@
     python benchmarks/structures.py quality --networks child,alarm --kinds mar,mnar --seeds 0,1
     python benchmarks/structures.py time --versions ../another/checkout/src
     python benchmarks/structures.py grid --networks child,alarm --output grid.jsonl
+    python benchmarks/structures.py strengths --networks asia,child --seeds 0,1 --output said.jsonl
 
 Quality: 60% of the variables are incomplete, each hidden with probability .6 or .1 by the state
 of one other variable: a complete one (MAR), another incomplete one (MNAR), or none of them (MCAR,
 at .35). Grid: the same at several numbers of rows and shares of all cells, beside other programs,
 whose structures are scored by the exact judge too; what the output file holds is not run again.
+Strengths: of the arcs that were said to be there with some probability, how many are; rows with
+gaps as for quality, 1,000, 2,000 or 5,000 of them, MAR or MNAR, drawn with the seed.
 Time: random networks, 10^4 rows, 10% of all cells missing. Every version gets the same
 tables, one after the other in one run: its seconds of processor time can be compared.
 """
@@ -41,6 +44,7 @@ from lacunet.wording import text_table
 
 SHARE = 0.6  # of the variables
 RATES = (0.6, 0.1)
+FEWEST_PAIRS = 30
 Arcs = list[tuple[str, str]]
 
 
@@ -64,6 +68,12 @@ def main(arguments: list[str]) -> None:
     searches = f"complete rows,this,{','.join(PEERS)}"
     grid.add_argument("--who", default=searches, help=f"some of {searches}")
     grid.add_argument("--output", type=Path, required=True)
+    strengths = kinds.add_parser("strengths")
+    strengths.add_argument("--networks", default="asia,sachs,child", help="or all of the folder")
+    strengths.add_argument("--folder", type=Path, help="where networks that are not bundled are")
+    strengths.add_argument("--seeds", default="0")
+    strengths.add_argument("--most", type=int, default=30, help="variables of a network")
+    strengths.add_argument("--output", type=Path, required=True)
     time = kinds.add_parser("time")
     time.add_argument("--variables", default="20,50,100")
     time.add_argument("--rows", type=int, default=10_000)
@@ -72,7 +82,8 @@ def main(arguments: list[str]) -> None:
         one.add_argument("--output", type=Path, help="a file for one line of JSON for each run")
     kinds.add_parser("worker")
     asked = parser.parse_args(arguments)
-    {"quality": _quality, "grid": _grid, "time": _time, "worker": _work}[asked.what](asked)
+    ways = {"quality": _quality, "grid": _grid, "strengths": _strengths, "time": _time}
+    (ways | {"worker": _work})[asked.what](asked)
 
 
 def _quality(asked: argparse.Namespace) -> None:
@@ -206,6 +217,47 @@ def _summarise(runs: Sequence[dict[str, Any]]) -> None:
 def _is_above(run: dict[str, Any], ours: dict[str, Any]) -> bool:
     """Whether the exact score of another structure is above ours, the tolerance of EM aside."""
     return run["exact"] is not None and run["exact"] > ours["exact"] + 0.5
+
+
+def _strengths(asked: argparse.Namespace) -> None:
+    """Run what is not in the output yet, then what was said beside what is true, by tenths."""
+    lines = asked.output.read_text().splitlines() if asked.output.exists() else []
+    done = {(run["network"], run["seed"]) for run in map(json.loads, lines)}
+    names = asked.networks.split(",")
+    if asked.networks == "all":
+        names = sorted(one.name.split(".")[0] for one in asked.folder.glob("*.json.gz"))
+    for seed, name in product(map(int, asked.seeds.split(",")), names):
+        truth = _network(name, asked.folder)
+        if (name, seed) in done or not 3 <= len(truth.variables) <= asked.most:
+            continue
+        rng = np.random.default_rng([seed, *map(ord, name)])
+        kind, rows = str(rng.choice(["mar", "mnar"])), int(rng.choice([1_000, 2_000, 5_000]))
+        _, table = incomplete(truth, kind, rows, seed)
+        states = {one: list(truth.states(one)) for one in truth.variables}
+        found = learn_structure(table, states, strengths=20).strengths
+        arcs = {(x, y) for y in truth.variables for x in truth.parents(y)}
+        said = [
+            (one.adjacent, one.directed, (x, y) in arcs or (y, x) in arcs, (x, y) in arcs)
+            for (x, y), one in found.items()
+        ]
+        _note(asked.output, network=name, seed=seed, kind=kind, rows=rows, said=said)
+    runs = [json.loads(line) for line in asked.output.read_text().splitlines()]
+    said = np.array([one for run in runs for one in run["said"]], float)
+    print(f"{len(runs)} tables")
+    _by_tenths("adjacent", said[:, 0], said[:, 2], weight=0.5)  # every pair is there twice
+    _by_tenths("directed", said[:, 1], said[:, 3])
+
+
+def _by_tenths(what: str, said: Any, true: Any, weight: float = 1.0) -> None:
+    tenth = np.minimum((said * 10).astype(int), 9)
+    for one in range(10):
+        own = tenth == one
+        if (number := weight * own.sum()) >= FEWEST_PAIRS:
+            error = np.sqrt(true[own].mean() * (1 - true[own].mean()) / number)
+            print(
+                f"{what}: said {said[own].mean():.3f}, true {true[own].mean():.3f} "
+                f"± {error:.3f} ({number:.0f})"
+            )
 
 
 def _time(asked: argparse.Namespace) -> None:

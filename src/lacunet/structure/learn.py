@@ -5,12 +5,12 @@
 3. Up to twelve rounds: draw completions of the rows, search orders for the DAG that scores best on
    them, and accept it only if the exact BIC of the observed cells rises. They are drawn from a
    network somewhat wider than the best so far or, if that leads to nothing better, from the best
-   so far. After three rounds in a row without a rise, or one that leads to the same class, come
-   single moves that the exact score accepts (`lacunet.structure.polish`); where these lead far,
-   another round.
-4. Up to two further starts, where there are no more than 40 variables: from completions that no
-   DAG shapes (`lacunet.structure.chained`), then rounds and moves as before; the best of all
-   starts is kept, and one that leads to nothing better is the last.
+   so far. After three rounds in a row without a rise (two where there was none before), or one
+   that leads to the same class, come single moves that the exact score accepts
+   (`lacunet.structure.polish`); where these lead far, another round.
+4. Where there are no more than 40 variables, rounds start from completions that no DAG shapes
+   (`lacunet.structure.chained`) if these lead higher than the seed, and once more from others
+   like them; the better of the two is kept.
 5. CPTs by `lacunet.learn`, arc strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
@@ -61,10 +61,9 @@ from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
 MOST_ROUNDS = 12
-MOST_STARTS = 3
-START_PATIENCE = 1  # starts in a row that lead to nothing better
+STARTS = 2
 FEW_VARIABLES = 40  # with more, one start has to do
-PATIENCE = 3  # rounds in a row that lead to nothing better
+FIRST_PATIENCE, PATIENCE = 2, 3  # rounds in a row without a rise: before the first rise, after it
 WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
 WORTH_OF_VARIABLES = 50  # in a network of so many variables; in proportion with more
 FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many completions, else one
@@ -444,58 +443,63 @@ def _search_incomplete(job: Job, search: Search) -> None:
     if job.table.rows < MANY_ROWS:
         assert search.gains is not None
         search.wide = search.gains.with_share(WIDE_SHARE)
+    if len(search.dag) > FEW_VARIABLES or job.table.rows >= MANY_ROWS:
+        _climb(job, search)
+        return
+    job.progress("starts", 0, STARTS)
+    _take(search, "start 1", _free_start(job, search.fit))
     _climb(job, search)
-    if len(search.dag) <= FEW_VARIABLES and job.table.rows < MANY_ROWS:
-        _start_again(job, search)
+    job.progress("starts", 1, STARTS)
+    begun = _free_start(job, search.fit)
+    other = Search(begun.dag, begun, screen=search.screen, wide=search.wide)
+    other.rejected = search.rejected
+    _climb(job, other, search.dag)
+    assert other.fit is not None
+    _take(search, "start 2", other.fit)
+
+
+def _take(search: Search, what: str, fit: FittedStructure) -> float:
+    """Go on from a structure if its exact score is higher; by how much it is, or is lower."""
+    assert search.fit is not None
+    rise = fit.score - search.fit.score
+    search.note(what, fit.score, fit.dag, is_accepted=rise > LEAST_RISE)
+    if rise > LEAST_RISE:
+        search.fit, search.dag = fit, fit.dag
+    return rise
 
 
 def _climb(job: Job, search: Search, passed: Dag | None = None) -> None:
     """Rounds and single moves until neither raises the exact score, or to a class passed before."""
     ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
-    still = 0
+    left = FIRST_PATIENCE
     for at in range(MOST_ROUNDS):
         if passed is not None and _class(job, passed) == _class(job, search.dag):
             return
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        way = ways[still % len(ways)]
-        rise = _round(job, search, at, way)
+        rise = _round(job, search, at, ways[0])
         if rise >= worth:
-            ways, still = [way, *(other for other in ways if other is not way)], 0
+            left = PATIENCE
         else:
-            still = PATIENCE if rise == 0 else still + 1
-        if still == PATIENCE:
+            ways.reverse()
+            left = left - 1 if rise else 0
+        if not left:
             if _polish(job, search) < worth:
                 search.ended = "converged"
                 return
-            still -= 1
+            left = 1
     _polish(job, search)
     search.ended = "round limit"
 
 
-def _start_again(job: Job, search: Search) -> None:
-    """Search from completions that owe nothing to the structure so far, while that leads higher."""
+def _free_start(job: Job, fit: FittedStructure) -> FittedStructure:
+    """The structure of completions that owe nothing to the structure so far."""
     rows = CodedRows.of(job.table)
-    still = 0
-    for at in range(MOST_STARTS - 1):
-        job.progress("starts", at + 1, MOST_STARTS)
-        assert search.fit is not None
-        drawn = CodedRows.of(job.judge.draw(search.fit, 1, job.rng)[0])
-        free = chained(rows, drawn, job.rng, job.deadline)
-        empty = job.constraints.directed([set()] * len(rows))
-        *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline)
-        other = Search(
-            best.parents, screen=search.screen, wide=search.wide, rejected=search.rejected
-        )
-        other.fit = job.judge.fit(best.parents, rows=free)
-        _climb(job, other, search.dag)
-        rise = other.fit.score - search.fit.score
-        search.note(f"start {at + 2}", other.fit.score, other.dag, is_accepted=rise > LEAST_RISE)
-        if rise > LEAST_RISE:
-            search.fit, search.dag, search.ended = other.fit, other.dag, other.ended or search.ended
-        still = 0 if rise >= _worth(search) else still + 1
-        if still == START_PATIENCE:
-            return
+    drawn = CodedRows.of(job.judge.draw(fit, 1, job.rng)[0])
+    free = chained(rows, drawn, job.rng, job.deadline)
+    empty = job.constraints.directed([set()] * len(rows))
+    *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline)
+    return job.judge.fit(best.parents, rows=free)
 
 
 def _worth(search: Search) -> float:
@@ -536,12 +540,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     )
     is_same = _class(job, best.parents) == _class(job, search.dag)
     fit = search.fit if is_same else job.judge.fit(best.parents, near=search.fit, rows=rows)
-    rise = fit.score - search.fit.score
-    rises = rise > LEAST_RISE
-    search.note(f"round {at + 1}", fit.score, best.parents, is_accepted=rises)
-    if rises:
-        search.fit, search.dag = fit, best.parents
-    return rise
+    return _take(search, f"round {at + 1}", fit)
 
 
 def _polish(job: Job, search: Search) -> float:
