@@ -12,10 +12,8 @@ Scores that subtract averages over different rows are not. The estimate is that 
 show all of the table, :math:`n` of them. They are not weighed by how probable it was that they
 show it: what such weights mend of the bias is less than what they add to the variance.
 
-The tables of all pairs come from one product: with a column of zeros and ones for each state
-of each variable, and zeros where a row does not show it, the matrix times its transpose holds
-every pair's counts. Products of row blocks add up. The tables of one variable with many others,
-given the same ones, are laid side by side: what they share is done once.
+The tables of one variable with many others, given the same ones, are laid side by side: what they
+share is done once.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ import numpy as np
 from lacunet.model.network import FloatArray
 from lacunet.structure.rows import CodedRows, Integers
 
-BLOCK_ROWS = 2**14
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
 NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells
@@ -178,7 +175,7 @@ def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
     Minus infinity for a variable with itself.
     """
     starts = np.cumsum((0, *rows.sizes[:-1]))
-    tables = pair_tables(rows)
+    tables = rows.pair_tables
     margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
     totals = np.add.reduceat(margins, starts, axis=0)
     one = np.add.reduceat(nlogn(margins), starts, axis=0)
@@ -199,19 +196,3 @@ def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
     if len(gains) <= FEW_VARIABLES:
         return None
     return tuple(frozenset(np.flatnonzero(own > 0).tolist()) for own in gains)
-
-
-def pair_tables(rows: CodedRows) -> FloatArray:
-    """The tables of all pairs side by side."""
-    starts = np.concatenate([[0], np.cumsum(rows.sizes)])
-    total = np.zeros((starts[-1], starts[-1]))
-    kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
-    for begin in range(0, rows.rows, BLOCK_ROWS):
-        block = slice(begin, begin + BLOCK_ROWS)
-        held = np.zeros((starts[-1], len(rows.columns[0][block])), kind)
-        for node, column in enumerate(rows.columns):
-            states = np.arange(rows.sizes[node])[:, None]
-            held[starts[node] : starts[node + 1]] = column[block] == states
-        weighted = held if rows.weights is None else held * rows.weights[block]
-        total += weighted @ held.T
-    return total

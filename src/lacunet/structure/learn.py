@@ -48,7 +48,7 @@ from lacunet.randomness import generator
 from lacunet.structure.chained import chained
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
-from lacunet.structure.gains import Gains, pair_tables
+from lacunet.structure.gains import Gains
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
@@ -127,6 +127,7 @@ class Job:
     """What every stage needs."""
 
     table: EncodedTable
+    rows: CodedRows  # the same by place
     columns: Network  # without arcs
     constraints: Constraints
     score: Score
@@ -263,14 +264,15 @@ def learn_structure(
     names = sorted(given)  # the search is the same in any order of the columns
     network = _in_order(columns.network, names)
     table = in_order_of_content(_columns_in_order(scaled, names))
-    pairs = pair_tables(CodedRows.of(table))
+    rows = CodedRows.of(table)
     constraints = constraints_of(
         network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
     )
     job = Job(
         table,
+        rows,
         network,
-        _without_constants(constraints, table, pairs),
+        _without_constants(constraints, table, rows.pair_tables),
         Score(table.total, equivalent_size if score == "bdeu" else None),
         generator(0 if rng is None else rng),
         budget,
@@ -292,7 +294,7 @@ def learn_structure(
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(*columns.notes, *remarks(table, pairs), *mechanisms.notes),
+        notes=(*columns.notes, *remarks(table, rows.pair_tables), *mechanisms.notes),
         why=_why(job, search, mechanisms),
     )
 
@@ -387,7 +389,7 @@ def _run(job: Job, search: Search, method: str) -> None:
     """Search until it is done, or until time or the user ends it."""
     try:
         if method == "closed-form":
-            _seed(job, search, CodedRows.of(job.table))
+            _seed(job, search, job.rows)
             search.ended = "closed form"
         elif not job.table.partially_observed:
             _search_complete(job, search)
@@ -425,7 +427,7 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> None:
 
 
 def _search_complete(job: Job, search: Search) -> None:
-    rows = CodedRows.of(job.table)
+    rows = job.rows
     _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
     for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
@@ -436,8 +438,7 @@ def _search_complete(job: Job, search: Search) -> None:
 
 
 def _search_incomplete(job: Job, search: Search) -> None:
-    rows = CodedRows.of(job.table)
-    _seed(job, search, rows.thinned(SEED_ROWS))
+    _seed(job, search, job.rows.thinned(SEED_ROWS))
     search.fit = job.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
     if job.table.rows < MANY_ROWS:
@@ -494,10 +495,9 @@ def _climb(job: Job, search: Search, passed: Dag | None = None) -> None:
 
 def _free_start(job: Job, fit: FittedStructure) -> FittedStructure:
     """The structure of completions that owe nothing to the structure so far."""
-    rows = CodedRows.of(job.table)
     drawn = CodedRows.of(job.judge.draw(fit, 1, job.rng)[0])
-    free = chained(rows, drawn, job.rng, job.deadline)
-    empty = job.constraints.directed([set()] * len(rows))
+    free = chained(job.rows, drawn, job.rng, job.deadline)
+    empty = job.constraints.directed([set()] * len(job.rows))
     *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline)
     return job.judge.fit(best.parents, rows=free)
 

@@ -18,6 +18,7 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
 
+BLOCK_ROWS = 2**14
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
 
 Integers = NDArray[np.int64]
@@ -82,6 +83,27 @@ class CodedRows:
     def weigh_the_same(self) -> bool:
         """Whether all rows have the same weight."""
         return self.weights is None or bool((self.weights == self.weights[0]).all())
+
+    @cached_property
+    def pair_tables(self) -> FloatArray:
+        """The tables of all pairs side by side, from one product.
+
+        With a column of zeros and ones for each state of each variable, and zeros where a row does
+        not show it, the matrix times its transpose holds every pair's counts. Products of row
+        blocks add up.
+        """
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        total = np.zeros((starts[-1], starts[-1]))
+        kind = np.float32 if self.weights is None else np.float64  # a block's counts are exact
+        for begin in range(0, self.rows, BLOCK_ROWS):
+            block = slice(begin, begin + BLOCK_ROWS)
+            held = np.zeros((starts[-1], len(self.columns[0][block])), kind)
+            for node, column in enumerate(self.columns):
+                states = np.arange(self.sizes[node])[:, None]
+                held[starts[node] : starts[node + 1]] = column[block] == states
+            weighted = held if self.weights is None else held * self.weights[block]
+            total += weighted @ held.T
+        return total
 
     def keys(self, scope: Sequence[int]) -> tuple[Integers, list[int]]:
         """The configuration of each row, and how many states each variable has in it.
