@@ -61,9 +61,6 @@ def renumbered(
     return np.asarray(numbers[codes], code_type(size, len(among)))
 
 
-PER_COPY = ("rows", "squares")
-
-
 @dataclass(frozen=True)
 class Copies:
     """How many rows of the data each row of a table stands for, and their squared weights."""
@@ -75,11 +72,6 @@ class Copies:
         """The copies of some of the rows."""
         own = self.rows[rows]
         return Copies(own, own if self.squares is self.rows else self.squares[rows])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Copies]) -> Copies:
-        """The copies of all rows, part after part."""
-        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in PER_COPY))
 
     def are_weights(self, weights: FloatArray | None) -> bool:
         """Whether every copy weighs one: then the three are one array."""
