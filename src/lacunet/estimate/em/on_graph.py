@@ -112,9 +112,8 @@ def graph_plan(
     doubts = _doubts(graph, made, verdicts)
     closed = start_stage(FactoredMAR().stage(network, replace(look, partially=partially)))
     recovery = recovery_stage(network, verdicts)
-    stands = climber.starts_closed and climber.options.makes_no_step
     families = highest_posterior(closed.families)
-    if stands:
+    if climber.stays_closed:
         recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}
         families = {
             name: recovery.families[name] if name in recovered else own
@@ -132,7 +131,7 @@ def graph_plan(
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
         partial(_solved, climber, made, doubts, partially, families),
-        branches=() if stands else (LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=() if climber.stays_closed else (LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )

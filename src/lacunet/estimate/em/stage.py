@@ -101,6 +101,11 @@ class Climber:
         """Whether EM starts from a closed form."""
         return isinstance(self.start, str) and self.start != "random"
 
+    @property
+    def stays_closed(self) -> bool:
+        """Whether EM starts from a closed form and no step from there was asked for."""
+        return self.starts_closed and self.options.makes_no_step
+
 
 @dataclass(frozen=True)
 class Climbed:
@@ -130,14 +135,13 @@ def climb_stage(
     families
         How the CPTs would be estimated without EM.
     """
-    stands = climber.starts_closed and climber.options.makes_no_step
-    own = dict(families) if stands else highest_posterior(families)
+    own = dict(families) if climber.stays_closed else highest_posterior(families)
     return Stage(
         climber.name,
         own,
         Needs(network.families, problems=Compiling(network)),
         partial(_solved, climber, network, partially, own),
-        branches=() if stands else (LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=() if climber.stays_closed else (LOOPY_BRANCH, NO_STEP_BRANCH),
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
