@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from examples import APPENDIX, appendix_table
 from lacunet.data.table import EncodedTable
 from lacunet.statistics import missing
-from lacunet.statistics.missing import MissingSummary, missing_summary, rows_of
+from lacunet.statistics.missing import MissingSummary, missing_summary
 
 FAMILIES = [APPENDIX.family(name) for name in "XYWZ"]
 
@@ -57,4 +57,4 @@ def test_rows_are_counted_without_their_weights() -> None:
     heavy = EncodedTable.of(table.cardinality_of, table.columns, np.full(36, 2.5))
     counts = missing_summary(heavy, FAMILIES).shown[("W",)]
     assert counts.dense().tolist() == [45.0, 45.0]
-    assert rows_of(counts).tolist() == [18.0, 18.0]
+    assert counts.row_counts().tolist() == [18.0, 18.0]

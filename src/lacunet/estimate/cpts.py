@@ -107,7 +107,7 @@ def family_report(
     warnings
         What the method itself has to say.
     """
-    support = (used or counts).row_counts()
+    support = np.asarray((used or counts).row_counts().sum(axis=-1))
     needed = network.needs_data(family.variable)
     without = (support == 0) & needed
     rows_shown = round(counts.showing(counts.scope).tally.rows.sum())

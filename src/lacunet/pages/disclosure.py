@@ -23,7 +23,6 @@ from lacunet.model.network import FloatArray
 from lacunet.pages.provenance import Provenance
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts
-from lacunet.statistics.missing import rows_of
 
 STEPS = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0])
 
@@ -105,7 +104,7 @@ class Disclosure:
         Each is withheld as a whole if any of its cells is too small: a single cell could be had
         from the others, as they sum to one.
         """
-        rows = rows_of(counts)
+        rows = counts.row_counts()
         small = (rows > 0) & (rows < self.min_count) if self.is_limited else rows < 0
         return np.asarray(small.any(axis=-1))
 
@@ -119,7 +118,7 @@ def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) ->
     What only the rows used could give away, weights and warnings, is left out.
     """
     scope = (*found.given, *found.target)
-    rows = rows_of(count(table, [scope])[scope])
+    rows = count(table, [scope])[scope].row_counts()
     inner = tuple(range(len(found.given), rows.ndim))
     small = ((rows > 0) & (rows < told.min_count)).any(axis=inner, keepdims=True)
     rounded = told.probability(found.table, rows.sum(axis=inner))
@@ -138,5 +137,5 @@ def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) ->
 
 def rows_behind(report: FamilyReport) -> FloatArray:
     """How many rows are behind each parent configuration, whatever they weigh."""
-    rows = rows_of(report.counts).sum(axis=-1)
+    rows = report.counts.row_counts().sum(axis=-1)
     return np.asarray(np.where(report.support > 0, rows, 0.0))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.missing import MissingSummary, rows_of
+from lacunet.statistics.missing import MissingSummary
 
 WITHHELD = -1.0
 FEWEST_ROWS = 10  # that entries are compared from
@@ -127,7 +127,7 @@ def largest_moves(
     counted = summary.complete if among_complete else summary.shown
     for cpt in network.cpts:
         counts = counted[cpt.family]
-        rows = rows_of(counts).sum(axis=-1)
+        rows = counts.row_counts().sum(axis=-1)
         weights = counts.dense()
         total = weights.sum(axis=-1, keepdims=True)
         enough = rows >= FEWEST_ROWS

@@ -208,8 +208,8 @@ class Counts:
         return self._dense(self.tally.squares)
 
     def row_counts(self) -> FloatArray:
-        """The number of these rows by all variables but the last."""
-        return np.asarray(self._dense(self.tally.rows).sum(axis=-1))
+        """The number of these rows, whatever they weigh."""
+        return self._dense(self.tally.rows)
 
     def _dense(self, values: FloatArray) -> FloatArray:
         if prod(self.radices) <= FEW_CELLS:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, Tally, added_up, quotient
+from lacunet.statistics.counts import Counts, added_up, quotient
 from lacunet.statistics.errors import ScopeError
 
 BLOCK_ROWS = 2**18
@@ -106,12 +106,6 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     ]
     shown, whole = count(table, families), count(complete, families)
     return replace(reduce(add, parts), shown=shown, complete=whole)
-
-
-def rows_of(counts: Counts) -> FloatArray:
-    """The number of rows that show each configuration of the whole scope, weights aside."""
-    rows = counts.tally.rows
-    return Counts(counts.scope, counts.cardinalities, counts.keys, Tally(rows, rows, rows)).dense()
 
 
 def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
