@@ -324,8 +324,7 @@ def test_an_encoded_table_takes_rows_with_their_numbers() -> None:
     table = read_table(Data(ROWS, weight=[0, 1, 2, 3]), PAIR)
     taken = table.take(np.array([False, True, True]))
     assert isinstance(taken, EncodedTable)
-    assert taken.row_numbers is not None
-    assert taken.row_numbers.tolist() == [3, 4]
+    assert taken.numbers.tolist() == [3, 4]
 
 
 def test_rows_come_in_pieces_that_are_the_table(tmp_path: Path) -> None:

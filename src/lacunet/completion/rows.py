@@ -231,8 +231,7 @@ def refuse_impossible_rows(network: Network, table: EncodedTable) -> None:
 
 
 def _impossible(table: EncodedTable, row: int) -> ImpossibleDataError:
-    number = row + 1 if table.row_numbers is None else int(table.row_numbers[row])
     return ImpossibleDataError(
-        f"row {number} has probability zero under the network: it cannot be completed.",
+        f"row {table.numbers[row]} has probability zero under the network: it cannot be completed.",
         "learn the CPTs with a prior above 1, so that none of them is zero.",
     )

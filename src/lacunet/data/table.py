@@ -283,6 +283,11 @@ class EncodedTable:
         return replace(self, weights=weights, copies=copies).take(weights > 0)
 
     @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each row in the data as given, from 1."""
+        return np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
+
+    @property
     def row_weights(self) -> FloatArray:
         """The weight of each row."""
         return np.ones(self.rows) if self.weights is None else self.weights
@@ -307,14 +312,13 @@ class EncodedTable:
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
         """The table of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        numbers = np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
         columns = {name: column[rows] for name, column in self.columns.items()}
         copies = None if self.copies is None else self.copies.take(rows)
         design = None if self.design is None else self.design.take(rows)
         if weights is not None and not self.is_weighted:
             copies = Copies(weights, weights)
         kept = replace(
-            self, weights=weights, row_numbers=numbers[rows], copies=copies, design=design
+            self, weights=weights, row_numbers=self.numbers[rows], copies=copies, design=design
         )
         return kept.with_columns(self.cardinality_of, columns)
 

@@ -331,8 +331,7 @@ def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> Row
     for name in factor.mentions:
         if name in values:
             enters &= table.columns[name] == values[name]
-    rows = np.flatnonzero(enters)
-    return rows + 1 if table.row_numbers is None else table.row_numbers[rows]
+    return table.numbers[enters]
 
 
 def ranges(rows: RowNumbers) -> str:

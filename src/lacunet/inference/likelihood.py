@@ -128,8 +128,7 @@ def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
 
 def impossible_row(table: EncodedTable, row: int, before: int = 0) -> float:
     """Minus infinity, with a warning that names the row as the user counts it."""
-    number = row + 1 if table.row_numbers is None else int(table.row_numbers[row])
-    number += before
+    number = table.numbers[row] + before
     warn(f"row {number} has probability zero under the network: the log-likelihood is -inf.")
     return -np.inf
 
