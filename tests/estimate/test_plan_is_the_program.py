@@ -176,7 +176,7 @@ def test_what_learn_refuses_is_explained_as_refused(has_data: bool) -> None:
     assert told.families["Age"].estimand == "P(Age) = P(Age)"
     assert "intervals" not in str(told)
     recovered = lc.explain(NETWORK, method="mgraph", missingness=MAR)
-    assert (recovered.refusal, recovered.as_data()["refusal"]) == ("", None)
+    assert (recovered.refusal, recovered.as_data()["refusal"]) == (None, None)
 
 
 def test_without_data_the_method_and_its_stages_are_told() -> None:

@@ -73,9 +73,9 @@ class Explanation:
         return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
 
     @property
-    def refusal(self) -> str:
-        """Why learning will be refused, and the way out; empty where it will not be."""
-        return str(self.plan.refusal or "")
+    def refusal(self) -> str | None:
+        """Why learning will be refused, and the way out; None where it will not be."""
+        return None if self.plan.refusal is None else str(self.plan.refusal)
 
     @property
     def prior(self) -> str:
@@ -147,7 +147,7 @@ class Explanation:
             "method": plan.method,
             "category": plan.category,
             "intention": plan.intention,
-            "refusal": self.refusal or None,
+            "refusal": self.refusal,
             "stages": [
                 {"name": stage.name, "branches": list(stage.branches)}
                 for stage in (() if plan.refusal else plan.stages)
