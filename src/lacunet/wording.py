@@ -1,15 +1,20 @@
 """What messages are made of: numbers with nouns, names in lists, what was meant, tables.
 
-Also numbers that JSON can hold, and the version that a result or a page names.
+Also lists as they are typed, numbers that JSON can hold, and the version that a result or a page
+names.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
+
+# Quotes open where a name or state begins and close where one ends; others are characters.
+_QUOTED = re.compile(r'((?:^|[,|=<>]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)]))')
 
 
 def own_version() -> str:
@@ -36,6 +41,31 @@ def in_quotes(text: str) -> str:
     """
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def quotes_blanked(text: str) -> str:
+    """A typed text of the same length that has no sign of what stands in quotes.
+
+    >>> quotes_blanked('X | Y="a|b"').count("|")
+    1
+    """
+    return _QUOTED.sub(lambda match: match[1] + "\0" * (len(match[0]) - len(match[1])), text)
+
+
+def separated(text: str) -> list[str]:
+    """What commas separate in a typed text; a name or state that holds a comma is quoted.
+
+    Two quotes within quotes are one.
+
+    Examples
+    --------
+    >>> separated('Age, "income, net", "size"="5"" or more"')
+    ['Age', 'income, net', 'size=5" or more']
+    """
+    commas = [at for at, sign in enumerate(quotes_blanked(text)) if sign == ","]
+    ends = zip([0, *(at + 1 for at in commas)], [*commas, len(text)], strict=True)
+    parts = [text[begin:end].strip() for begin, end in ends]
+    return [_QUOTED.sub(lambda match: match[1] + match[2].replace('""', '"'), p) for p in parts]
 
 
 def in_shell(text: str) -> str:

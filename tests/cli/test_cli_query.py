@@ -133,3 +133,22 @@ def test_a_level_that_is_neither_a_share_nor_a_usual_percentage_is_refused(
         main(["query", *rain, "--query", "Rain", "--intervals", level])
     assert ended.value.code == 2
     assert f"'{level}' is not a level such as 0.95, or 95 per cent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("state", ["1 day, 0:00:00", "a=b, A=no", "x|y", ":)", 'the "best"'])
+@pytest.mark.parametrize("form", ["A|{}", "A|do({})"])
+def test_a_state_in_quotes_may_hold_any_sign(
+    state: str, form: str, tmp_path: Path, capsys: Captured
+) -> None:
+    network = lc.Network(
+        {"B, C": ["none", state], "A": ["no", "yes"]},
+        {"A": ["B, C"]},
+        {"B, C": [0.5, 0.5], "A": [[0.25, 0.75], [0.125, 0.875]]},
+    )
+    lc.write_network(network, tmp_path / "net.json")
+    doubled = state.replace('"', '""')
+    asked = form.format(f'"B, C" = "{doubled}"')
+    assert main(["query", str(tmp_path / "net.json"), "--query", asked, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["answer"] == [0.125, 0.875]
+    assert told["given"] | told["do"] == {"B, C": state}

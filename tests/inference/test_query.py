@@ -297,6 +297,7 @@ def test_an_intervention_is_refused_where_hidden_common_causes_matter() -> None:
         ("P(Rain=no | do(Wet=yes))", "query(network, 'Rain', do={'Wet': 'yes'})['no']"),
         ("Rain=no", "query(network, 'Rain')['no']"),
         ("P(Rain=no, Wet=yes)", "query(network, ('Rain', 'Wet'))['no', 'yes']"),
+        ('Rain | Wet="yes"', "query(network, 'Rain', {'Wet': 'yes'})"),
         ("P(Rain | Wet)", "query(network, 'Rain', {'Wet': '...'})"),
     ],
 )

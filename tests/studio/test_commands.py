@@ -18,10 +18,11 @@ from serving import exported, finish, keep, served
 
 import lacunet as lc
 from lacunet.building.edges import edges_of
+from lacunet.cli.queries import split_query
 from lacunet.estimate.result import Result, read_learned
 from lacunet.model.network import Network
 from lacunet.model.nodes import named
-from lacunet.studio.commands import python_text, question, shell_text
+from lacunet.studio.commands import python_text, query_words, question, shell_text
 from lacunet.studio.project import Project, ProjectError, project_from
 from lacunet.studio.sketch import sketch_of
 
@@ -183,6 +184,11 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
     for variable, ends in zip(shown["variables"], shown["live"]["intervals"], strict=True):
         own = lc.query(result, variable["name"], interval=0.95).interval
         np.testing.assert_allclose(ends, own, rtol=0, atol=5.1e-7)  # carried to six decimals
+
+
+def test_what_is_set_to_an_interval_is_set_in_the_exported_command() -> None:
+    project = Project(graph="Age -> Ill; Sex -> Ill", asked="#do(Age)=%5B0%2C30)&Sex=m|x&Ill")
+    assert split_query(query_words(project, "work")[-1]) == (["Ill"], ["Sex=m|x"], ["Age=[0,30)"])
 
 
 def test_the_question_is_what_the_address_says() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar, say
 from lacunet.errors import LacunetError
+from lacunet.wording import separated
 
 if TYPE_CHECKING:
     from lacunet.data.given import Data, ReplicateWeights
@@ -487,9 +488,7 @@ def names(text: str) -> list[str]:
     >>> names('Age, "income, net"')
     ['Age', 'income, net']
     """
-    import csv
-
-    (found,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
+    found = separated(text) if text.strip() else []
     if not all(found):
         raise ArgumentTypeError("give names separated by commas")
     return found

@@ -1,4 +1,7 @@
-"""Queries as they are typed: ``X,Y | do(W=w), Z=z``; a name that holds a comma or bar is quoted."""
+"""Queries as they are typed: ``X,Y | do(W=w), Z="a, b"``.
+
+A name or state is in quotes if it holds a comma, a bar or an equals sign.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.cli.options import names, network_of, note
 from lacunet.errors import LacunetError
-from lacunet.wording import in_shell
+from lacunet.wording import in_shell, quotes_blanked
 
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
@@ -35,13 +38,15 @@ def split_query(text: str) -> Typed:
     Typed(target=['X', 'a|b'], given=['Z'], do=[])
     >>> split_query("P(X | do(V=1, W=c(d)), Z=a)")
     Typed(target=['X'], given=['Z=a'], do=['V=1', 'W=c(d)'])
+    >>> split_query('X | Z="1 day, 0:00:00"')
+    Typed(target=['X'], given=['Z=1 day, 0:00:00'], do=[])
     """
     text = text.strip()
     if text.startswith("P(") and text.endswith(")"):
         text = text[2:-1]
-    bars = (at for at, sign in enumerate(text) if sign == "|" and not text[:at].count('"') % 2)
-    at = next(bars, len(text))
-    if at == len(text) and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
+    before, bar, _ = quotes_blanked(text).partition("|")
+    at = len(before)
+    if not bar and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
         raise LacunetError(
             f"the query {text!r} has the word given.",
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
@@ -88,13 +93,13 @@ def note_what_is_not_used(options: Namespace, instead: str) -> None:
 
 def _without_do(text: str) -> tuple[str, str]:
     """What is given without its ``do(...)``, and what stands within that."""
-    outside = [not text[:at].count('"') % 2 for at in range(len(text))]
-    begin = next((m for m in _DO.finditer(text) if outside[m.end() - 1]), None)
+    unquoted = quotes_blanked(text)
+    begin = _DO.search(unquoted)
     if begin is None:
         return text, ""
     depth = 1
     for at in range(begin.end(), len(text)):
-        depth += outside[at] * ((text[at] == "(") - (text[at] == ")"))
+        depth += (unquoted[at] == "(") - (unquoted[at] == ")")
         if not depth:
             rest = [text[: begin.start()], text[at + 1 :].strip().removeprefix(",")]
             given, more = _without_do(",".join(part for part in rest if part.strip()))
@@ -105,7 +110,7 @@ def _without_do(text: str) -> tuple[str, str]:
 def parts_of(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
     try:
-        return [part.strip() for part in names(text)]
+        return names(text)
     except ArgumentTypeError as error:
         raise LacunetError(f"the query {text!r} cannot be read: {error}.") from None
 

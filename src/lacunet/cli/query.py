@@ -30,11 +30,12 @@ EXAMPLE = """example:
   lacunet query learned.bif --query "Disease|Test=positive"
   lacunet query net.bif rows.csv --query "Disease|Test=positive" --query "Age" --intervals
   lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
+  lacunet query learned.json --query 'Ill | Stay="1 day, 0:00:00"'
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
 `lacunet learn`; --intervals then says how sure each answer is, as it does for what
 `lacunet learn --intervals -o FILE.json` has written. do(X=x) sets X from outside: edges
-into X are cut.
+into X are cut. Names and states that hold a comma, a bar or a parenthesis are in quotes.
 """
 
 GIVEN = "what is given stands behind a bar: --query 'X | Y=y, Z=z'"

@@ -17,7 +17,7 @@ from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import Network, Scope
-from lacunet.wording import first_of
+from lacunet.wording import first_of, separated
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
@@ -140,7 +140,7 @@ def _refuse_written(network: Network, scope: Scope) -> None:
 
 def _pairs(text: str) -> dict[str, str]:
     """``X=x, Y=y`` as a mapping; where no state is named it has dots."""
-    parts = (part.partition("=") for part in text.split(",") if part.strip())
+    parts = (part.partition("=") for part in separated(text) if part)
     return {name.strip(): state.strip() or "..." for name, _, state in parts}
 
 

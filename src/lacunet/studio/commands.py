@@ -45,8 +45,9 @@ def reading_options(project: Project) -> dict[str, Any]:
 
 
 def _item(text: str) -> str:
-    """One of several names that commas separate: in quotes if it holds a comma, bar or quote."""
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',|"') else text
+    """A name or state of a typed list or query: in quotes if it could be read in another way."""
+    is_plain = text == text.strip() and not set(text) & set(',|"()')
+    return text if is_plain else '"' + text.replace('"', '""') + '"'
 
 
 def building_words(project: Project, sketch: Sketch) -> Words:
@@ -96,9 +97,9 @@ def explain_words(project: Project, folder: str) -> Words:
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
     targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
-    each = [f"{name}={state}" for name, state in evidence.items()]
-    each += [f"do({name}={state})" for name, state in do.items()]
-    given = ",".join(map(_item, each))
+    each = [f"{_item(name)}={_item(state)}" for name, state in evidence.items()]
+    each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
+    given = ",".join(each)
     words = ["query", f"{folder}/learned.json"]
     words += ["--intervals", str(project.level)] if project.level else []
     for target in targets:
