@@ -46,6 +46,44 @@ def test_warnings_are_lines_of_json_in_a_log(
     assert any("MAR" in own["note"] for own in told)
 
 
+@pytest.mark.parametrize("option", [["--progress", "json"], ["--progress=json"]])
+@pytest.mark.parametrize(
+    ("wrong", "code", "named", "hint"),
+    [
+        (["--weight", "Weigth"], 1, "'Weigth'", ""),
+        (["--missingness", "Rain -> R[Snow]", "--method", "mgraph"], 1, "Snow", ""),
+        (["--priro", "1"], 2, "--priro", "lacunet learn --help"),
+        (["--prior", "much"], 2, "'much'", "lacunet learn --help"),
+    ],
+)
+def test_an_error_is_one_line_of_json_in_a_log(
+    files: list[str],
+    capsys: pytest.CaptureFixture[str],
+    option: list[str],
+    wrong: list[str],
+    code: int,
+    named: str,
+    hint: str,
+) -> None:
+    try:
+        ended: object = main(["learn", *files, *wrong, *option])
+    except SystemExit as usage:
+        ended = usage.code
+    assert ended == code
+    *_, told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert set(told) == {"error", "hint"}
+    assert named in told["error"]
+    assert hint in told["hint"]
+
+
+def test_an_old_name_of_an_option_is_noted_in_json_in_a_log(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["explain", *files, "--method", "direct-mar", "--rows", "--progress", "json"])
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert any("--list-rows" in own.get("note", "") for own in told)
+
+
 def test_a_pipe_gets_nothing_unless_it_asks(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

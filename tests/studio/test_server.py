@@ -238,6 +238,7 @@ def test_a_run_that_fails_says_why_and_leaves_nothing(folder: Path) -> None:
         keep(server, data="rows.csv", graph="A -> B; R[A]")
         job = finish(server)
         assert job["status"] == "failed"
+        assert "{" not in job["message"]
         assert "'B'" in job["message"]  # has missing values and no mechanism
         assert answer(server, "/state")[1]["runs"] == []
 

@@ -1,7 +1,8 @@
 """The command line: one thin function a command.
 
-Results go to stdout, progress and notes to stderr. Exit codes: 0 done, 1 a problem with the
-input (a message, no traceback), 2 wrong usage, 130 interrupted, 143 stopped by SIGTERM.
+Results go to stdout; progress, notes and errors to stderr, as JSON if the progress is. Exit codes:
+0 done, 1 a problem with the input (a message, no traceback), 2 wrong usage, 130 interrupted, 143
+stopped by SIGTERM.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any
 
-from lacunet.cli.parsing import parsed
+from lacunet.cli.parsing import asks_for_json, parsed
 from lacunet.cli.signals import Signals, stopping
-from lacunet.cli.terminal import display, say, streams
+from lacunet.cli.terminal import display, say, say_error, streams
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
@@ -27,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     _open_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with streams(), stopping() as signals:
+    mode = "json" if asks_for_json(words) else "none"  # the command itself may show a bar
+    with streams(), stopping() as signals, display(mode):
         code = _run(words, signals)
         return signals.status if code == INTERRUPTED else code
 
@@ -45,11 +47,12 @@ def _run(words: Sequence[str], signals: Signals) -> int:
             code: int = options.run(options)
         sys.stdout.flush()
     except LacunetError as error:
-        print(f"lacunet: {error}", file=sys.stderr)
+        say_error(f"lacunet: {error}", error.message, error.hint)
         return 1
     except KeyboardInterrupt:
         how = f"stopped by {signals.name}" if signals.name else "interrupted"
-        print(f"lacunet: {how}; no unfinished file is left.", file=sys.stderr)
+        message = f"{how}; no unfinished file is left."
+        say_error(f"lacunet: {message}", message)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
         sys.stderr.close()
@@ -57,7 +60,8 @@ def _run(words: Sequence[str], signals: Signals) -> int:
     except OSError as error:
         if error.filename is not None:  # a file, which should have been refused in words
             raise
-        print(f"lacunet: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        message = f"the output cannot be written: {error.strerror}."
+        say_error(f"lacunet: {message}", message)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code

@@ -7,13 +7,14 @@ with before it runs: `lacunet --version` must not wait for NumPy.
 from __future__ import annotations
 
 import re
-import sys
 from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from itertools import pairwise
 from shlex import quote
 from typing import Any, NoReturn
 
+from lacunet.cli.terminal import say, say_error
 from lacunet.wording import did_you_mean
 
 GROUPS = {
@@ -80,7 +81,11 @@ class Parser(ArgumentParser):
             message = f"give {' and '.join(map(self._as_typed, needed.split(', ')))}"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
-        self.exit(2, f"{self.prog}: error: {message}\n{self.prog} --help shows how it is used\n")
+        self._end(message, f"{self.prog} --help shows how it is used")
+
+    def _end(self, message: str, hint: str) -> NoReturn:
+        say_error(f"{self.prog}: error: {message}\n{hint}", message, hint)
+        self.exit(2)
 
     def _as_typed(self, name: str) -> str:
         """An argument with what stands behind it: ``--query 'X|Y=y'``."""
@@ -119,6 +124,11 @@ def _with_offer(message: str, word: str, known: Iterable[str]) -> str:
     return f"{message}; {offer}" if offer else message
 
 
+def asks_for_json(words: Sequence[str]) -> bool:
+    """Whether progress is to be lines of JSON; what is wrong with the words is then one too."""
+    return "--progress=json" in words or ("--progress", "json") in pairwise(words)
+
+
 def parsed(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
@@ -153,10 +163,7 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
         else:
             spelled = new
             found.append(f"{spelled}{sign}{value}")
-        print(
-            f"lacunet: note: {option} is now {spelled}; the old name will go with the next version",
-            file=sys.stderr,
-        )
+        say(f"{option} is now {spelled}; the old name will go with the next version")
     return found
 
 
@@ -210,4 +217,4 @@ class _Top(Parser):
             message = _with_offer(f"there is no command {word!r}", word, COMMANDS)
         elif "required" in message:
             message = "name a command"
-        self.exit(2, f"lacunet: error: {message}\nlacunet --help lists the commands\n")
+        self._end(message, "lacunet --help lists the commands")

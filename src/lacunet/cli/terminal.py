@@ -142,7 +142,7 @@ class LiveBar:
 
 
 class JsonLines:
-    """A line of JSON on stderr for every stage, at most one per second within it, and for notes."""
+    """Lines of JSON on stderr: for stages, at most one per second within each, notes and errors."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -185,7 +185,7 @@ def display(mode: str) -> Iterator[None]:
         return
     stream = getattr(sys.stderr, "stream", sys.stderr)
     shown = LiveBar(stream) if mode == "bar" else JsonLines(stream)
-    _shown, ended = shown, Event()
+    before, _shown, ended = _shown, shown, Event()
 
     def keep_beating() -> None:
         while not ended.wait(0.5):
@@ -198,7 +198,7 @@ def display(mode: str) -> Iterator[None]:
     finally:
         ended.set()
         shown.clear()
-        _shown = None
+        _shown = before
 
 
 def say(note: str) -> None:
@@ -207,6 +207,14 @@ def say(note: str) -> None:
         _shown.write(note=note)
     else:
         print(f"lacunet: note: {note}", file=sys.stderr)
+
+
+def say_error(text: str, message: str, hint: str = "") -> None:
+    """Say why a command ends: a text on stderr, or message and hint as JSON if the progress is."""
+    if isinstance(_shown, JsonLines):
+        _shown.write(error=message, hint=hint)
+    else:
+        print(text, file=sys.stderr)
 
 
 @contextmanager

@@ -228,5 +228,7 @@ def _take(job: CurrentRun, line: str) -> None:
             return
         if isinstance(told, dict) and "note" in told:
             line = told["note"]
+        if isinstance(told, dict) and "error" in told:
+            line = str(LacunetError(told["error"], told["hint"]))
     job.lines.append(line.removeprefix("lacunet: ").removeprefix("note: "))
     del job.lines[:-KEPT_LINES]
