@@ -17,7 +17,8 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests
-from lacunet.missingness.fitted import learn_missingness, observed_parents
+from lacunet.missingness.fitted import observed_parents
+from lacunet.missingness.learn import learn_missingness
 from lacunet.simulation.simulate import simulate
 
 

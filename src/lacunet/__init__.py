@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
     from lacunet.inference.likelihood import log_likelihood
     from lacunet.inference.query import marginals, query
-    from lacunet.missingness.fitted import learn_missingness
     from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.missingness.learn import learn_missingness
     from lacunet.model.network import Cpt, Network
     from lacunet.pages.notebook import Page
     from lacunet.report.learned.tables import EstimateTable
@@ -187,7 +187,7 @@ _HOME_OF = {
     "impute": "imputation.impute",
     "kl_divergence": "evaluate",
     "learn": "estimate.learn",
-    "learn_missingness": "missingness.fitted",
+    "learn_missingness": "missingness.learn",
     "learn_structure": "structure.learn",
     "log_likelihood": "inference.likelihood",
     "marginals": "inference.query",

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.deadline import timed_by
 from lacunet.errors import LacunetError
 from lacunet.formats.catalogue import example
 from lacunet.missingness.fitted import (
     fitted_mechanisms,
-    learn_missingness,
     observed_mechanisms,
     observed_parents,
 )
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.learn import learn_missingness
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
@@ -174,3 +177,17 @@ def test_a_variable_that_no_row_shows_is_no_cause_and_no_error() -> None:
     table = rows_hidden_by("A -> R[D]", {"D": [0.1, 0.7]}).take(np.arange(60))
     hidden = EncodedTable.of(table.cardinality_of, {**table.columns, **columns})
     assert learn_missingness(FOUR, hidden).causes["C"] == ()
+
+
+def test_a_graph_that_took_too_long_is_refused() -> None:
+    table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
+    assert lc.learn_missingness(FOUR, table, time_limit=600.0).causes["C"] == ("A",)
+    ticks = count()
+    with timed_by(lambda: float(next(ticks))), pytest.raises(LacunetError, match=r"0\.5 seconds"):
+        lc.learn_missingness(FOUR, table, time_limit=0.5)
+
+
+@pytest.mark.parametrize("time_limit", [0, -1.0, "1"])
+def test_a_time_limit_is_a_positive_number(time_limit: object) -> None:
+    with pytest.raises(LacunetError, match=f"time_limit is {time_limit!r}"):
+        lc.learn_missingness(FOUR, {}, time_limit=time_limit)  # type: ignore[arg-type]

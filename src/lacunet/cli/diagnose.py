@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
     from lacunet.data.reading import with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
     from lacunet.memory import memory_budget
-    from lacunet.missingness.fitted import learn_missingness
+    from lacunet.missingness.learn import learn_missingness
     from lacunet.statistics.observations import missing_in, observations, rows_within
 
     network, data = network_of(options), data_of(options)

@@ -23,8 +23,8 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import ONE_PER_CELL
-from lacunet.missingness.fitted import learn_missingness
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.learn import learn_missingness
 from lacunet.model.network import Network
 
 FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable

@@ -41,9 +41,6 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
-from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.hints import with_hints
-from lacunet.memory import memory_budget
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
@@ -276,57 +273,20 @@ class LearnedGraph(MissingnessGraph):
         return super().parts | {"origin_of": self.origin_of}
 
 
-@with_hints
 def learn_missingness(
-    network: AnyNetwork,
-    data: Any,
-    weight: Any = None,
+    network: Network,
+    table: EncodedTable,
     given: MissingnessGraph | None = None,
-    missing: Any = (),
-    *,
-    counts: Any = None,
-    memory: int | None = None,
     deadline: Deadline = NEVER,
 ) -> LearnedGraph:
-    """Learn what decides whether values are shown.
+    """What decides whether the values of a table are shown; edges of ``given`` stay.
 
-    Candidates for a mechanism are all variables but its own, and the mechanisms before it in
-    the network's order. What the data cannot show is not in the graph: that a value is missing
-    because of what it is.
-
-    Parameters
-    ----------
-    network
-        Owns the variables; its CPTs are not looked at.
-    data
-        A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
-    weight, counts, missing
-        How the data are read, as in `lacunet.Data`.
-    given
-        Edges that are known; they stay whatever the data say. Its hidden causes are not used.
-    memory
-        The budget in bytes; by default half of the memory there is. Of rows that take more than a
-        quarter of it, some hundred thousand are looked at, from all over.
-    deadline
-        When to give up, by `lacunet.deadline.OutOfTimeError`.
-
-    Examples
-    --------
-    The old answer half of the time, the young always.
-
-    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
-    >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
-    >>> graph = learn_missingness(network, rows)
-    >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
-    (('Age',), 'learned')
+    Raises
+    ------
+    OutOfTimeError
+        The deadline has passed.
     """
-    from lacunet.data.given import data_given
-    from lacunet.statistics.observations import observations
-
-    network = as_network(network)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
-        table = rows.look().sampled(MOST_ROWS).without_sets().scaled()
+    table = table.without_sets().scaled()
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights

@@ -1,0 +1,85 @@
+"""What decides whether values are shown, learned from any data and within a time limit."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from lacunet.deadline import Deadline, OutOfTimeError
+from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
+from lacunet.memory import memory_budget
+from lacunet.missingness import fitted
+from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph
+from lacunet.missingness.graph import MissingnessGraph
+
+
+@with_hints
+def learn_missingness(
+    network: AnyNetwork,
+    data: Any,
+    weight: Any = None,
+    given: MissingnessGraph | None = None,
+    missing: Any = (),
+    *,
+    counts: Any = None,
+    memory: int | None = None,
+    time_limit: float | None = None,
+) -> LearnedGraph:
+    """Learn what decides whether values are shown.
+
+    Candidates for a mechanism are all variables but its own, and the mechanisms before it in
+    the network's order. What the data cannot show is not in the graph: that a value is missing
+    because of what it is.
+
+    Parameters
+    ----------
+    network
+        Owns the variables; its CPTs are not looked at.
+    data
+        A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
+    weight, counts, missing
+        How the data are read, as in `lacunet.Data`.
+    given
+        Edges that are known; they stay whatever the data say. Its hidden causes are not used.
+    memory
+        The budget in bytes; by default half of the memory there is. Of rows that take more than a
+        quarter of it, some hundred thousand are looked at, from all over.
+    time_limit
+        Seconds after which to give up, reading the rows included. A graph that lacks mechanisms
+        would say that they have no causes, so none is returned.
+
+    Raises
+    ------
+    LacunetError
+        The data have no rows, or the time limit was reached.
+
+    Examples
+    --------
+    The old answer half of the time, the young always.
+
+    >>> from lacunet.model.network import Network
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
+    >>> graph = learn_missingness(network, rows)
+    >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
+    (('Age',), 'learned')
+    """
+    from lacunet.data.given import data_given
+    from lacunet.statistics.observations import observations
+
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+    deadline = Deadline.within(time_limit)
+    network = as_network(network)
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
+        table = rows.look().sampled(MOST_ROWS)
+    try:
+        return fitted.learn_missingness(network, table, given, deadline)
+    except OutOfTimeError:
+        raise LacunetError(
+            f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
+            "give a larger time_limit, or none.",
+        ) from None
