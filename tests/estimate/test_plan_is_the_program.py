@@ -129,6 +129,39 @@ def test_what_is_explained_is_what_is_learned(
     assert_as_explained(monkeypatch, way, rows_of(way), prior=prior)
 
 
+@pytest.mark.parametrize("prior", [1.0, 2.0, "learn"])
+@pytest.mark.parametrize("rows", [1, 5, 9])
+def test_a_few_rows_are_learned_as_explained(
+    rows: int, prior: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_as_explained(monkeypatch, "auto", rows_of("auto").take(slice(0, rows)), prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"), [([1.0] * 9, "9 rows"), ([1.0] * 8 + [40.0] * 8, "16 rows worth 8.4")]
+)
+def test_rows_too_few_for_em_are_explained_as_left_to_the_closed_form(
+    weights: list[float], words: str
+) -> None:
+    table = rows_of("auto").take(slice(0, len(weights)))
+    data = lc.Data(to_arrow(table, NETWORK), weight=weights)
+    told, result = lc.explain(NETWORK, data), lc.learn(NETWORK, data)
+    choice = f"factored-mar alone: {words}, too few for EM"
+    assert told.plan.intention == choice
+    assert told.stages == ("factored-mar",)
+    assert "if fewer than" not in str(told)
+    assert choice in result.why
+
+
+@pytest.mark.parametrize(("rows", "is_branch"), [(None, True), (10, False), (300, False)])
+def test_that_rows_may_be_too_few_is_a_branch_only_if_their_number_is_not_known(
+    rows: int | None, is_branch: bool
+) -> None:
+    told = lc.explain(NETWORK, None if rows is None else rows_of("auto").take(slice(0, rows)))
+    assert ("if fewer than 10 rows" in str(told)) == is_branch
+    assert ("no row is held out" in str(told)) == (rows == 10)
+
+
 SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]
 
 

@@ -1,9 +1,10 @@
 """The method that needs no choosing: the closed form, then EM as far as it pays.
 
-Without missing values the CPTs are plain frequencies. Otherwise factored deletion for MAR is
-followed by EM to convergence, the mean of optima that the data hardly tell apart, as far as the
-time limit allows: exact where the memory budget allows it, by loopy belief propagation elsewhere.
-If not even one step fits, the closed form stands. With a missingness graph it is EM on the graph.
+Without missing values the CPTs are plain frequencies; fewer than ten rows are left to factored
+deletion for MAR. Otherwise that is followed by EM to convergence, the mean of optima that the data
+hardly tell apart, as far as the time limit allows: exact where the memory budget allows it, by
+loopy belief propagation elsewhere. If not even one step fits, the closed form stands. With a
+missingness graph it is EM on the graph.
 
 Under a prior that is given, fewer steps are made if the observed-data likelihood of held-out rows
 clearly favours them (`lacunet.estimate.em.heldout`). Under a learned one they are not asked: what
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
+MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
@@ -66,7 +68,7 @@ class Auto:
         return FactoredMAR().bytes_per_cell
 
     def plan(self, network: Network, look: Look) -> Plan:
-        """Frequencies where nothing is missing; else EM, on the graph if there is one."""
+        """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if self.missingness is not None:
             plan = EM(time_limit=self.time_limit, missingness=self.missingness).plan(network, look)
             return replace(plan, method=self.name)
@@ -75,18 +77,20 @@ class Auto:
             (closed,) = plan.stages
             stages = (replace(closed, solve=partial(_frequencies, closed.solve)),)
             return replace(plan, method=self.name, stages=stages, intention="no value is missing")
+        if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
+            plan = FactoredMAR().plan(network, look)
+            (closed,) = plan.stages
+            choice = _too_few(look.rows or 0, look.total)
+            stages = (replace(closed, solve=partial(_closed, choice, closed.solve)),)
+            return replace(plan, method=self.name, stages=stages, intention=choice)
         em = EM(stop="heldout", time_limit=self.time_limit)
         plan = em.plan(network, look)
         closed, climb = plan.stages
         climber = EM(time_limit=self.time_limit).climber(closed)
         climber = replace(climber, options=replace(climber.options, averages=True))
         to_its_end = climb_stage(climber, network, plan.partially, closed.families)
-        branches = (
-            f"fewer than {FEWEST_ROWS} rows: factored-mar alone",
-            *climb.branches,
-        )
         solve = partial(_em, climb.solve, to_its_end.solve)
-        climb = replace(climb, solve=solve, branches=branches)
+        climb = replace(climb, solve=solve, branches=(*_branches(look.total), *climb.branches))
         return replace(
             plan,
             method=self.name,
@@ -101,6 +105,25 @@ def _frequencies(
 ) -> Learned:
     learned = solve(statistics, learned, setting)
     return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
+
+
+def _closed(
+    choice: str, solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
+) -> Learned:
+    learned = solve(statistics, learned, setting)
+    return replace(learned, why=_why(statistics, learned, choice))
+
+
+def _branches(total: float | None) -> tuple[str, ...]:
+    """What else may become of EM, for rows worth so many; None if that is not known."""
+    if total is None:
+        return (f"fewer than {FEWEST_ROWS} rows: factored-mar alone",)
+    return ("no row is held out, or all are: factored-mar alone",) if total < MANY_ROWS else ()
+
+
+def _too_few(rows: int, total: float) -> str:
+    worth = f" worth {total:.1f}" if total < rows * (1 - ROUNDING) else ""
+    return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 
 def _em(
@@ -119,11 +142,8 @@ def _em(
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         learned, choice = closed, ""  # as it was for all rows
-    elif statistics.total < FEWEST_ROWS * (1 - ROUNDING) or not _can_hold_out(statistics, setting):
-        rows = counted(statistics.rows, "row")
-        if statistics.total < statistics.rows * (1 - ROUNDING):
-            rows += f" worth {statistics.total:.1f}"
-        learned, choice = closed, f"factored-mar alone: {rows}, too few for EM"
+    elif not _can_hold_out(statistics, setting):
+        learned, choice = closed, _too_few(statistics.rows, statistics.total)
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why

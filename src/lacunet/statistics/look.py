@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -19,10 +19,11 @@ class Look:
     """What one glance at the data tells.
 
     ``partially`` are the variables that some row does not show; None without data: then all
-    may have missing values. ``rows`` is the number of rows, as far as it is known. ``some_rows``
-    gives at least so many rows, if there are, to learn from them what decides on being missing.
-    ``scale`` makes their weights add up to the weighted sample size; ``is_unequal`` if some weigh
-    more than others. ``units`` are those of a survey, if it is one.
+    may have missing values. ``rows`` is the number of rows, as far as it is known, ``total`` the
+    weighted sample size. ``some_rows`` gives at least so many rows, if there are, to learn from
+    them what decides on being missing. ``scale`` makes their weights add up to the weighted sample
+    size; ``is_unequal`` if some weigh more than others. ``units`` are those of a survey, if it is
+    one.
     """
 
     partially: Scope | None = None
@@ -31,6 +32,7 @@ class Look:
     scale: float = 1.0
     units: Units | None = None
     is_unequal: bool = False
+    total: float | None = None
 
     def hidden(self, network: Network) -> Scope:
         """The variables that have missing values, or may have."""
@@ -45,7 +47,9 @@ class Look:
         return self.some_rows(most)
 
 
-def weighing(tally: Tally) -> tuple[float, bool]:
-    """The scale of the weights of all rows, and whether some weigh more than others."""
+def weighed(look: Look, tally: Tally) -> Look:
+    """The look with what all rows, added up, say of their weights."""
     rows, weight, squares = (float(own.sum()) for own in (tally.rows, tally.weights, tally.squares))
-    return weight / max(squares, 1e-300), rows * squares > weight**2 * (1 + ROUNDING)
+    scale = weight / max(squares, 1e-300)
+    is_unequal = rows * squares > weight**2 * (1 + ROUNDING)
+    return replace(look, scale=scale, is_unequal=is_unequal, total=weight * scale)

@@ -41,7 +41,7 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Tally
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed, with_dealt
-from lacunet.statistics.look import Look, weighing
+from lacunet.statistics.look import Look, weighed
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
@@ -105,17 +105,11 @@ class Held:
         if self.promised:
             partially = _all_but(table.variables, self.promised)
         units = None if table.design is None else Units.of(table.design)
-        is_unequal = False
-        if table.is_weighted:
-            _, is_unequal = weighing(Tally.of(table, np.zeros(table.rows, np.intp), 1))
-        return Look(
-            partially,
-            table.row_count,
-            lambda _: table,
-            table.scale,
-            units,
-            is_unequal,
-        )
+        look = Look(partially, table.row_count, lambda _: table, units=units, total=table.total)
+        if not table.is_weighted:
+            return look
+        tally = Tally.of(table, np.zeros(table.rows, np.intp), 1)
+        return replace(weighed(look, tally), scale=table.scale)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
@@ -350,8 +344,7 @@ class Counted:
         """What was counted of the rows; there are none to show."""
         found = self.statistics
         partially = tuple(name for name, missing in found.missing_of.items() if missing)
-        scale, is_unequal = weighing(found.tally)
-        return Look(partially, found.rows, self._refused, scale, is_unequal=is_unequal)
+        return weighed(Look(partially, found.rows, self._refused), found.tally)
 
     def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little()

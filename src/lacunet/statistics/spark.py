@@ -60,7 +60,7 @@ from lacunet.statistics.gather import (
     with_dealt,
     with_reduced,
 )
-from lacunet.statistics.look import Look, weighing
+from lacunet.statistics.look import Look, weighed
 from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
 from lacunet.statistics.streamed import (
     GROUPS_SHARE,
@@ -105,10 +105,8 @@ class OnSpark:
         partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
             partially = tuple(name for name in names if name not in promised)
-        scale, is_unequal = weighing(self.counts.tally)
-        return Look(
-            partially, self.counts.rows, self._refused, scale, self.counts.units, is_unequal
-        )
+        look = Look(partially, self.counts.rows, self._refused, units=self.counts.units)
+        return weighed(look, self.counts.tally)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""

@@ -37,7 +37,7 @@ from lacunet.statistics.gather import (
     with_dealt,
     with_reduced,
 )
-from lacunet.statistics.look import Look, weighing
+from lacunet.statistics.look import Look, weighed
 from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.units import Units
@@ -121,14 +121,12 @@ class Streamed:
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
+        look = Look(self.partially_observed, self.rows, self.some_rows, total=float(self.rows))
         if not self.is_designed:
-            return Look(self.partially_observed, self.rows, self.some_rows)
+            return look
         # What weights add up to, and which clusters there are, is found by reading them.
         found = self.gather(Gathering(Needs(()), self.network))
-        scale, is_unequal = weighing(found.tally)
-        return Look(
-            self.partially_observed, self.rows, self.some_rows, scale, found.units, is_unequal
-        )
+        return weighed(replace(look, units=found.units), found.tally)
 
     def some_rows(self, most: int) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
