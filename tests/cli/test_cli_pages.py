@@ -15,6 +15,7 @@ import pytest
 import lacunet as lc
 from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
+from lacunet.data.reading import plan_reading
 from lacunet.data.write import write_table
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
@@ -168,3 +169,33 @@ def test_estimates_on_a_page_are_withheld_below_the_threshold(
     np.testing.assert_allclose(shown / 0.1, np.rint(shown / 0.1), atol=1e-9)
     assert query["estimate"]["weighted_size"] is None
     assert query["estimate"]["warnings"] == []
+
+
+def test_a_page_of_rows_from_the_standard_input_is_that_of_their_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    for data in ("rows.csv", "-"):
+        with (folder / "rows.csv").open() as rows:
+            monkeypatch.setattr("sys.stdin", rows)
+            words = ["learn", "net.bif", data, "--method", "direct-mcar", "--report", "page.html"]
+            assert main(words) == 0
+        pages.append((folder / "page.html").read_text(encoding="utf-8"))
+    sections = [text[text.index("What is missing") :].split("</section>")[0] for text in pages]
+    assert sections[0] == sections[1]
+
+
+@pytest.mark.parametrize("memory", ["1", "0.000001"])
+def test_rows_are_opened_once_for_the_network_and_its_page(
+    memory: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+
+    def opening(*given: Any) -> Any:
+        opened.append(given)
+        return plan_reading(*given)
+
+    monkeypatch.setattr("lacunet.statistics.observations.plan_reading", opening)
+    words = ["learn", "net.bif", "rows.csv", "--method", "direct-mcar", "--memory", memory]
+    assert main([*words, "--report", "page.html"]) == 0
+    assert len(opened) == 1

@@ -15,6 +15,7 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_output,
     add_population,
+    data_of,
     has_data,
     network_of,
     note,
@@ -135,7 +136,7 @@ def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, i
     from lacunet.cli.learn import learned
 
     options.intervals = level
-    result, code = learned(network, options)
+    result, code = learned(network, options, data_of(options))
     note(*result.notes, *result.warnings)
     note(f"learned by {result.method}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
@@ -33,6 +34,7 @@ from lacunet.cli.output import (
 from lacunet.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
+    from lacunet.data.given import Data
     from lacunet.estimate.result import Result
     from lacunet.model.network import Network
     from lacunet.statistics.missing import MissingSummary
@@ -68,7 +70,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_learning_arguments(command)
     promised = "variables that every row is promised to show; no others count as fully observed"
     add(command, "--fully-observed A,B", promised, type=names, default=[])
-    add_report_argument(command, "; the rows are read once more for that")
+    add_report_argument(command, "; rows that memory does not hold are read once more for that")
     add_method_arguments(command)
     add_data_arguments(command)
 
@@ -81,13 +83,14 @@ def run(options: Namespace) -> int:
     if options.output:
         check_target(network, options.output)
     seen = None
-    if options.report:
-        from lacunet.statistics.observations import missing_in_data
+    with ExitStack() as stack:
+        data = data_of(options)
+        if options.report:
+            from lacunet.statistics.observations import method_counted_for
 
-        data, families = data_of(options), network.families
-        with progress_bar() as progress:
-            seen = missing_in_data(data, network, families, options.memory, progress)
-    result, code = learned(network, options)
+            options.method = options.method or method_counted_for(data)
+            data, seen = _opened(data, network, options, stack)
+        result, code = learned(network, options, data)
     note(*result.notes)
     if result.ended and result.ended.reason in REASONS:
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
@@ -99,8 +102,27 @@ def run(options: Namespace) -> int:
     return code
 
 
-def learned(network: Network, options: Namespace) -> tuple[Result, int]:
-    """What the data asked for give, and the exit status."""
+def _opened(
+    data: Data, network: Network, options: Namespace, stack: ExitStack
+) -> tuple[Data, MissingSummary]:
+    """The data, read and open until the stack closes, and what their rows do not show."""
+    from dataclasses import replace
+
+    from lacunet.data.read import ReadReport
+    from lacunet.memory import memory_budget
+    from lacunet.statistics.observations import missing_in, observations
+
+    budget, bare = memory_budget(options.memory), network.with_tables(None)
+    with progress_bar() as progress:
+        rows = stack.enter_context(
+            observations(data, bare, budget, scratch=options.scratch, progress=progress)
+        )
+        seen = missing_in(rows, network.families, ReadReport())
+    return replace(data, source=rows, query=None, database=None), seen
+
+
+def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
+    """What the data give, and the exit status."""
     import numpy as np
 
     from lacunet.estimate.learn import learn
@@ -110,7 +132,7 @@ def learned(network: Network, options: Namespace) -> tuple[Result, int]:
         with progress_bar() as progress:
             result = learn(
                 network,
-                data_of(options),
+                data,
                 options.method,
                 options.prior,
                 rng=np.random.default_rng(options.seed),

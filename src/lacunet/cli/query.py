@@ -14,6 +14,7 @@ from lacunet.cli.options import (
     add_learning_arguments,
     add_method_arguments,
     add_network_or_edges,
+    data_of,
     has_data,
     network_of,
     note,
@@ -108,7 +109,7 @@ def _parsed(network: Network, text: str) -> AskedQuery:
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     """What the data give, and the exit status."""
-    result, code = learned(network, options)
+    result, code = learned(network, options, data_of(options))
     note(*result.notes)
     if options.intervals is not None and not code:
         sure = result.require_intervals()

@@ -16,7 +16,7 @@ from math import inf
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -65,6 +65,7 @@ FEWEST_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 
 
+@runtime_checkable
 class Observations(Protocol):
     """Rows over a network's variables, wherever they are."""
 
@@ -142,8 +143,8 @@ def observations(
     Parameters
     ----------
     given
-        `lacunet.Data`, or its source. Where any variables are promised to be fully observed, no
-        others count as such.
+        `lacunet.Data`, or its source, which may be open already: then they are its rows. Where any
+        variables are promised to be fully observed, no others count as such.
     budget
         The bytes of memory that may be used.
     scratch
@@ -151,6 +152,9 @@ def observations(
     """
     data = data_given(given)
     source, paths = data.source, saved_paths(data.source)
+    if isinstance(source, Observations):
+        yield source
+        return
     if paths or isinstance(source, Statistics):
         _refuse_options(data)
     if isinstance(source, Statistics):
