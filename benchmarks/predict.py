@@ -19,11 +19,12 @@ import lacunet as lc
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import draw_completions, most_probable
 from lacunet.data.table import EncodedTable
+from lacunet.simulation.sampling import sample
 
 
 def incomplete(network: lc.Network, rows: int, seed: int) -> tuple[EncodedTable, list[str]]:
     rng = np.random.default_rng(seed)
-    table = lc.sample(network, rows, rng)
+    table = sample(network, rows, rng)
     hidden = sorted(rng.choice(network.variables, round(0.3 * len(network.variables)), False))
     columns = {
         name: np.where(rng.random(rows) < 0.7, network.cardinality(name), codes).astype(codes.dtype)

@@ -26,6 +26,7 @@ import pyagrum as gum
 
 import lacunet as lc
 from lacunet.formats.catalogue import names
+from lacunet.simulation.sampling import sample
 from lacunet.wording import text_table
 
 ONE, SEVERAL, ALL = 20, 12, 8  # questions: kinds of evidence
@@ -42,7 +43,7 @@ def networks(paths: list[str]) -> Iterator[tuple[str, lc.Network, bool]]:
 
 
 def evidence_of(network: lc.Network, rng: np.random.Generator) -> dict[str, str]:
-    row = lc.sample(network, 1, rng)
+    row = sample(network, 1, rng)
     names = rng.choice(network.variables, max(1, len(network.variables) // 10), replace=False)
     return {str(name): network.states(name)[int(row.columns[name][0])] for name in names}
 

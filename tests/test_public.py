@@ -23,7 +23,7 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.kl_divergence(network, network),
     lambda network: lacunet.diagnose(network, ROWS).conclusions,
     lambda network: str(lacunet.learn_missingness(network, ROWS)),
-    lambda network: lacunet.sample(network, 5, 1).columns["lung"].tolist(),
+    lambda network: lacunet.sample(network, 5, 1)["lung"].tolist(),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),
     lambda network: cpt_heatmap(network, "lung").words,

@@ -43,10 +43,7 @@ def test_the_checks_of_scikit_learn_pass(estimator: Any) -> None:
 def asia_rows(rows: int, seed: int, hidden: float) -> tuple[pd.DataFrame, pd.Series]:
     asia = lc.example("asia")
     rng = np.random.default_rng(seed)
-    table = lc.sample(asia, rows, rng)
-    frame = pd.DataFrame(
-        {name: np.array(asia.states(name))[codes] for name, codes in table.columns.items()}
-    )
+    frame = lc.sample(asia, rows, rng).astype(object)
     y = frame.pop("bronc")
     return frame.mask(rng.random(frame.shape) < hidden), y
 

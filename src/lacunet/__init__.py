@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from lacunet.report.learned.tables import EstimateTable
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph
-    from lacunet.simulation.sampling import sample
-    from lacunet.simulation.simulate import hide, simulate
+    from lacunet.simulation.simulate import hide, sample, simulate
     from lacunet.statistics.gather import Statistics
     from lacunet.structure.cpdag import compare_structures, to_cpdag
     from lacunet.structure.learn import learn_structure
@@ -196,7 +195,7 @@ _HOME_OF = {
     "query": "inference.query",
     "read_network": "formats.files",
     "read_result": "estimate.result",
-    "sample": "simulation.sampling",
+    "sample": "simulation.simulate",
     "sensitivity": "diagnosis.sensitivity",
     "simulate": "simulation.simulate",
     "to_cpdag": "structure.cpdag",

@@ -15,6 +15,7 @@ from lacunet.completion.rows import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.imputation.draws import parameter_draws
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.simulation.sampling import sample
 
 CHAIN = lc.Network(
     {name: ["0", "1"] for name in "ABC"},
@@ -26,7 +27,7 @@ CHAIN = lc.Network(
 def _rows(number: int, share: float, seed: int) -> EncodedTable:
     """B and C are missing, each in a share of the rows that is larger where A is 1."""
     rng = np.random.default_rng([number, round(100 * share), seed])
-    columns = dict(lc.sample(CHAIN, number, rng).columns)
+    columns = dict(sample(CHAIN, number, rng).columns)
     for name in "BC":
         odds = np.where(columns["A"] == 1, min(1.15 * share, 0.97), 0.85 * share)
         columns[name] = np.where(rng.random(number) < odds, 2, columns[name]).astype(np.uint8)

@@ -24,7 +24,7 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.generators import random_network
-from lacunet.simulation.sampling import SimulationError
+from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import Library, Simulation, hide_cells, simulate
 from strategies import networks
 
@@ -199,6 +199,16 @@ FRAMES = {
     "polars": pl.DataFrame,
     "arrow": pa.table,
 }
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_a_sample_is_a_dataframe_of_the_rows_that_are_drawn(library: Library) -> None:
+    frame = lc.sample(RAIN, 50, rng=3, library=library)
+    assert type(frame).__module__.split(".")[0] in (library, f"py{library}")
+    assert list(nw.from_native(frame, eager_only=True).columns) == list(RAIN.variables)
+    codes, drawn = read_table(frame, RAIN), sample(RAIN, 50, np.random.default_rng(3))
+    for name in RAIN.variables:
+        np.testing.assert_array_equal(codes.columns[name], drawn.columns[name])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])

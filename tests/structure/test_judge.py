@@ -15,6 +15,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.inference.engine import engine_of
 from lacunet.simulation.generators import random_network
+from lacunet.simulation.sampling import sample
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.cpdag import topological
 from lacunet.structure.gains import Gains
@@ -38,7 +39,7 @@ def dag_of(network: lc.Network) -> Dag:
 
 def hidden(network: lc.Network, rows: int, rng: np.random.Generator, share: float) -> EncodedTable:
     """Rows of which some variables are incomplete, the others never."""
-    whole = lc.sample(network, rows, rng)
+    whole = sample(network, rows, rng)
     columns = {}
     for name, column in whole.columns.items():
         rate = share * (rng.random() < 0.7)

@@ -21,6 +21,7 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
+from lacunet.simulation.sampling import sample
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import Judge
 from lacunet.structure.knowledge import constraints_of
@@ -31,7 +32,7 @@ ASIA = lc.example("asia")
 
 def incomplete(network: lc.Network, rows: int, seed: int, share: float = 0.1) -> EncodedTable:
     rng = np.random.default_rng(seed)
-    table = lc.sample(network, rows, rng)
+    table = sample(network, rows, rng)
     columns = {name: column.copy() for name, column in table.columns.items()}
     for name, column in columns.items():
         column[rng.random(rows) < share] = table.cardinality_of[name]
@@ -108,7 +109,7 @@ def test_rows_in_parts_give_the_network_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_complete_rows_need_no_rounds() -> None:
-    table = lc.sample(ASIA, 5_000, np.random.default_rng(2))
+    table = sample(ASIA, 5_000, np.random.default_rng(2))
     found = lc.learn_structure(table, ASIA.states_of, strengths=0)
     assert found.missingness is None
     assert len(found.trace) == 1
@@ -124,7 +125,7 @@ def test_the_closed_form_does_not_iterate() -> None:
 
 
 def test_mechanisms_are_learned() -> None:
-    complete = lc.sample(ASIA, 3_000, np.random.default_rng(4))
+    complete = sample(ASIA, 3_000, np.random.default_rng(4))
     columns = {name: column.copy() for name, column in complete.columns.items()}
     rate = np.where(columns["smoke"] == 0, 0.6, 0.1)
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
@@ -398,7 +399,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         if stage == "search" and done:
             raise KeyboardInterrupt
 
-    rows = lc.sample(ASIA, 1_000, np.random.default_rng(3))
+    rows = sample(ASIA, 1_000, np.random.default_rng(3))
     found = lc.learn_structure(rows, ASIA.states_of, progress=interrupting)
     whole = lc.learn_structure(rows, ASIA.states_of)
     assert found.ended == "interrupted"
@@ -642,7 +643,7 @@ def test_what_the_columns_seem_to_say_is_a_warning() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
     rng = np.random.default_rng(8)
-    whole = lc.sample(ASIA, 600, rng)
+    whole = sample(ASIA, 600, rng)
     columns = {
         name: np.where(rng.random(600) < missing, whole.cardinality_of[name], own)
         for name, own in whole.columns.items()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import LacunetError
-from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.hints import with_hints
-from lacunet.model.network import Cpt, FloatArray
-from lacunet.randomness import generator
+from lacunet.model.network import Cpt, FloatArray, Network
 
 
 class SimulationError(LacunetError):
@@ -58,24 +55,8 @@ def check_beta(shapes: tuple[float, float]) -> None:
 BLOCK = 32_768
 
 
-@with_hints
-def sample(
-    network: AnyNetwork, rows: int, rng: np.random.Generator | int | None = None
-) -> EncodedTable:
-    """Draw complete rows from a network.
-
-    Parameters
-    ----------
-    network
-        A network with CPTs, a result of learning, or the path or name of one.
-    rows
-        The number of rows.
-    rng
-        Where the randomness comes from; one seed gives one table, None another one each time.
-
-    Returns
-    -------
-    The rows, over the network's variables in their order; nothing is missing.
+def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
+    """The codes of complete rows drawn from a network, its variables in their order.
 
     Raises
     ------
@@ -84,15 +65,15 @@ def sample(
 
     Examples
     --------
-    >>> from lacunet.model.network import Network
     >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
-    network = as_network(network)
+    if isinstance(rows, bool) or not isinstance(rows, Integral):
+        raise SimulationError(f"the number of rows is {rows!r}.", "give a whole number.")
     check_least("the number of rows", 0, rows)
     cpts = [network.cpt(name) for name in network.order]
-    columns = draw_columns(cpts, {}, rows, generator(rng))
+    columns = draw_columns(cpts, {}, rows, rng)
     in_order = {name: columns[name] for name in network.variables}
     return EncodedTable.of(network.cardinality_of, in_order)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -19,9 +18,10 @@ from lacunet.model.labelled import library_named
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import SELECTION, named
 from lacunet.randomness import generator
+from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.sampling import SimulationError, draw_columns, sample
+from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted
 
 
@@ -140,16 +140,57 @@ class Simulation:
         complete
             The rows before anything was hidden.
         """
-        rows = to_arrow(self.complete if complete else self.table, self.network)
-        if library == "arrow":
-            return rows
-        if library not in ("pandas", "polars"):
-            raise SimulationError(
-                f"there is no kind of dataframe called {library!r}.",
-                "choose among 'pandas', 'polars' and 'arrow'.",
-            )
-        module = library_named(library)
-        return rows.to_pandas() if library == "pandas" else module.from_arrow(rows)
+        return _frame(self.complete if complete else self.table, self.network, library)
+
+
+def _frame(table: EncodedTable, network: Network, library: Library) -> Any:
+    """The rows as a dataframe of a library."""
+    rows = to_arrow(table, network)
+    if library == "arrow":
+        return rows
+    if library not in ("pandas", "polars"):
+        raise SimulationError(
+            f"there is no kind of dataframe called {library!r}.",
+            "choose among 'pandas', 'polars' and 'arrow'.",
+        )
+    module = library_named(library)
+    return rows.to_pandas() if library == "pandas" else module.from_arrow(rows)
+
+
+@with_hints
+def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = "pandas") -> Any:
+    """Draw complete rows from a network.
+
+    Parameters
+    ----------
+    network
+        A network with CPTs, a result of learning, or the path or name of one.
+    rows
+        The number of rows.
+    rng
+        Where the randomness comes from, or a seed; one seed gives one table, None another one
+        each time.
+    library
+        "pandas", "polars", or "arrow" for a PyArrow table.
+
+    Returns
+    -------
+    A dataframe with a column for each variable, in the network's order. Columns are categorical,
+    with all states; nothing is missing.
+
+    Raises
+    ------
+    NetworkError
+        The network has no CPTs.
+
+    Examples
+    --------
+    >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
+    >>> sample(coin, 3, rng=0)["Coin"].tolist()
+    ['tail', 'tail', 'tail']
+    """
+    network = as_network(network)
+    return _frame(sampling.sample(network, rows, generator(rng)), network, library)
 
 
 @with_hints
@@ -188,11 +229,9 @@ def simulate(
     [0, 100]
     """
     network = as_network(network)
-    if isinstance(rows, bool) or not isinstance(rows, Integral):
-        raise SimulationError(f"the number of rows is {rows!r}.", "give a whole number.")
     for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
-    complete = sample(network, rows, for_rows)
+    complete = sampling.sample(network, rows, for_rows)
     table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
     return Simulation(network, complete, table, missingness)
 
