@@ -12,6 +12,7 @@ import lacunet
 from lacunet.plots import cpt_heatmap
 
 ROWS = {name: ["yes", "no"] for name in lacunet.example("asia").variables} | {"smoke": [None, "no"]}
+WHOLE = lacunet.sample("asia", 5, rng=1)
 TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.learn(network, ROWS, "direct-mcar").network,
     lambda network: lacunet.count(network, ROWS, "direct-mcar").rows,
@@ -24,6 +25,7 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.diagnose(network, ROWS).conclusions,
     lambda network: str(lacunet.learn_missingness(network, ROWS)),
     lambda network: lacunet.sample(network, 5, 1)["lung"].tolist(),
+    lambda network: lacunet.hide(network, WHOLE, lacunet.MCAR(1, 0.5), rng=1),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),
     lambda network: cpt_heatmap(network, "lung").words,

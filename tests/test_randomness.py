@@ -21,7 +21,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
     "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
     "sample": lambda rng: lc.sample(ASIA, 20, rng),
-    "hide": lambda rng: lc.hide(WHOLE, ASIA, lc.MCAR(0.5, 0.3), rng),
+    "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng),
     "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng, proper=False)),
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
     "drift": lambda rng: str(lc.drift(COUNTED, COUNTED, rng=rng)),

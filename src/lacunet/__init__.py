@@ -235,7 +235,7 @@ _INSTEAD = {
         "lacunet.MissingnessGraph.parse(text, network).recover(...)",
     ),
     **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
-    **dict.fromkeys(("ampute", "mask"), "lacunet.hide(frame, network, lacunet.MCAR())"),
+    **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),
     **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
     "plots": "import lacunet.plots first",
     "sklearn": "import lacunet.sklearn first",

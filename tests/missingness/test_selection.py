@@ -240,7 +240,7 @@ def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:
     frame = pd.DataFrame(
         {"Age": ["young", "old"] * 20, "Ill": ["no"] * 40, "Test": ["0"] * 40, "id": range(40)}
     )
-    kept = lc.hide(frame, NETWORK, lc.MissingByGraph(graph, {"*": [0.0, 1.0]}), rng=0)
+    kept = lc.hide(NETWORK, frame, lc.MissingByGraph(graph, {"*": [0.0, 1.0]}), rng=0)
     assert kept["Age"].tolist() == ["young"] * 20
     assert kept["id"].tolist() == list(range(0, 40, 2))
 

@@ -20,7 +20,7 @@ from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.model.network import Network
+from lacunet.model.network import Network, NetworkError
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.generators import random_network
@@ -246,7 +246,7 @@ def test_values_of_ones_own_rows_are_hidden_and_nothing_else_changes(library: st
     frame = FRAMES[library]({**complete, "day": list(range(60))})
     graph = lc.MissingnessGraph.parse("Rain -> R[Wet]", RAIN)
     missing = lc.MissingByGraph(graph, {"Wet": [0.0, 1.0]})
-    hidden = lc.hide(frame, RAIN, missing, rng=3)
+    hidden = lc.hide(RAIN, frame, missing, rng=3)
     assert type(hidden) is type(frame)
     rows = nw.from_native(hidden, eager_only=True)
     for name in ("Rain", "Sprinkler", "day"):
@@ -263,7 +263,7 @@ def test_values_of_ones_own_rows_are_hidden_and_nothing_else_changes(library: st
 def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
     dice = Network({"Die": ["1", "2", "3"]})
     frame = pd.DataFrame({"Die": [1, 2, 3] * 20})
-    hidden = lc.hide(frame, dice, lc.MCAR(1, 0.5), rng=0)
+    hidden = lc.hide(dice, frame, lc.MCAR(1, 0.5), rng=0)
     read = read_table(hidden, dice)
     shown = read.is_shown(["Die"])
     assert 0 < shown.sum() < 60
@@ -273,14 +273,19 @@ def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
 def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
     complete = lc.simulate(RAIN, 60, rng=49).frame("arrow", complete=True)
     kinds = [complete, complete.to_pandas(), pl.from_arrow(complete)]
-    tables = [read_table(lc.hide(one, RAIN, lc.MAR(0.4, 2), rng=5), RAIN) for one in kinds]
+    tables = [read_table(lc.hide(RAIN, one, lc.MAR(0.4, 2), rng=5), RAIN) for one in kinds]
     for other in tables[1:]:
         np.testing.assert_array_equal(tables[0].columns["Wet"], other.columns["Wet"])
 
 
+def test_a_dataframe_before_the_network_is_refused() -> None:
+    with pytest.raises(NetworkError, match=r"not DataFrame.*\n.*the network comes first"):
+        lc.hide(lc.sample(RAIN, 5), RAIN, lc.MCAR(), rng=0)
+
+
 def test_only_a_dataframe_has_values_to_hide() -> None:
     with pytest.raises(SimulationError, match="str is not a dataframe"):
-        lc.hide("rows.csv", RAIN, lc.MCAR(), rng=0)
+        lc.hide(RAIN, "rows.csv", lc.MCAR(), rng=0)
 
 
 def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:

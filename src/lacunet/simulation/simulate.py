@@ -238,18 +238,18 @@ def simulate(
 
 @with_hints
 def hide(
-    frame: Any, network: AnyNetwork, missing: Missing | MissingnessGraph, rng: Seed = None
+    network: AnyNetwork, frame: Any, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:
     """Hide values of your own complete rows.
 
     Parameters
     ----------
-    frame
-        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What
-        the mechanisms look at must be shown in every row.
     network
         Owns the names and the states of the variables; CPTs are needed only where ``missing``
         has hidden causes of variables.
+    frame
+        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What
+        the mechanisms look at must be shown in every row.
     missing
         How values go missing, as for `simulate`.
     rng
@@ -263,6 +263,8 @@ def hide(
 
     Raises
     ------
+    NetworkError
+        What comes first is not a network.
     SimulationError
         A variable that a mechanism looks at is missing somewhere already.
     DataError
@@ -273,13 +275,14 @@ def hide(
     >>> import polars as pl
     >>> from lacunet.simulation.at_random import MCAR
     >>> network = Network({"Rain": ["no", "yes"]})
-    >>> hide(pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), network, MCAR(1, 1)).rows()
+    >>> hide(network, pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), MCAR(1, 1)).rows()
     [(None, 1), (None, 2)]
     """
     import narwhals as nw
 
     from lacunet.data.read import read_table
 
+    network = as_network(network)
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -287,7 +290,6 @@ def hide(
             f"{type(frame).__name__} is not a dataframe.",
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
-    network = as_network(network)
     for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     table = hide_cells(read_table(frame, network), missingness, for_hiding)
