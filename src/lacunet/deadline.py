@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
+from numbers import Real
 from time import monotonic
+
+from lacunet.errors import LacunetError
 
 Clock = Callable[[], float]  # seconds since whenever
 
@@ -40,6 +43,19 @@ class Deadline:
         """So many seconds from now; None for never."""
         clock = _clock.get()
         return NEVER if seconds is None else cls(clock() + seconds, clock)
+
+    @classmethod
+    def asked(cls, time_limit: float | None) -> Deadline:
+        """The moment that a user's time limit leads to.
+
+        Raises
+        ------
+        LacunetError
+            The limit is not a positive number.
+        """
+        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+            raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+        return cls.within(time_limit)
 
     def check(self) -> None:
         """Raise `OutOfTimeError` once the moment has passed."""

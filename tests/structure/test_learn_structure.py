@@ -595,7 +595,7 @@ def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
         assert deadline.left < 20
         raise OutOfTimeError
 
-    monkeypatch.setattr("lacunet.structure.mechanisms.learn_missingness", late)
+    monkeypatch.setattr("lacunet.structure.mechanisms.learned_graph", late)
     found = lc.learn_structure(TABLE, ASIA.states_of, time_limit=60.0, strengths=0)
     assert "no time to learn how values go missing" in " ".join(found.notes)
     assert found.missingness is None

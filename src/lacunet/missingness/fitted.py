@@ -5,7 +5,7 @@ that raises the penalised log-likelihood of :math:`R_i` most is added, one that 
 is taken out again, until nothing changes. A candidate that is itself missing at times is judged
 on the rows that show it. The penalty is that of BIC, half the logarithm of the rows for each
 parameter. Where many candidates are tried, some pass by chance: of 36 independent ones, at
-1,000 rows, one does in a quarter of all cases. So `learn_missingness` adds the logarithm of
+1,000 rows, one does in a quarter of all cases. So `learned_graph` adds the logarithm of
 the number of candidates for each parent (J. Chen and Z. Chen, "Extended Bayesian information
 criteria", 2008). For informed deletion the penalty is half that of BIC: there a parent too many
 costs variance, one too few costs bias.
@@ -273,7 +273,7 @@ class LearnedGraph(MissingnessGraph):
         return super().parts | {"origin_of": self.origin_of}
 
 
-def learn_missingness(
+def learned_graph(
     network: Network,
     table: EncodedTable,
     given: MissingnessGraph | None = None,

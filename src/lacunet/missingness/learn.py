@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 from lacunet.deadline import Deadline, OutOfTimeError
@@ -10,8 +9,7 @@ from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
-from lacunet.missingness import fitted
-from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph
+from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 
 
@@ -69,15 +67,13 @@ def learn_missingness(
     from lacunet.data.given import data_given
     from lacunet.statistics.observations import observations
 
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-        raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
-    deadline = Deadline.within(time_limit)
+    deadline = Deadline.asked(time_limit)
     network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
     with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
     try:
-        return fitted.learn_missingness(network, table, given, deadline)
+        return learned_graph(network, table, given, deadline)
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",

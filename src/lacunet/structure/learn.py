@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
-from numbers import Integral, Real
+from numbers import Integral
 from time import monotonic
 from typing import Any, Literal
 
@@ -249,8 +249,8 @@ def learn_structure(
     A -- B
     """
     progress = as_progress(progress)
-    _check(method, score, equivalent_size, time_limit, strengths)
-    began, deadline = monotonic(), Deadline.within(time_limit)
+    _check(method, score, equivalent_size, strengths)
+    began, deadline = monotonic(), Deadline.asked(time_limit)
     said = data_given(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
     )
@@ -351,7 +351,6 @@ def _check(
     method: str,
     score: str,
     equivalent_size: float,
-    time_limit: float | None,
     strengths: int | None,
 ) -> None:
     if method not in ("auto", "closed-form"):
@@ -360,8 +359,6 @@ def _check(
         raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
     if not 0 < equivalent_size < inf:
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-        raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
         raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
-from lacunet.missingness.fitted import LearnedGraph, learn_missingness
+from lacunet.missingness.fitted import LearnedGraph, learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 
@@ -65,7 +65,7 @@ def mechanisms_of(
         step = -(-table.rows // LEARNING_ROWS)
         rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
         try:
-            graph = learn_missingness(network, rows, deadline=soon)
+            graph = learned_graph(network, rows, deadline=soon)
         except OutOfTimeError:
             return LearnedMechanisms(None, notes=(NO_TIME,))
     elif isinstance(missingness, str | MissingnessGraph):
