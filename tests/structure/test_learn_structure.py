@@ -702,3 +702,22 @@ def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[
     if both < 20:
         more = _strength((0, 1), limits, {(0, 1): both + 1.0}, directed, 20)
         assert more.adjacent > there.adjacent
+
+
+def test_a_given_graph_stays_whole_over_the_learned_arcs() -> None:
+    rng = np.random.default_rng(3)
+    age = rng.integers(0, 2, 600)
+    first, second = (np.where(rng.random(600) < 0.2, 1 - age, age) for _ in range(2))
+    came = rng.random(600) < 0.5 + 0.4 * age
+    stayed = came & (rng.random(600) < 0.8)
+    data = {
+        "Age": age,
+        "First": [value if shown else None for value, shown in zip(first, came, strict=True)],
+        "Second": [value if shown else None for value, shown in zip(second, stayed, strict=True)],
+    }
+    text = "Age -> R[First]; First, R[First] -> R[Second]; R[Second] <= R[First]"
+    found = lc.learn_structure(data, missingness=text, strengths=0)
+    assert found.missingness is not None
+    assert found.missingness.network.edges == found.network.edges
+    assert found.missingness.monotone == (("Second", "First"),)
+    assert "R[Second] <= R[First]" in str(found.missingness)

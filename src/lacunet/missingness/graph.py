@@ -237,6 +237,10 @@ class MissingnessGraph(Drawing):
         hidden = {*self.latent, *latent}
         return type(self)(**self.parts | {"latent": hidden})
 
+    def over(self, network: Network) -> Self:
+        """The same mechanisms over another network of the variables."""
+        return type(self)(**self.parts | {"network": network})
+
     def recover(
         self,
         target: Iterable[str],

@@ -134,8 +134,7 @@ class Judge:
         """
         nodes = columns
         if graph is not None:
-            own = MissingnessGraph(columns, graph.causes, graph.hidden)
-            made = augmented(own, table.partially_observed)
+            made = augmented(graph.over(columns), table.partially_observed)
             rules = columns.not_asked_of
             nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
@@ -196,8 +195,7 @@ class Judge:
         own = tuple(tuple(sorted(parents)) for parents in dag)
         if self.graph is None:
             return own
-        network = network_of(self.columns, dag)
-        graph = MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+        graph = self.graph.over(network_of(self.columns, dag))
         whole = augmented(graph, self.table.partially_observed).network
         place = {name: at for at, name in enumerate(self.nodes.variables)}
         return own + tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
-from lacunet.missingness.fitted import LearnedGraph, learned_graph
+from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 
@@ -32,9 +32,7 @@ class LearnedMechanisms:
 
     def over(self, network: Network) -> MissingnessGraph | None:
         """The same mechanisms over a network with arcs."""
-        if isinstance(self.graph, LearnedGraph):
-            return LearnedGraph(network, self.graph.causes, self.graph.origin_of)
-        return self.graph and MissingnessGraph(network, self.graph.causes, self.graph.hidden)
+        return self.graph and self.graph.over(network)
 
     @property
     def to_judge(self) -> MissingnessGraph | None:
