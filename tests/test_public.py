@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx
+import pyarrow
 import pytest
 
 import lacunet
-from lacunet.plots import cpt_heatmap
+from lacunet.plots import cpt_heatmap, missing_patterns
 
 ROWS = {name: ["yes", "no"] for name in lacunet.example("asia").variables} | {"smoke": [None, "no"]}
 WHOLE = lacunet.sample("asia", 5, rng=1)
@@ -42,6 +44,85 @@ def test_a_network_is_given_as_itself_or_by_a_result_a_path_or_a_name(
     expected = str(asked(asia))
     for given in (has_network, "asia", str(tmp_path / "copy.json"), tmp_path / "copy.json"):
         assert str(asked(given)) == expected
+
+
+SURVEY = {
+    "Age": ["old", "young", "9", "old"] * 20,
+    "Ill": ["no", "yes", None, "yes"] * 20,
+    "Id": [f"p{row}" for row in range(80)],
+    "wt": [1.0, 2.0] * 40,
+}
+PATIENTS = {"Age": ["old", "young"] * 20, "Ill": ["no", "yes", None, "yes"] * 10}
+TAKE_EDGES: list[Callable[[Any], object]] = [
+    lambda network: lacunet.learn(network, SURVEY, "em", weight="wt", missing=9).network,
+    lambda network: lacunet.explain(network, SURVEY, "em", missing=9).families["Ill"].estimand,
+    lambda network: lacunet.diagnose(network, SURVEY, missing=9),
+    lambda network: lacunet.count(network, SURVEY, "direct-mcar", missing=9).rows,
+    lambda network: lacunet.worst_case(network, SURVEY, "Ill", missing=9).low.tolist(),
+    lambda network: lacunet.learn_missingness(network, SURVEY, missing=9),
+    lambda network: lacunet.sensitivity(network, SURVEY, "Ill", "yes", {}, "Ill", missing=9),
+    lambda network: missing_patterns(network, lacunet.Data(SURVEY, missing=9)).words,
+]
+
+
+@pytest.mark.filterwarnings("ignore:column 'Age'. taken as missing")
+@pytest.mark.parametrize("asked", TAKE_EDGES)
+def test_edges_beside_data_are_the_network_that_the_data_and_they_make(
+    asked: Callable[[Any], object],
+) -> None:
+    expected = str(asked(lacunet.Network.from_data(SURVEY, "Age -> Ill", missing=9)))
+    pairs = [("Age", "Ill")]
+    for edges in ("Age -> Ill", "[Age][Ill|Age]", pairs, networkx.DiGraph(pairs), {"Ill": ["Age"]}):
+        assert str(asked(edges)) == expected
+
+
+def test_a_string_that_names_a_file_is_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("Age -> Ill").write_text("no network")
+    with pytest.raises(lacunet.LacunetError, match="does not say which format"):
+        lacunet.learn("Age -> Ill", PATIENTS)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: lacunet.explain([("Age", "Ill")]),  # type: ignore[list-item]
+        lambda: lacunet.query([("Age", "Ill")], "Ill"),  # type: ignore[arg-type]
+        lambda: lacunet.learn("Age -> Ill", lacunet.count("Age -> Ill", PATIENTS)),
+        lambda: lacunet.learn([("Age", "Ill")], ["monday.stats", "tuesday.stats"]),
+    ],
+)
+def test_edges_without_rows_are_answered_with_the_network_they_make(
+    asked: Callable[[], object],
+) -> None:
+    with pytest.raises(lacunet.LacunetError, match=r"Network\.from_data\(data, edges\)"):
+        asked()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: lacunet.predict("Age -> Ill", PATIENTS, "Ill"),
+        lambda: lacunet.impute("Age -> Ill", PATIENTS),
+        lambda: lacunet.log_likelihood("Age -> Ill", PATIENTS),
+    ],
+)
+def test_edges_have_no_cpts_to_answer_by(asked: Callable[[], object]) -> None:
+    with pytest.raises(lacunet.LacunetError, match=r"no CPT.*\n.*lacunet\.learn"):
+        asked()
+
+
+def test_rows_in_place_of_edges_are_refused_as_what_they_are() -> None:
+    with pytest.raises(lacunet.LacunetError, match="a network is needed, not dict"):
+        lacunet.learn(PATIENTS, lacunet.example("asia"))
+
+
+def test_rows_that_can_be_read_only_once_do_not_say_states_too() -> None:
+    reader = pyarrow.table({name: PATIENTS[name] for name in ("Age", "Ill")}).to_reader()
+    with pytest.raises(lacunet.LacunetError, match="only once"):
+        lacunet.learn("Age -> Ill", reader)
 
 
 def test_what_is_not_a_network_is_refused_with_the_ways_to_give_one() -> None:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.given import data_given
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.figures import charts
 from lacunet.figures.charts import Estimate, Series
 from lacunet.figures.network import network_picture
 from lacunet.figures.shapes import Picture
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray
@@ -67,7 +68,7 @@ def _drawable_rows(cpt: Cpt, way_out: str) -> FloatArray:
     return rows
 
 
-def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
+def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Picture:
     """The commonest patterns of missing values, a column each, and how often each occurs.
 
     Parameters
@@ -79,7 +80,8 @@ def missing_patterns(network: AnyNetwork, data: Any, most: int = 14) -> Picture:
     """
     from lacunet.statistics.observations import missing_in_data
 
-    return charts.patterns(missing_in_data(data, as_network(network)), most)
+    given = data_given(data)
+    return charts.patterns(missing_in_data(given, as_network(network, given)), most)
 
 
 def em_trace(result: Result) -> Picture:

@@ -50,7 +50,6 @@ def test_weights_may_be_a_column_or_an_array() -> None:
     [
         ({"network": 5}, "a network is needed, not int"),
         ({"network": "rows.csv", "data": RAIN}, "the network comes first, then the data"),
-        ({"network": "Rain -> Wet"}, r"from_data\(data, 'Rain -> Wet'\)"),
         ({"data": RAIN}, "the data are a network"),
         ({"weights": "pop"}, "did you mean 'weight'?"),
         ({"method": 5}, "method is 5, but must be a method's name or a method"),

@@ -20,6 +20,7 @@ from lacunet.building.states import (
 )
 from lacunet.data.batches import matcher_of
 from lacunet.data.encode import ColumnEncoder
+from lacunet.data.errors import listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from
 from lacunet.data.skips import skips_of
@@ -190,9 +191,12 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         close = {name: close_to(name, columns) for name in absent}
         meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
         hint = f"did you mean {', '.join(meant)}? " if meant else ""
-        hidden = f"A hidden variable needs its states: states={{{absent[0]!r}: [...]}} (--states)."
+        hidden = (
+            "A hidden variable needs its states: lacunet.Network.from_data(data, edges, "
+            f"states={{{absent[0]!r}: [...]}}) (--states)."
+        )
         raise StatesError(
-            f"the edges name {absent}, but {label} has the columns {list(columns)}.",
+            f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or hint + hidden,
         )
 

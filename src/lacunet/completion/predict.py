@@ -101,13 +101,13 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
-    learned, network = network, as_network(network)
+    given = data_given(data, missing=missing).every_row()
+    learned, network = network, as_network(network, given)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:
         raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
     shares = _wants_shares(network, answers, unsupported)
-    given = data_given(data, missing=missing).every_row()
     asked = _AskedTargets(
         network=network,
         names=names,

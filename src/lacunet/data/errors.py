@@ -40,7 +40,12 @@ class DataError(LacunetError):
         return cls(f"{label} cannot be read: {str(reason).strip() or type(reason).__name__}.")
 
     @classmethod
-    def no_rows(cls, label: str) -> DataError:
+    def no_rows(cls, label: str, *, is_once: bool = False) -> DataError:
+        if is_once:
+            return cls(
+                f"{label} has no rows left: it can be read only once.",
+                "give a table, or the network in place of its edges.",
+            )
         return cls(f"{label} has no rows.", "look at what made it: a filter may leave nothing.")
 
     @classmethod

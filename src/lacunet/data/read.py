@@ -235,7 +235,8 @@ def read_notes(
         all of them.
     """
     if not read_report.given:
-        raise DataError.no_rows(reading.source.label)
+        is_once = any(part.is_once for part in reading.source.parts)
+        raise DataError.no_rows(reading.source.label, is_once=is_once)
     if not read_report.kept:
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     if read_report.replicate_sums is not None and not read_report.replicate_sums.all():

@@ -24,7 +24,7 @@ from lacunet.diagnosis.at_random import (
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
@@ -103,7 +103,7 @@ class Diagnosis:
 
 @with_hints
 def diagnose(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     weight: Any = None,
     *,
@@ -145,10 +145,10 @@ def diagnose(
     Values are not missing completely at random: Ill depends on Age.
     """
     progress = as_progress(progress)
-    network = as_network(network)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
+    network = as_network(network, data)
     budget = memory_budget(memory)
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()

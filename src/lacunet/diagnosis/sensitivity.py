@@ -21,7 +21,7 @@ from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import posed, state_named, states_seen
@@ -78,7 +78,7 @@ class Sensitivity:
 
 @with_hints
 def sensitivity(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     target: str,
     state: object,
@@ -144,15 +144,16 @@ def sensitivity(
     (0.5, 3.0)
     """
     progress = as_progress(progress)
-    network = as_network(network)
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    said_data = data_given(data, **said)
+    network = as_network(network, said_data)
     _check_options(method, threshold, groups, deltas)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
     setting = Setting(asked_prior, memory=budget, progress=progress)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
-    with observations(data_given(data, **said), network, budget, progress=progress) as rows:
+    with observations(said_data, network, budget, progress=progress) as rows:
         look = rows.look()
         folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)

@@ -17,7 +17,7 @@ from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
@@ -51,7 +51,7 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 
 @with_hints
 def count(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     method: str | Method = "auto",
     *,
@@ -100,7 +100,7 @@ def count(
     progress = as_progress(progress)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
     _refuse_counted(data)
-    given = as_network(network)
+    given = as_network(network, data)
     network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)

@@ -24,7 +24,7 @@ from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
 from lacunet.estimate.registry import default_prior, method_of
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
@@ -187,7 +187,7 @@ def _stage_lines(plan: Plan) -> list[str]:
 
 @with_hints
 def explain(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any = None,
     method: str | Method | None = None,
     prior: AskedPrior | None = None,
@@ -220,11 +220,12 @@ def explain(
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
     progress = as_progress(progress)
-    network = given = as_network(network)
     if data is not None:
         said = {"weight": weight, "counts": counts, "missing": missing}
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
+    network = given = as_network(network, data)
+    if data is not None:
         given = network.with_tables(None) if data.not_asked else network
         network = with_data_codes(given, data)
         method = method_counted_for(data) if method is None else method

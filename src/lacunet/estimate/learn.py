@@ -35,7 +35,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
@@ -61,7 +61,7 @@ SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 @with_hints
 def learn(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     method: str | Method | None = None,
     prior: AskedPrior | None = None,
@@ -83,8 +83,9 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at. Also a result of learning,
-        a file's path, or the name of a bundled network.
+        Structure and states; CPTs, if it has any, are ignored. Also a result of learning, a
+        file's path, or the name of a bundled network. Or edges, such as ``"Age -> Ill"`` or
+        ``[("Age", "Ill")]``: then the network is `Network.from_data` of the data and them.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
@@ -142,7 +143,7 @@ def learn(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
-    network = as_network(network)
+    network = as_network(network, data)
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)

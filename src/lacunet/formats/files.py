@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -41,7 +41,8 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 
 STATISTICS = ".stats"
 _OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
-_ARROW = re.compile("->|<-|→|←")
+# In a string that is not a file: an arrow, two statements, a block of DOT, a model string.
+_EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|^\s*\[")
 
 _CARRIES_ALL = "lacunet_json"
 _CARRIES_SUPPORT = ("bif", "xdsl")
@@ -61,25 +62,64 @@ class HasNetwork(Protocol):
 
 # Whatever says which network is meant: the last two are a file's path and a bundled network's name.
 AnyNetwork = Network | HasNetwork | os.PathLike[str] | str
+# Beside data, which say the states, also edges in any form that `Network.from_data` takes.
+NetworkOrEdges = AnyNetwork | Iterable[Any]
 
 
-def as_network(value: AnyNetwork) -> Network:
+def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
     """The network that is meant: itself, that of a result, in a file, or a bundled one.
+
+    Parameters
+    ----------
+    data
+        The `lacunet.Data` beside it, if there are any: edges in place of a network are then
+        those of `Network.from_data`.
 
     Raises
     ------
     NetworkError
         It is none of these.
     """
+    if data is not None and _is_edges(value) and not isinstance(data.source, Network):
+        _refuse_statistics(data.source)
+        return Network.from_data(data, value)
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
     if not isinstance(found, Network):
         raise NetworkError(
             f"a network is needed, not {type(value).__name__}.",
             "give a lacunet.Network, the result of lacunet.learn, a file's path or the name of a "
-            "bundled network; the network comes first, then the data.",
+            "bundled network; the network comes first, then the data. "
+            f"Edges need data that show the states: {_FROM_EDGES}.",
         )
     return found
+
+
+_FROM_EDGES = "lacunet.Network.from_data(data, edges)"
+
+
+def _is_edges(value: object) -> bool:
+    """Whether it may be edges: a text of them that names no file, or what holds them."""
+    if isinstance(value, str):
+        return not os.path.exists(value) and _EDGES.search(value) is not None
+    if isinstance(value, os.PathLike) or isinstance(getattr(value, "network", value), Network):
+        return False
+    return isinstance(value, Iterable) and not hasattr(value, "columns")  # as tables have
+
+
+def _refuse_statistics(source: object) -> None:
+    """Refuse to look for states where the rows are counted already."""
+    names = source if isinstance(source, list | tuple) else [source]
+    is_file = any(str(own).endswith(STATISTICS) for own in names if _is_name(own))
+    if is_file or type(source).__name__ == "Statistics":
+        raise NetworkError(
+            "edges are given with statistics, which were counted for a network.",
+            f"give that network; it was made from the rows: {_FROM_EDGES}.",
+        )
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | os.PathLike)
 
 
 @with_hints
@@ -257,7 +297,7 @@ def _format_of(name: str) -> str:
 
 def _refuse_edges(text: str) -> None:
     """Refuse edges in place of a network, whose states they do not say."""
-    if _ARROW.search(text):
+    if _EDGES.search(text):
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
             f"the data say the states: lacunet.Network.from_data(data, {text!r}) (on the command "

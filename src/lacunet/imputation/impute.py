@@ -106,10 +106,11 @@ def impute(
     >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
     {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
     """
-    learned, network = network, as_network(network)
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
-    given = held_data(data_given(data, missing=missing).every_row())
+    given = data_given(data, missing=missing).every_row()
+    learned, network = network, as_network(network, given)
+    given = held_data(given)
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:

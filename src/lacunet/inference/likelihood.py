@@ -82,8 +82,8 @@ def log_likelihood(
     from lacunet.data.read import ReadReport
     from lacunet.statistics.observations import observations
 
-    network, budget = as_network(network), memory_budget(memory)
     given = data_given(data, weight=weight, counts=counts, missing=missing)
+    network, budget = as_network(network, given), memory_budget(memory)
     with observations(given, network, budget) as rows:
         found, before, read_report = 0.0, 0, ReadReport()
         for table in rows.tables(read_report):

@@ -6,7 +6,7 @@ from typing import Any
 
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
@@ -15,7 +15,7 @@ from lacunet.missingness.graph import MissingnessGraph
 
 @with_hints
 def learn_missingness(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     weight: Any = None,
     given: MissingnessGraph | None = None,
@@ -68,9 +68,9 @@ def learn_missingness(
     from lacunet.statistics.observations import observations
 
     deadline = Deadline.asked(time_limit)
-    network = as_network(network)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    with observations(data_given(data, **said), network, memory_budget(memory)) as rows:
+    data = data_given(data, weight=weight, counts=counts, missing=missing)
+    network = as_network(network, data)
+    with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
     try:
         return learned_graph(network, table, given, deadline)

@@ -20,7 +20,7 @@ from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.skips import allowed_states
 from lacunet.errors import LacunetError
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
@@ -57,7 +57,7 @@ class WorstCase:
 
 @with_hints
 def worst_case(
-    network: AnyNetwork,
+    network: NetworkOrEdges,
     data: Any,
     target: str | Sequence[str],
     given: str | Sequence[str] = (),
@@ -99,7 +99,10 @@ def worst_case(
     >>> low.tolist(), high.tolist()
     ([0.375, 0.125], [0.875, 0.625])
     """
-    network = as_network(network)
+    said = {"weight": weight, "counts": counts, "missing": missing}
+    said |= {"strata": strata, "cluster": cluster}
+    said_data = data_given(data, **said)
+    network = as_network(network, said_data)
     left = (target,) if isinstance(target, str) else tuple(target)
     right = (given,) if isinstance(given, str) else tuple(given)
     scope: Scope = (*right, *left)
@@ -107,9 +110,6 @@ def worst_case(
         raise LacunetError(f"the bounds need different variables, at least one target: {scope}.")
     for name in scope:
         network.known(name)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
-    said_data = data_given(data, **said)
     with observations(said_data, network, memory_budget(memory)) as rows:
         look = rows.look()
         folds = folds_of(None, 0, 0, look.units)
