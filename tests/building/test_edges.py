@@ -22,7 +22,7 @@ DIAMOND = {"B": ("A",), "C": ("A",), "D": ("B", "C")}
     [
         [("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")],
         "A -> B; A -> C; B -> D; C -> D",
-        "A -> B, C -> D",
+        "A -> {B, C} -> D",
         "A → B ⟶ D\nA --> C ==> D  # the other way round",
         "B <- A -> C\n  -> D; D ← B",
         "[A][B|A][C|A][D|B:C]",
@@ -85,6 +85,14 @@ def test_columns_with_numbers_for_names_become_strings() -> None:
         (nx.Graph([("A", "B")]), "undirected"),
         ([("A", "B", "C")], r"\('A', 'B', 'C'\) is not an edge"),
         ({"B": "AB"}, "as the string 'AB', not as a list"),
+        (
+            "Age -> Ill, Smoker -> Test",
+            r"column 11: .* two ways(?s:.)*'Age -> Ill; Smoker -> Test'.*"
+            r"'Age -> Ill; Age -> Smoker; Ill -> Test; Smoker -> Test'",
+        ),
+        ("A <- B, C -> D <- E", r"'A <- B; C -> D; D <- E'.*'A <- B; A <- C; B -> D; C -> D; D"),
+        ('A -> "b c", D, E -> F', r"""'A -> "b c", D; E -> F'"""),
+        ("digraph { A -> B, C -> D }", "two ways"),
         (5, "int does not describe edges"),
         ("Age,Disease\nDisease,Test", "line 1, column 1: there is no arrow"),
         (pd.DataFrame({"from": ["A"], "to": ["B"]}), "DataFrame does not describe edges"),

@@ -102,6 +102,11 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("R_Income", r"line 1, column 8: an arrow is missing"),
         ("Age -> R_Income", r"no variable 'R_Income'.\nHint: did you mean R\[Income\]\?"),
         ("R(Income) -> R[Job]", r"'R\(Income\)'.\nHint: did you mean R\[Income\]\?"),
+        (
+            "Age -> R[Job], Job -> R[Income]",
+            r"column 14: .* two ways(?s:.)*'Age -> R\[Job\]; Job -> R\[Income\]'.*"
+            r"'Age -> R\[Job\]; Age -> Job; R\[Job\] -> R\[Income\]; Job -> R\[Income\]'",
+        ),
         ("", r"the missingness graph is empty.\nHint: name at least one mechanism"),
         ("# R[Age]\n;", r"the missingness graph is empty"),
         ("Age", r"line 1, column 3: an arrow is missing"),

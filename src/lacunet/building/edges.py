@@ -4,6 +4,7 @@ r"""Edges, in the languages that people write them in.
 
     Age -> Disease; Disease -> Test          # statements end with a line or with ;
     Smoking, Age -> Cancer -> Death          # several parents, chains
+    Age -> {Cough, Fever} -> Visit           # a chain through both
     "Place, of birth" → Job; Job ← Age       # quotes where needed, arrows of any look
     Sex                                      # a variable without edges
     digraph { A -> {B C} [color=red] }       # DOT
@@ -25,7 +26,7 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import Token, Written
+from lacunet.model.nodes import AMBIGUOUS, Token, Written, both_readings
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 
@@ -156,7 +157,7 @@ def _model_string(text: str) -> Iterator[Step]:
 
 
 def _statements(text: str, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
-    written = Written("edges", text, lambda problem: EdgesError(problem, HINT))
+    written = Written("edges", text, lambda problem, hint: EdgesError(problem, hint or HINT))
     tokens = list(written.tokens(_TOKEN, start, end))
     for kind, sign, at in tokens:
         if kind in _REFUSED:
@@ -214,12 +215,26 @@ def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> I
             part.append(token)
     end = arrows[-1] if arrows else statement[0]
     groups.append(_group(part, end, written, in_block=in_block))
+    if comma := _comma_between_arrows(statement):
+        signs = ["->" if arrow.kind == "right" else "<-" for arrow in arrows]
+        raise written.wrong(AMBIGUOUS, comma.at, both_readings(groups, signs))
     if not arrows:
         if len(groups[0]) > 1 and not in_block:
             raise written.wrong("there is no arrow between these variables", statement[0].at)
         yield from (((), [name]) for name in groups[0])
     for arrow, (one, two) in zip(arrows, pairwise(groups), strict=True):
         yield (one, two) if arrow.kind == "right" else (two, one)
+
+
+def _comma_between_arrows(statement: Sequence[Token]) -> Token | None:
+    """The first comma between two arrows; within braces it is clear that all of them are meant."""
+    arrows = [at for at, token in enumerate(statement) if token.kind in ("right", "left")]
+    depth = 0
+    for token in statement[arrows[0] : arrows[-1]] if arrows else ():
+        depth += (token.kind == "open") - (token.kind == "close")
+        if token.kind == "comma" and not depth:
+            return token
+    return None
 
 
 def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: bool) -> list[str]:

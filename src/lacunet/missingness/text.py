@@ -20,7 +20,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.model.nodes import BARE_NAME, Mechanism, Node, Token, Written, named
+from lacunet.model.nodes import (
+    AMBIGUOUS,
+    BARE_NAME,
+    Mechanism,
+    Node,
+    Token,
+    Written,
+    both_readings,
+    named,
+)
 
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
@@ -97,13 +106,20 @@ def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> 
         if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
             raise written.wrong("an arrow is missing after this", tokens[at].at - 1)
         yield from (Statement((node,), "", ()) for node in left)
+    first_arrow, found = tokens[at].at, []
     while tokens[at].kind != "end":
         if tokens[at].kind != "arrow":
             raise written.wrong("an arrow -> or <->, or <= was expected", tokens[at].at)
         arrow = ARROWS[tokens[at].text]
         right, at = _nodes(tokens, at + 1, written)
-        yield Statement(left, arrow, right)
+        found.append(Statement(left, arrow, right))
         left = right
+    if any(len(own.left) > 1 for own in found[1:]):
+        groups = [found[0].left, *(own.right for own in found)]
+        commas = [token.at for token in tokens if token.kind == "comma" and token.at > first_arrow]
+        hint = both_readings(groups, [own.arrow for own in found])
+        raise written.wrong(AMBIGUOUS, commas[0], hint)
+    yield from found
 
 
 def _nodes(tokens: list[Token], at: int, written: Written) -> tuple[tuple[Node, ...], int]:

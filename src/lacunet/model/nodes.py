@@ -7,8 +7,9 @@ of missingness graphs, are read token by token.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from lacunet.errors import LacunetError
@@ -67,7 +68,7 @@ class Written:
 
     name: str
     text: str
-    error: Callable[[str], LacunetError]
+    error: Callable[[str, str], LacunetError]  # of a problem and a hint
 
     def tokens(
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
@@ -83,11 +84,39 @@ class Written:
                 yield token
             at += len(token.text)
 
-    def wrong(self, problem: str, at: int) -> LacunetError:
+    def wrong(self, problem: str, at: int, hint: str = "") -> LacunetError:
         """What to raise: the problem, with its line, column and a mark below the place."""
         begin = self.text.rfind("\n", 0, at) + 1
         line, shown = self.text.count("\n", 0, at) + 1, self.text[begin:].split("\n", 1)[0]
         return self.error(
             f"{self.name}, line {line}, column {at - begin + 1}: {problem}.\n"
-            f"  {shown}\n  {' ' * (at - begin)}^"
+            f"  {shown}\n  {' ' * (at - begin)}^",
+            hint,
         )
+
+
+AMBIGUOUS = "a comma between two arrows can be read in two ways"
+
+
+def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> str:
+    """What to write for each reading of a chain of groups of nodes that lists some in its middle.
+
+    Examples
+    --------
+    >>> print(both_readings([["A"], ["B", "C"], ["D"]], ["->", "->"]))
+    for separate edges write 'A -> B; C -> D'; for a chain 'A -> B; A -> C; B -> D; C -> D'.
+    """
+    texts = [[named(node) for node in own] for own in groups]
+    heads = [own[-1:] if at and len(own) > 1 else own for at, own in enumerate(texts[:-1])]
+    tails = [own[:-1] if len(own) > 1 else own for own in texts[1:-1]] + [texts[-1]]
+    apart = [
+        f"{', '.join(one)} {arrow} {', '.join(two)}"
+        for one, arrow, two in zip(heads, arrows, tails, strict=True)
+    ]
+    chain = [
+        f"{one} {arrow} {two}"
+        for (left, right), arrow in zip(pairwise(texts), arrows, strict=True)
+        for one in left
+        for two in right
+    ]
+    return f"for separate edges write '{'; '.join(apart)}'; for a chain '{'; '.join(chain)}'."
