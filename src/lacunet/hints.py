@@ -6,7 +6,7 @@ name is told ours, behind the words of Python: an error stays an AttributeError 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -68,17 +68,28 @@ def with_hints(function: Function) -> Function:
     draw() got an unexpected keyword argument 'seed'
     Hint: did you mean 'rng'? it takes rows; optional: rng.
     """
+    return with_hints_by(lambda _args, _named: "")(function)
 
-    @wraps(function)
-    def called(*args: Any, **named: Any) -> Any:
-        try:
-            return function(*args, **named)
-        except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                error.add_note(f"Hint: {_taken(function, named)}")  # it never began
-            raise
 
-    return called  # type: ignore[return-value]
+def with_hints_by(
+    guess: Callable[[Sequence[Any], Mapping[str, Any]], str],
+) -> Callable[[Function], Function]:
+    """As `with_hints`; ``guess`` says of the arguments given what to write instead, or nothing."""
+
+    def decorated(function: Function) -> Function:
+        @wraps(function)
+        def called(*args: Any, **named: Any) -> Any:
+            try:
+                return function(*args, **named)
+            except TypeError as error:
+                has_begun = error.__traceback__ is None or error.__traceback__.tb_next is not None
+                if not has_begun:
+                    error.add_note(f"Hint: {guess(args, named) or _taken(function, named)}")
+                raise
+
+        return called  # type: ignore[return-value]
+
+    return decorated
 
 
 def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
@@ -49,12 +49,29 @@ def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
     assert np.isnan(found.difference.low)
 
 
+def test_two_variables_in_a_row_are_answered_with_the_calls_for_both_directions() -> None:
+    with pytest.raises(TypeError) as refused:
+        lc.effect(NETWORK, "X", "Y")  # type: ignore[misc]
+    (note,) = refused.value.__notes__
+    assert "the effect of X on Y write effect(result, 'Y', do='X')" in note
+    assert "effect(result, 'X', do='Y')" in note
+
+
+def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
+    with pytest.warns(LacunetWarning, match=r"effect of Y on X is zero .*'Y', do='X'"):
+        (found,) = lc.effect(NETWORK, "X", do="Y").contrasts
+    assert found.difference.value == pytest.approx(0)
+    graph = MissingnessGraph.parse("R[Z]; R[X]", NETWORK)
+    with pytest.warns(LacunetWarning, match="is zero by the network"):
+        lc.effect(graph, "Z", do="Y", data=frame_of(200, 3))
+
+
 def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
-    (found,) = lc.effect(NETWORK, "Y", "X", {"Z": "b"}, reference="yes").contrasts
+    (found,) = lc.effect(NETWORK, "Y", do="X", given={"Z": "b"}, reference="yes").contrasts
     assert (found.state, found.reference) == ("no", "yes")
     assert found.difference.value == pytest.approx(0.5 - 0.7)
     with pytest.raises(LacunetError, match="'maybe'"):
-        lc.effect(NETWORK, "Y", "X", reference="maybe")
+        lc.effect(NETWORK, "Y", do="X", reference="maybe")
 
 
 def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
@@ -65,14 +82,22 @@ def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
     rows = lc.simulate(network, 500, hidden, np.random.default_rng(1)).table
     result = lc.learn(network, rows, "mgraph", missingness=graph)
     for source, data in ((result, None), (graph, rows)):
-        asked = lc.effect(source, "Y", "X", {"Z": "1"}, data=data, reference="1", outcome="0")
+        asked = lc.effect(
+            source, "Y", do="X", given={"Z": "1"}, data=data, reference="1", outcome="0"
+        )
         for state in (1, 1.0, np.int64(1)):
             same = lc.effect(
-                source, "Y", "X", {"Z": state}, data=data, reference=state, outcome=state - 1
+                source,
+                "Y",
+                do="X",
+                given={"Z": state},
+                data=data,
+                reference=state,
+                outcome=state - 1,
             )
             assert (same.title, same.contrasts) == (asked.title, asked.contrasts)
-        not_seen = lc.effect(source, "Y", "X", {"Z": None}, data=data)
-        assert str(not_seen) == str(lc.effect(source, "Y", "X", data=data))
+        not_seen = lc.effect(source, "Y", do="X", given={"Z": None}, data=data)
+        assert str(not_seen) == str(lc.effect(source, "Y", do="X", data=data))
         refused: list[dict[str, Any]] = [
             {"given": ["Z"]},
             {"given": {"Z": 2}},
@@ -82,14 +107,14 @@ def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
         ]
         for wrong in refused:
             with pytest.raises(LacunetError):
-                lc.effect(source, "Y", "X", data=data, **wrong)
+                lc.effect(source, "Y", do="X", data=data, **wrong)
 
 
 def test_a_graph_and_a_result_give_nearly_the_same_effect_with_intervals() -> None:
     rows = rows_of(4000, 1)
     result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, prior=1)
-    by_result = lc.effect(result, "Y", "X").contrasts[0]
-    by_graph = lc.effect(GRAPH, "Y", "X", data=rows).contrasts[0]
+    by_result = lc.effect(result, "Y", do="X").contrasts[0]
+    by_graph = lc.effect(GRAPH, "Y", do="X", data=rows).contrasts[0]
     for one, two in zip(by_result[3:], by_graph[3:], strict=True):
         assert one.value == pytest.approx(two.value, rel=0.05)
         assert one.high - one.low == pytest.approx(two.high - two.low, rel=0.25)
@@ -105,7 +130,7 @@ def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
         rows["Y"] += [y] * count
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
-    found = lc.effect(result, "Y", "X")
+    found = lc.effect(result, "Y", do="X")
     (contrast,) = found.contrasts
     assert found.interval is not None
     (low0, high0), (low1, high1) = found.interval[:, 1]
@@ -116,7 +141,7 @@ def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
 
 
 def test_an_effect_prints_as_a_table_and_gives_a_frame() -> None:
-    found = lc.effect(GRAPH, "Y", "X", data=rows_of(1000, 2))
+    found = lc.effect(GRAPH, "Y", do="X", data=rows_of(1000, 2))
     text = str(found)
     assert text.startswith("P(Y | do(X))\ndo(X)")
     assert "odds ratio" in text
@@ -152,7 +177,7 @@ def test_three_outcomes_and_three_doses_are_all_compared() -> None:
         {"Y": ["D"]},
         {"D": [0.2, 0.3, 0.5], "Y": [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.1, 0.8]]},
     )
-    found = lc.effect(network, "Y", "D").contrasts
+    found = lc.effect(network, "Y", do="D").contrasts
     assert len(found) == 6
     assert {one.reference for one in found} == {"0"}
 
@@ -160,9 +185,9 @@ def test_three_outcomes_and_three_doses_are_all_compared() -> None:
 def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() -> None:
     hidden = MissingnessGraph.parse("X <-> Y; Y -> R[Z]; Z -> R[X]", NETWORK)
     with pytest.raises(NotRecoverableError, match="not recoverable"):
-        lc.effect(hidden, "Y", "X", data=rows_of(100, 0))
+        lc.effect(hidden, "Y", do="X", data=rows_of(100, 0))
     with pytest.raises(LacunetError, match="not what it is"):
-        lc.effect(GRAPH, "Y", "X")
+        lc.effect(GRAPH, "Y", do="X")
 
 
 @pytest.mark.parametrize("do", [["X"], {"X": "yes"}, None])
@@ -176,7 +201,9 @@ def test_a_stratum_in_which_nobody_was_treated_backs_off_and_says_so() -> None:
     graph = MissingnessGraph.parse("X, Y -> R[Z]; Z -> R[X]; R[Y]", network)
     ill_of = {("a", "no"): 2, ("a", "yes"): 4, ("b", "no"): 5, ("b", "yes"): 8, ("c", "no"): 1}
     rows = [[z, x, y] for (z, x), n in ill_of.items() for y in ["ill"] * n + ["well"] * (10 - n)]
-    found = lc.effect(graph, "Y", "X", data={n: [r[k] for r in rows] for k, n in enumerate("ZXY")})
+    found = lc.effect(
+        graph, "Y", do="X", data={n: [r[k] for r in rows] for k, n in enumerate("ZXY")}
+    )
     treated = 0.4 * 0.4 + 0.4 * 0.8 + 0.2 * 0.6  # of c nobody: the average of the treated
     assert found.probabilities[:, 1] == pytest.approx([0.4 * 0.2 + 0.4 * 0.5 + 0.2 * 0.1, treated])
     assert "backed off" in found.basis[-1]
@@ -186,7 +213,7 @@ def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     rows = {"X": ["no"] * 50 + ["yes"] * 50, "Y": ["well"] * 40 + ["ill"] * 10 + ["well"] * 50}
     result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
-    (found,) = lc.effect(result, "Y", "X").contrasts
+    (found,) = lc.effect(result, "Y", do="X").contrasts
     assert found.ratio.value == 0
     assert found.ratio.low == 0
     assert 0 < found.ratio.high < 1
@@ -235,17 +262,17 @@ def test_the_names_of_states_make_no_difference_to_intervals_of_effects() -> Non
         network = Network({**NETWORK.states_of, "Y": [well, ill]}, NETWORK.parents_of)
         graph = MissingnessGraph.parse("Y -> R[Z]; Z -> R[X]", network)
         renamed = frame.assign(Y=frame["Y"].map({"well": well, "ill": ill}))
-        ends.append(lc.effect(graph, "Y", "X", data=renamed).contrasts[0].difference)
+        ends.append(lc.effect(graph, "Y", do="X", data=renamed).contrasts[0].difference)
     assert ends[0] == pytest.approx(ends[1], abs=1e-12)
     assert ends[0] == pytest.approx(ends[2], abs=1e-12)
 
 
 @pytest.mark.slow
 def test_intervals_of_effects_cover_the_truth() -> None:
-    truth = lc.effect(NETWORK, "Y", "X").contrasts[0]
+    truth = lc.effect(NETWORK, "Y", do="X").contrasts[0]
     covered = []
     for seed in range(200):
-        (found,) = lc.effect(GRAPH, "Y", "X", data=rows_of(1000, seed)).contrasts
+        (found,) = lc.effect(GRAPH, "Y", do="X", data=rows_of(1000, seed)).contrasts
         pairs = zip(found[3:], truth[3:], strict=True)
         covered.append([own.low <= true.value <= own.high for own, true in pairs])
     # 200 data sets: a standard error of 0.015 at 0.95; three of them.

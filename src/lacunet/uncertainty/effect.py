@@ -25,7 +25,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
 from lacunet.inference.joint import state_named, states_seen
 from lacunet.inference.query import NOTED_SHARE, check_mapping, query
@@ -276,13 +276,24 @@ def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-@with_hints
+def _two_effects(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
+    """The calls that two names in a row may stand for."""
+    if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
+        return ""
+    one, two = args[1:3]
+    return (
+        f"for the effect of {one} on {two} write effect(result, {two!r}, do={one!r}); "
+        f"for that of {two} on {one}, effect(result, {one!r}, do={two!r})."
+    )
+
+
+@with_hints_by(_two_effects)
 def effect(
     source: Any,
     target: str,
+    *,
     do: str,
     given: Mapping[str, object] = NOTHING,
-    *,
     data: Any = None,
     population: Any = None,
     reference: object = None,
@@ -297,7 +308,7 @@ def effect(
         A result of learning (with intervals, if it was learned with them), a network, or a
         missingness graph, which needs ``data`` and allows for hidden common causes.
     target, do
-        The variable asked about, and the one that is set.
+        The outcome, and the treatment: what is set.
     given
         What is known of other variables, as the evidence of `lacunet.query`.
     data
@@ -316,6 +327,12 @@ def effect(
     ------
     NotRecoverableError
         The missingness graph does not recover the effect.
+
+    Warns
+    -----
+    LacunetWarning
+        The outcome comes before the treatment in the network, so that the effect is zero; or it
+        rests on CPT rows without data.
 
     Examples
     --------
@@ -355,6 +372,8 @@ def effect(
             f"{first_of([target, do, *given], 9)}.",
             'as in effect(result, "Ill", do="Smoke", given={"Age": "old"}).',
         )
+    if not given:
+        _warn_of_order(network, target, do)
     if isinstance(source, MissingnessGraph):
         numbers = _by_graph(source, target, do, given, data, population, level)
     else:
@@ -374,6 +393,19 @@ def effect(
         outcome=outcome,
         unsupported=numbers.unsupported,
     )
+
+
+def _warn_of_order(network: Network, target: str, do: str) -> None:
+    """Warn that the effect is zero where the outcome leads to what is set."""
+    from networkx import has_path
+
+    drawn = network.to_networkx()
+    if not has_path(drawn, do, target) and has_path(drawn, target, do):
+        warn(
+            f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, and "
+            f"not the other way. For the effect of {target} on {do} write "
+            f"effect(..., {do!r}, do={target!r}) ({do} | do({target}))."
+        )
 
 
 class _Numbers(NamedTuple):
