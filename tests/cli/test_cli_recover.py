@@ -11,7 +11,7 @@ import pytest
 
 from examples import NOT_VERIFIED, RAIN, SCREENING
 from lacunet.cli import main
-from lacunet.cli.queries import split_query
+from lacunet.data.typed import split_query
 from lacunet.data.write import write_table
 from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph

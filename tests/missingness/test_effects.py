@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lacunet.cli.queries import split_query
+from lacunet.data.typed import split_query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import recover
 from lacunet.missingness.recover.effects import is_identified

@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from lacunet.cli.answering import answering, note_what_is_not_used
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -21,13 +22,7 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.queries import (
-    answering,
-    names_and_states,
-    note_what_is_not_used,
-    split_query,
-    states_in,
-)
+from lacunet.data.typed import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from lacunet.cli.options import (
     note,
     noted_table,
 )
-from lacunet.cli.queries import parts_of, states_in
 from lacunet.cli.terminal import progress_bar
+from lacunet.data.typed import parts_of, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lacunet.cli.answering import answering, note_what_is_not_used
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     add,
@@ -19,7 +20,7 @@ from lacunet.cli.options import (
     network_of,
     note,
 )
-from lacunet.cli.queries import answering, note_what_is_not_used, split_query, states_in
+from lacunet.data.typed import split_query, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
-from lacunet.cli.queries import names_and_states, split_query
+from lacunet.data.typed import names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:

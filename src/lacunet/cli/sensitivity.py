@@ -17,9 +17,9 @@ from lacunet.cli.options import (
     names,
     network_of,
 )
-from lacunet.cli.queries import split_query, states_in
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.errors import DataWarning
+from lacunet.data.typed import split_query, states_in
 from lacunet.errors import LacunetError
 
 HELP = "show how far an answer moves if values are not missing at random"

@@ -20,9 +20,9 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from lacunet.data.evidence import codes_seen
 from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.table import Codes, EncodedTable
-from lacunet.inference.joint import codes_seen
 from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms, with_nodes
 from lacunet.model.network import Mask, Network
 

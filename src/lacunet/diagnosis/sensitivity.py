@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.evidence import state_named, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.table import EncodedTable
@@ -24,7 +25,7 @@ from lacunet.estimate.registry import default_prior
 from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import posed, state_named, states_seen
+from lacunet.inference.joint import posed
 from lacunet.inference.query import check_mapping
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget

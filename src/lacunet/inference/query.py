@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from lacunet.data.evidence import codes_seen
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
-from lacunet.inference.joint import NOTHING, JointQuestion, codes_seen, posed
+from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import Network, Scope

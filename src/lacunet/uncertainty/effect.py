@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lacunet.data.evidence import state_named, states_seen
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
-from lacunet.inference.joint import state_named, states_seen
 from lacunet.inference.query import NOTED_SHARE, check_mapping, query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws

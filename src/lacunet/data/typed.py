@@ -6,16 +6,13 @@ A name or state is in quotes if it holds a comma, a bar or an equals sign.
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lacunet.cli.options import names, network_of, note
 from lacunet.errors import LacunetError
-from lacunet.wording import in_shell, quotes_blanked
+from lacunet.wording import quotes_blanked, separated
 
 if TYPE_CHECKING:
-    from lacunet.estimate.result import Result
     from lacunet.model.network import Network
 
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
@@ -55,42 +52,6 @@ def split_query(text: str) -> Typed:
     return Typed(parts_of(text[:at]), parts_of(given), parts_of(done))
 
 
-def answering(options: Namespace, command: str) -> Result | Network:
-    """The network that answers without data, or the result with all that it knows."""
-    from lacunet.estimate.result import Result, read_learned
-
-    found = network_of(options) if options.network is None else read_learned(options.network)
-    if not (found.network if isinstance(found, Result) else found).has_cpts:
-        raise LacunetError(
-            "the network has no CPTs, and no data are given to learn them from.",
-            f"name the data after the network: lacunet {command} {options.network or 'NETWORK'} "
-            "DATA --query ...",
-        )
-    sure = found.uncertainty if isinstance(found, Result) else None
-    if options.intervals is not None and sure is None:
-        raise LacunetError(
-            "intervals come from data, and none are given.",
-            "name the data after the network, or learn with --intervals -o FILE.json.",
-        )
-    return found
-
-
-def note_what_is_not_used(options: Namespace, instead: str) -> None:
-    """Say what a file knows of rows seen before that has no part in answers from new data."""
-    from lacunet.estimate.result import Result, read_learned
-
-    known = None if options.network is None else read_learned(options.network)
-    if not isinstance(known, Result):
-        return
-    unused, graph = ["CPTs"], known.network.mechanisms and known.network.mechanisms.graph
-    unused += ["missingness graph"] if graph and not options.missingness else []
-    unused += ["intervals"] if known.uncertainty is not None else []
-    text = f"{options.network} keeps a learned result, but its {', '.join(unused)} are not used"
-    note(f"{text}: {instead}; without data the result itself answers")
-    if graph and not options.missingness:
-        note(f"--missingness {in_shell('; '.join(graph.splitlines()))} gives the graph again")
-
-
 def _without_do(text: str) -> tuple[str, str]:
     """What is given without its ``do(...)``, and what stands within that."""
     unquoted = quotes_blanked(text)
@@ -109,10 +70,10 @@ def _without_do(text: str) -> tuple[str, str]:
 
 def parts_of(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
-    try:
-        return names(text)
-    except ArgumentTypeError as error:
-        raise LacunetError(f"the query {text!r} cannot be read: {error}.") from None
+    parts = separated(text) if text.strip() else []
+    if not all(parts):
+        raise LacunetError(f"the query {text!r} cannot be read: give names separated by commas.")
+    return parts
 
 
 def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
@@ -172,7 +133,7 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
         for written in (whole, whole.strip(), "".join(whole.split())):
             if written in spelled:
                 return spelled[written], taken
-    from lacunet.inference.joint import codes_seen
+    from lacunet.data.evidence import codes_seen
 
     seen = codes_seen(network, {name: text.strip()})
     if name not in seen:

@@ -1,0 +1,50 @@
+"""What answers a query on the command line: a network, a result, or what data teach."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from lacunet.cli.options import network_of, note
+from lacunet.errors import LacunetError
+from lacunet.wording import in_shell
+
+if TYPE_CHECKING:
+    from lacunet.estimate.result import Result
+    from lacunet.model.network import Network
+
+
+def answering(options: Namespace, command: str) -> Result | Network:
+    """The network that answers without data, or the result with all that it knows."""
+    from lacunet.estimate.result import Result, read_learned
+
+    found = network_of(options) if options.network is None else read_learned(options.network)
+    if not (found.network if isinstance(found, Result) else found).has_cpts:
+        raise LacunetError(
+            "the network has no CPTs, and no data are given to learn them from.",
+            f"name the data after the network: lacunet {command} {options.network or 'NETWORK'} "
+            "DATA --query ...",
+        )
+    sure = found.uncertainty if isinstance(found, Result) else None
+    if options.intervals is not None and sure is None:
+        raise LacunetError(
+            "intervals come from data, and none are given.",
+            "name the data after the network, or learn with --intervals -o FILE.json.",
+        )
+    return found
+
+
+def note_what_is_not_used(options: Namespace, instead: str) -> None:
+    """Say what a file knows of rows seen before that has no part in answers from new data."""
+    from lacunet.estimate.result import Result, read_learned
+
+    known = None if options.network is None else read_learned(options.network)
+    if not isinstance(known, Result):
+        return
+    unused, graph = ["CPTs"], known.network.mechanisms and known.network.mechanisms.graph
+    unused += ["missingness graph"] if graph and not options.missingness else []
+    unused += ["intervals"] if known.uncertainty is not None else []
+    text = f"{options.network} keeps a learned result, but its {', '.join(unused)} are not used"
+    note(f"{text}: {instead}; without data the result itself answers")
+    if graph and not options.missingness:
+        note(f"--missingness {in_shell('; '.join(graph.splitlines()))} gives the graph again")

@@ -1,0 +1,53 @@
+"""The states that are seen, set or asked about: values are read as those of data are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from lacunet.data.batches import coded
+from lacunet.data.matching import Matcher
+from lacunet.model.dictionary import Meaning, sets_among
+from lacunet.model.network import Network, NetworkError
+
+
+def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
+    """The place of each state seen; what is missing was not seen."""
+    seen = {}
+    for name, value in evidence.items():
+        states = network.states(name)
+        if type(value) is str and value in states:  # as it nearly always is
+            seen[name] = states.index(value)
+            continue
+        codes = tuple(network.codes_of.get(name, {}).items())
+        match = _matcher(states, network.cuts_of.get(name, ()), codes).match(value)
+        if match.is_refused:
+            raise NetworkError.no_such_state(name, str(value), states)
+        if match.code > len(states):
+            raise NetworkError(
+                f"{value!r} means one of several states of {name!r}.", "a question needs one."
+            )
+        if match.code < len(states):
+            seen[name] = match.code
+    return seen
+
+
+def state_named(network: Network, variable: str, value: object) -> str:
+    """The state that a value names, read as data and evidence are; what is missing names none."""
+    code = codes_seen(network, {variable: value}).get(variable)
+    if code is None:
+        raise NetworkError.no_such_state(variable, str(value), network.states(variable))
+    return network.states(variable)[code]
+
+
+def states_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, str]:
+    """The states that evidence names, without what was not seen."""
+    return {name: network.states(name)[at] for name, at in codes_seen(network, evidence).items()}
+
+
+@lru_cache(maxsize=1024)
+def _matcher(
+    states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]
+) -> Matcher:
+    sets = sets_among(states, dict(codes).values())
+    return Matcher(states, cuts=cuts, codes=coded(states, sets, dict(codes)), sets=len(sets))
