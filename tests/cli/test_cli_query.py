@@ -23,6 +23,17 @@ def rain(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")
 
 
+def test_a_query_may_stand_among_the_files(rain: tuple[str, str], capsys: Captured) -> None:
+    assert main(["query", rain[0], "P(Rain | Wet=yes)", "--query", "Wet"]) == 0
+    printed = capsys.readouterr().out
+    assert main(["query", rain[0], "--query", "Rain | Wet=yes", "--query", "Wet"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["effect", rain[0], "P(Wet | do(Rain))"]) == 0
+    assert "do(Rain)" in capsys.readouterr().out
+    assert main(["recover", rain[0], "Rain -> R[Wet]", "P(Wet | do(Rain))"]) == 0
+    assert "do(Rain)" in capsys.readouterr().out
+
+
 def test_a_network_answers_by_its_own_cpts(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["query", rain[0], "--query", "Rain, Sprinkler | Wet=yes", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)

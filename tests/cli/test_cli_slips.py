@@ -137,9 +137,11 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
 @pytest.mark.parametrize(
     ("words", "way"),
     [
-        (("query", "s.json", "P(xray | Smoker=yes)"), "give --query 'X,Y|do(W=w),Z=z'"),
+        (("query", "asia"), 'give a query: --query "tub | asia=yes"'),
+        (("effect", "asia"), 'give a query: --query "tub | do(asia)"'),
+        (("query", "P(tub | asia=yes)"), "name a network"),
+        (("query", "asia", "tub | asia=yes"), "--query 'tub | asia=yes'"),
         (("query", "s.json", "xray", "--given", "Smoker=yes"), "--query 'X | Y=y, Z=z'"),
-        (("recover", "g.txt", "P(xray | do(Smoker))"), "--query 'P(xray | do(Smoker))'"),
         (("recover", "g.txt"), "name the network before the graph"),
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
         (("learn", "s.json", "survey.csv", "--memory", "1GB"), "a number of GiB, such as 0.5"),

@@ -18,7 +18,7 @@ from serving import exported, finish, keep, served
 
 import lacunet as lc
 from lacunet.building.edges import edges_of
-from lacunet.cli.queries import split_query
+from lacunet.data.typed import split_query
 from lacunet.estimate.result import Result, read_learned
 from lacunet.model.network import Network
 from lacunet.model.nodes import named

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lacunet.cli.options import network_of, note
 from lacunet.errors import LacunetError
-from lacunet.wording import in_shell
+from lacunet.wording import assigned, in_shell
 
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
@@ -32,6 +32,21 @@ def answering(options: Namespace, command: str) -> Result | Network:
             "name the data after the network, or learn with --intervals -o FILE.json.",
         )
     return found
+
+
+def queries_of(options: Namespace, network: Network) -> list[str]:
+    """The queries that were typed; without any, an example of one ends the command."""
+    if not options.query:
+        child = next((name for name in network.variables if network.parents(name)), None)
+        asked = network.variables[0] if child is None else child
+        given = "" if child is None else network.parents(child)[0]
+        if given and options.command == "effect":
+            asked += f" | do({given})"
+        elif given:
+            asked += f" | {assigned(given, network.states(given)[0])}"
+        options.usage_error(f"give a query: --query {in_shell(asked)}")
+    queries: list[str] = options.query
+    return queries
 
 
 def note_what_is_not_used(options: Namespace, instead: str) -> None:

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import answering, note_what_is_not_used
+from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -47,7 +47,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, needs_data=False)
     asked = "the outcome, the variable that is set, and what is given; may be repeated"
-    add(command, "--query Y|do(X),Z=z", asked, action="append", required=True)
+    add(command, "--query Y|do(X),Z=z", asked, action="append", default=[])
     add(command, "--reference STATE", "the state of X to compare with (default: its first)")
     add_population(command)
     add_json(command)
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
     known: Any = network_of(options) if has_data(options) else answering(options, "effect")
     network: Network = getattr(known, "network", known)
-    asked = [_parsed(network, text) for text in options.query]
+    asked = [_parsed(network, text) for text in queries_of(options, network)]
     effects, code = _effects(known, network, asked, options)
     if options.json:
         print(json.dumps([one.as_data() for one in effects]))

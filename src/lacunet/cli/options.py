@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
@@ -111,7 +112,7 @@ def split_files(options: Namespace) -> None:
     """Tell the network and what follows it among the files that were typed."""
     if not hasattr(options, "files"):
         return
-    files = list(options.files)
+    files = _without_queries(options)
     options.network = files.pop(0) if options.edges is None and files else None
     if options.edges is None and options.network is None:
         options.usage_error("name a network, or give --edges 'A -> B' instead of one")
@@ -136,6 +137,16 @@ def split_files(options: Namespace) -> None:
         setattr(options, options.then, files[0] if files else None)
     else:
         options.usage_error(f"name one {options.then} after the network")
+
+
+def _without_queries(options: Namespace) -> list[str]:
+    """The files that were typed; a text such as ``P(X | Y=y)`` among them is a query."""
+    takes_queries = isinstance(getattr(options, "query", None), list)
+    asked = [text for text in options.files if text.startswith("P(") and not os.path.exists(text)]
+    if not (takes_queries and asked):
+        return list(options.files)
+    options.query = [*asked, *options.query]
+    return [text for text in options.files if text not in asked]
 
 
 def network_of(options: Namespace) -> Network:

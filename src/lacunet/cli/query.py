@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import answering, note_what_is_not_used
+from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     add,
@@ -20,8 +20,7 @@ from lacunet.cli.options import (
     network_of,
     note,
 )
-from lacunet.data.typed import split_query, states_in
-from lacunet.errors import LacunetError
+from lacunet.data.typed import AskedQuery, asked_query
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -33,6 +32,7 @@ EXAMPLE = """example:
   lacunet query net.bif rows.csv --query "Disease|Test=positive" --query "Age" --intervals
   lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
   lacunet query learned.json --query 'Ill | Stay="1 day, 0:00:00"'
+  lacunet query learned.bif "P(Disease | Test=positive)"
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
 `lacunet learn`; --intervals then says how sure each answer is, as it does for what
@@ -48,7 +48,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, needs_data=False)
     asked = "the variables asked about, and the states that are given or set; may be repeated"
-    add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", required=True)
+    add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", default=[])
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
     choices = ("warn", "refuse", "bounds", "ignore")
     add(command, "--unsupported HOW", rests, choices=choices, default="warn")
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
 
     result: Any = network_of(options) if has_data(options) else answering(options, "query")
     network: Network = getattr(result, "network", result)
-    asked = [_parsed(network, text) for text in options.query]
+    asked = [asked_query(text, network) for text in queries_of(options, network)]
     code = 0
     if has_data(options):
         result, code = _learned(network, options)
@@ -81,31 +81,6 @@ def run(options: Namespace) -> int:
     else:
         print("\n\n".join(map(_as_text, answers)))
     return code
-
-
-class AskedQuery(NamedTuple):
-    """A query whose variables and states the network has."""
-
-    target: list[str]
-    given: dict[str, str]
-    do: dict[str, str]
-
-
-def _parsed(network: Network, text: str) -> AskedQuery:
-    """What is asked, given and done, if the network has it."""
-    typed = split_query(text)
-    if not typed.target:
-        raise LacunetError(
-            f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
-        )
-    for name in typed.target:
-        if "=" in name and name not in network.states_of:
-            raise LacunetError(
-                f"the query {text!r} asks about {name!r}.",
-                "name the variable alone: the answer has all its states.",
-            )
-        network.known(name)
-    return AskedQuery(typed.target, states_in(typed.given, network), states_in(typed.do, network))
 
 
 def _learned(network: Network, options: Namespace) -> tuple[Any, int]:

@@ -59,7 +59,7 @@ def add_arguments(command: ArgumentParser) -> None:
     graph = "a text file with the missingness graph, or its text"
     add_network_or_edges(command, graph, then="graph", needs_data=False)
     queries = "a query instead of the families; may be repeated"
-    add(command, "--query X,Y|Z", queries, action="append")
+    add(command, "--query X,Y|Z", queries, action="append", default=[])
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
     files = add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"

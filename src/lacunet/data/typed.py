@@ -26,6 +26,53 @@ class Typed(NamedTuple):
     do: list[str]
 
 
+class AskedQuery(NamedTuple):
+    """A query whose variables and states the network has."""
+
+    target: list[str]
+    given: dict[str, str]
+    do: dict[str, str]
+
+
+def is_query(text: str) -> bool:
+    """Whether a text says more than the name of a variable.
+
+    Examples
+    --------
+    >>> is_query("P(Ill)"), is_query("Ill | Age=old"), is_query("Ill")
+    (True, True, False)
+    """
+    return text.lstrip().startswith("P(") or "|" in text or "=" in text
+
+
+def asked_query(text: str, network: Network) -> AskedQuery:
+    """What is asked, given and done, if the network has it.
+
+    Examples
+    --------
+    >>> from lacunet.model.network import Network
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    >>> asked_query("P(Ill | Age=old)", network)
+    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={})
+    """
+    typed = split_query(text)
+    if not typed.target:
+        raise LacunetError(
+            f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
+        )
+    names, states = names_and_states(typed.target, network)
+    if states:
+        shown = ", ".join(map(repr, states.values()))
+        raise LacunetError(
+            f"the query {text!r} asks about {', '.join(typed.target)!r}.",
+            "name the variable alone: the answer has all its states; in Python answer"
+            f"[{shown}] takes one.",
+        )
+    for name in names:
+        network.known(name)
+    return AskedQuery(names, states_in(typed.given, network), states_in(typed.do, network))
+
+
 def split_query(text: str) -> Typed:
     """What is left and right of the bar, and within ``do(...)``.
 

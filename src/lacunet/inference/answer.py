@@ -32,7 +32,8 @@ class Bounds(NamedTuple):
 class AnswerBasis:
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
-    ``share`` is the share without support, or what computes it.
+    ``share`` is the share without support, or what computes it; ``has_more_intervals`` says that
+    what was asked could have given intervals.
     """
 
     title: str
@@ -44,6 +45,7 @@ class AnswerBasis:
     standard_error: FloatArray | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
+    has_more_intervals: bool = False
 
 
 class Answer(np.ndarray[Any, np.dtype[np.float64]]):
@@ -207,6 +209,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         lines = []
         if self.level is not None:
             lines.append(f"low, high: {100 * self.level:g}% interval")
+        if self.basis.has_more_intervals:
+            lines.append("No intervals: ask with interval=True (--intervals).")
         if self.bounds is not None:
             kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
             lines.append(f"lowest, highest: {kind}over all values of the CPT rows without data")
@@ -223,7 +227,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if self._basis is None:
             return repr(np.asarray(self))
         if not self._columns():
-            return "\n".join([self._labelled().text(), *self.notes()])
+            return "\n".join([self._labelled().text(), *self.notes(), *self.legend()])
         header, rows = self.rows()
         table = text_table(header, rows, left=len(self.scope))
         return "\n".join([self.basis.title, table, *self.notes(), *self.legend()])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen
+from lacunet.data.typed import asked_query, is_query
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
@@ -25,10 +26,19 @@ UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
 MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
 LEVEL = 0.95
-_DO = re.compile(r"\bdo\s*\(([^()]*)\)")
 
 
-@with_hints
+def _evidence_by_keyword(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The call with a mapping, where variables were named as if they were arguments."""
+    known = signature(query).parameters
+    seen = {name: value for name, value in named.items() if name not in known}
+    variables = getattr(getattr(args[0], "network", args[0]), "variables", ()) if args else ()
+    if len(args) < 2 or not seen or not seen.keys() <= {*variables}:
+        return ""
+    return f"give what is seen as a mapping: query(network, {args[1]!r}, {seen!r})."
+
+
+@with_hints_by(_evidence_by_keyword)
 def query(
     network: AnyNetwork,
     target: str | Sequence[str],
@@ -52,7 +62,8 @@ def query(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     target
-        The variables :math:`Y`; the axes of the answer are in this order.
+        The variables :math:`Y`; the axes of the answer are in this order. Or a query as it is
+        written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too.
     evidence
         The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
@@ -95,12 +106,13 @@ def query(
     0.0526
     >>> query(rain, "Rain", do={"Wet": "yes"}).round(4)
     array([0.8, 0.2])
+    >>> float(query(rain, "P(Rain | Wet=no)")["yes"].round(4))
+    0.0526
     """
     result: Any = network
     network = as_network(network)
     check_choice(unsupported)
-    scope = (target,) if isinstance(target, str) else tuple(target)
-    _refuse_written(network, scope)
+    scope, evidence, do = _asked(network, target, evidence, do)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory)
     check_confounding(network, [scope], evidence, do)
@@ -111,6 +123,8 @@ def query(
         _object({basis.title: share}, unsupported)
     if unsupported == "bounds":
         basis = _with_bounds(basis, question)
+    if interval is False and getattr(result, "uncertainty", None) is not None:
+        basis = replace(basis, has_more_intervals=True)
     if interval is not False:
         spread = _with_intervals(result).query(scope, evidence, do, network.support)
         level = LEVEL if interval is True else interval
@@ -119,30 +133,22 @@ def query(
     return Answer.of(table, basis)
 
 
-def _refuse_written(network: Network, scope: Scope) -> None:
-    """Refuse what the command line would read, ``P(X=x | do(W=w), Z=z)``, and write the call."""
-    for name in scope:
-        text = str(name).strip()
-        if name in network.states_of or not ("|" in text or "=" in text or text.startswith("P(")):
-            continue
-        asked, _, behind = re.sub(r"^P\((.*)\)$", r"\1", text).partition("|")
-        target, done = _pairs(asked), _pairs(",".join(_DO.findall(behind)))
-        seen = _pairs(_DO.sub("", behind))
-        names = tuple(target) if len(target) > 1 else next(iter(target), "...")
-        call = ", ".join([repr(names), *([repr(seen)] if seen else [])])
-        call += f", do={done!r}" if done else ""
-        states = ", ".join(repr(state) for state in target.values() if state != "...")
+def _asked(
+    network: Network,
+    target: str | Sequence[str],
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+) -> tuple[Scope, Mapping[str, object], Mapping[str, object]]:
+    """What is asked, seen and set, where the target may be the text of all three."""
+    if not isinstance(target, str) or target in network.states_of or not is_query(target):
+        return (target,) if isinstance(target, str) else tuple(target), evidence, do
+    asked = asked_query(target, network)
+    if (asked.given or asked.do) and (evidence or do):
         raise QueryError(
-            f"the network has no variable {name!r}.",
-            f"give {'what is known as evidence' if seen or done else 'the name alone'}: "
-            f"query(network, {call}){f'[{states}]' if states else ''}.",
+            f"the query {target!r} says what is given, and evidence or do says it again.",
+            "say it in one of the two.",
         )
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """``X=x, Y=y`` as a mapping; where no state is named it has dots."""
-    parts = (part.partition("=") for part in separated(text) if part)
-    return {name.strip(): state.strip() or "..." for name, _, state in parts}
+    return tuple(asked.target), asked.given or evidence, asked.do or do
 
 
 def _basis(
@@ -296,9 +302,13 @@ def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
 def check_mapping(name: str, value: object) -> None:
     """Refuse what does not say which variables have which states."""
     if not isinstance(value, Mapping):
+        written = separated(value) if isinstance(value, str) else value
+        parts = written if isinstance(written, list | tuple | set) else []
+        pairs = [str(part).partition("=") for part in parts]
+        typed = {own.strip(): state.strip() for own, _, state in pairs if state.strip()}
         raise QueryError(
             f"{name} is {value!r}, but must be a mapping of variables to states.",
-            'write it as {"Test": "positive"}.',
+            f"write it as {typed or {'Test': 'positive'}!r}.",
         )
 
 
