@@ -239,6 +239,10 @@ _INSTEAD = {
     **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
     "plots": "import lacunet.plots first",
     "sklearn": "import lacunet.sklearn first",
+    **dict.fromkeys(
+        ("mcar_test", "little_test", "littles_test", "test_mcar", "md_pattern"),
+        "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns",
+    ),
     **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
 }
 

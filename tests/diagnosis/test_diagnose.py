@@ -20,6 +20,7 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
 from lacunet.diagnosis.patterns import Patterns, patterns
+from lacunet.errors import LacunetWarning
 from lacunet.estimate.explain import explain
 from lacunet.missingness.fitted import observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -238,6 +239,51 @@ def test_the_command_prints_words_or_json(
     data = json.loads(capsys.readouterr().out)
     assert data["mcar"][0]["cause"] == "A"
     assert MissingnessGraph.read(folder / "graph.txt", THREE).causes == {"B": ("A",)}
+
+
+CLINIC = {
+    "Id": [f"p{row}" for row in range(120)],
+    "Age": [20 + row / 3 for row in range(120)],
+    "Ill": ["no", "yes", None] * 20 + ["yes", "no", None] * 20,
+    "Country": ["DE"] * 100 + [None] * 20,
+    "Empty": [None] * 120,
+    "wt": [1.0, 2.0] * 60,
+}
+
+
+def test_data_alone_are_diagnosed_by_all_their_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.warns(LacunetWarning) as told:
+        found = diagnose(CLINIC, weight="wt")
+    assert list(found.patterns.rate_of) == ["Age", "Ill", "Country"]
+    assert found.mcar[0].missing == "Country"
+    assert found.mcar[0].cause == "Age"
+    words = "\n".join(str(warning.message) for warning in told)
+    assert all(part in words for part in ("'Id'", "'Empty'", "cut into 5 intervals"))
+    pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)
+    with pytest.warns(LacunetWarning):
+        assert str(diagnose(data=str(tmp_path / "clinic.csv"), weight="wt")) == str(found)
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{found}\n"
+    assert "left out: column 'Id'" in printed.err
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--bins", "Age=2", "--json"]) == 0
+    assert "Age" in json.loads(capsys.readouterr().out)["patterns"]["rate_of"]
+
+
+def test_columns_alone_keep_the_rules_of_questions_that_were_not_asked() -> None:
+    rows = {"Smoked": ["no", "yes"] * 30, "Now": [None, "no", None, "yes"] * 15}
+    found = diagnose(Data(rows, not_asked={"Now": "Smoked=no"}))
+    assert not found.patterns.missing_cells
+
+
+def test_a_network_alone_is_not_diagnosed() -> None:
+    for given in (THREE, "net.bif", None):
+        with pytest.raises(lc.LacunetError):
+            diagnose(given)
+    with pytest.raises(lc.LacunetError, match=r"'Id'(?s:.)*'Empty'"):
+        diagnose({name: CLINIC[name] for name in ("Id", "Empty")})
 
 
 def _random_rows(width: int, rows: int = 20_000) -> tuple[Network, dict[str, list[str | None]]]:

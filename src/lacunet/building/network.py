@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import Edges, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
+    IdentifierError,
     Said,
     Seen,
     StatesError,
@@ -30,7 +31,7 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
-from lacunet.model.spelling import spelled
+from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import close_to, counted, did_you_mean
 
 
@@ -85,6 +86,57 @@ def find_network(
         _summary(network, found, hidden, source.label),
         (*notes, *proposals(network, shown, numbers_of)),
     )
+
+
+INTERVALS = 5  # that numbers of too many values are cut into, where nobody says how
+
+
+def network_of_columns(
+    data: Any,
+    states: Mapping[str, Sequence[object]] | None = None,
+    bins: Mapping[str, Bins] | None = None,
+) -> FoundNetwork:
+    """A network without edges of all columns but weights and the like, to look at what is missing.
+
+    Numbers with too many values are cut into intervals with equally many rows each, a column that
+    has one value has one state, and what cannot be a variable is left out; the remarks say so.
+    Questions that were not asked have the edges that their rules require.
+    """
+    said = data_given(data)
+    source = source_from(said)
+    columns = [name for name in source.columns if name not in said.beside]
+    given, cut = dict(states or {}), dict(bins or {})
+    rules = {name: when_and_state(name, own) for name, own in said.not_asked.items()}
+    seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], said)
+    notes: list[str] = []
+    for name, own in seen.items():
+        try:
+            states_of(name, own, [rules[name][1]] if name in rules else [])
+        except StatesError as error:
+            if len(own.cells) == 1:
+                given[name] = list(own.cells)
+            elif _is_measured(own, error):
+                cut[name] = INTERVALS
+            else:
+                columns.remove(name)
+                notes.append(f"left out: {error.message}")
+    if not columns:
+        raise StatesError("\n".join([f"{source.label} has no column to look at.", *notes]))
+    when = {name: text for name, (text, _) in rules.items()}
+    edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
+    found = find_network(said, edges, given, bins=cut)
+    if made := [name for name in cut if name not in (bins or {})]:
+        cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(made)}."
+        notes.append(cut_note)
+    return replace(found, remarks=(*notes, *found.remarks))
+
+
+def _is_measured(seen: Seen, error: StatesError) -> bool:
+    """Whether too many values are numbers; whole ones of which none occurs twice name the rows."""
+    numbers = [number_of(text) for text in seen.cells]
+    whole = [number is not None and number % 1 == 0 for number in numbers]
+    is_identifier = isinstance(error, IdentifierError) and all(whole)
+    return bool(numbers) and None not in numbers and not is_identifier
 
 
 def coded_network(

@@ -27,8 +27,11 @@ from lacunet.cli.terminal import progress_bar
 
 HELP = "say what is missing, whether it is missing at random, and which methods that allows"
 EXAMPLE = """example:
+  lacunet diagnose patients.csv
   lacunet diagnose alarm.bif patients.csv
   lacunet diagnose alarm.bif patients.csv --missingness-out graph.txt --try-graph
+
+Without a network, all columns are looked at, without edges.
 
 what is printed for each variable:
   missing       share of the rows that do not show it
@@ -40,7 +43,7 @@ what is printed for each variable:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command)
+    add_network_or_edges(command, needs_network=False)
     add_json(command, "print everything as JSON")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
     add_output(command, "--missingness-out FILE", learn)

@@ -63,15 +63,18 @@ def note_written(network: Network, path: str) -> None:
 
 
 def found_network(options: Namespace) -> Network:
-    """The network of the edges, states and bins asked for, with notes on stderr."""
-    from lacunet.building.network import find_network
+    """The network of the edges, states and bins asked for, with notes on stderr.
 
-    found = find_network(
-        data_of(options),
-        edges_asked(options.edges),
-        dict(map(asked_states, options.states)),
-        bins=dict(map(asked_bins, options.bins)),
-    )
+    Without edges it is that of all columns.
+    """
+    from lacunet.building.network import find_network, network_of_columns
+
+    data, states = data_of(options), dict(map(asked_states, options.states))
+    bins = dict(map(asked_bins, options.bins))
+    if options.edges is None:
+        found = network_of_columns(data, states, bins)
+    else:
+        found = find_network(data, edges_asked(options.edges), states, bins=bins)
     note(found.summary, *found.remarks)
     return found.network
 

@@ -80,19 +80,21 @@ def add_network_or_edges(
     *,
     then: str = "data",
     needs_data: bool = True,
+    needs_network: bool = True,
 ) -> None:
     """Take a network, or edges and what the data do not say; then data, or a graph.
 
     `split_files` tells them apart, and `network_of` gives the network. Where a graph follows, data
-    are an option of the command's own.
+    are an option of the command's own. Where no network is needed, data alone stand for their
+    columns.
     """
     given = f"{NETWORK_HELP}; {text}"
-    metavar = f"NETWORK {then.upper()}"
+    metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {then.upper()}"
     files = command.add_argument("files", metavar=metavar, nargs="+", help=given)
     group = command.add_argument_group("edges in place of a network")
     add(group, "--edges EDGES", EDGES_HELP, action=_InPlaceOf, files=files)
     add_building_arguments(group)
-    command.set_defaults(then=then, needs_data=needs_data)
+    command.set_defaults(then=then, needs_data=needs_data, needs_network=needs_network)
     if then == "data":
         add_query_arguments(command, files)
 
@@ -113,8 +115,9 @@ def split_files(options: Namespace) -> None:
     if not hasattr(options, "files"):
         return
     files = _without_queries(options)
-    options.network = files.pop(0) if options.edges is None and files else None
-    if options.edges is None and options.network is None:
+    is_alone = not options.needs_network and (not files or _is_data_name(files[0]))
+    options.network = files.pop(0) if options.edges is None and files and not is_alone else None
+    if options.edges is None and options.network is None and not is_alone:
         options.usage_error("name a network, or give --edges 'A -> B' instead of one")
     for text in files:
         if hasattr(options, "query") and (text.startswith("P(") or "|" in text):
@@ -137,6 +140,13 @@ def split_files(options: Namespace) -> None:
         setattr(options, options.then, files[0] if files else None)
     else:
         options.usage_error(f"name one {options.then} after the network")
+
+
+def _is_data_name(name: str) -> bool:
+    """Whether a file that is typed can only be data."""
+    from lacunet.formats.files import OF_DATA
+
+    return name == "-" or os.path.isdir(name) or name.lower().removesuffix(".gz").endswith(OF_DATA)
 
 
 def _without_queries(options: Namespace) -> list[str]:

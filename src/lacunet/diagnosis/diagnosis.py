@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.building.network import network_of_columns
 from lacunet.building.proposals import proposals
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -23,6 +24,7 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
+from lacunet.errors import LacunetError, warn
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
@@ -103,8 +105,8 @@ class Diagnosis:
 
 @with_hints
 def diagnose(
-    network: NetworkOrEdges,
-    data: Any,
+    network: NetworkOrEdges | None = None,
+    data: Any = None,
     weight: Any = None,
     *,
     counts: Any = None,
@@ -121,7 +123,8 @@ def diagnose(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are not looked at.
+        Structure and states, or edges; CPTs, if it has any, are ignored. It may be left out,
+        ``diagnose(data)``: then all columns are looked at, without edges.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     weight, counts, strata, cluster, missing
@@ -134,6 +137,14 @@ def diagnose(
     try_graph
         Whether to learn the network twice where MAR is rejected: by EM, and by EM on a graph
         learned from the rows; the diagnosis then says if the graph is worth having.
+    progress
+        True for a bar, in notebooks too, or a function to call as the work goes on.
+
+    Returns
+    -------
+    A value that prints. Its ``mcar`` are tests of whether values are missing completely at random,
+    ``mar`` of whether they are missing at random, ``patterns`` what is missing together, and
+    ``positivity`` states under which a variable is never shown.
 
     Examples
     --------
@@ -147,8 +158,10 @@ def diagnose(
     progress = as_progress(progress)
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
+    if data is None:
+        network, data = None, _only_data(network)
     data = data_given(data, **said)
-    network = as_network(network, data)
+    network = _network_of_columns(data) if network is None else as_network(network, data)
     budget = memory_budget(memory)
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()
@@ -156,6 +169,21 @@ def diagnose(
         summary = missing_in(rows, (), ReadReport())
     coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
     return diagnosed(coded, look, summary, table, random, try_graph=try_graph)
+
+
+def _only_data(given: object) -> object:
+    """What is given alone, unless it is a network, whose data are missing then."""
+    if isinstance(getattr(given, "network", given), Network):
+        raise LacunetError("there are no data to diagnose.", "as in diagnose(network, data).")
+    return given
+
+
+def _network_of_columns(data: Data) -> Network:
+    """A network of all columns, without edges; warns of those that it does not have as they are."""
+    found = network_of_columns(data)
+    for remark in found.remarks:
+        warn(remark)
+    return found.network
 
 
 def diagnosed(

@@ -40,7 +40,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 )
 
 STATISTICS = ".stats"
-_OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
+OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 # In a string that is not a file: an arrow, two statements, a block of DOT, a model string.
 _EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|^\s*\[")
 
@@ -283,7 +283,7 @@ def _format_of(name: str) -> str:
             f"{name}: this is the name of statistics, not of a network.",
             "name a file of a network; statistics come after it, in place of the data.",
         )
-    if suffix in _OF_DATA:
+    if suffix in OF_DATA:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
             "the network comes first, then the data; the file of a network ends with one of "
