@@ -65,6 +65,30 @@ def test_edges_may_be_in_a_file(tmp_path: Path) -> None:
     assert edges_of(tmp_path / "edges.txt").parents_of == {"B": ("A",), "C": ("B",)}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("edges.csv", "A,B\nB,C\n"),
+        ("edges.csv", "from,to\nA,B\nB,C\n"),
+        ("edges.csv", "Child,Parent\nB,A\nC,B\n"),
+        ("edges.csv", '"","from","to","strength"\n"1","A","B",0.9\n"2","B","C",0.8\n'),
+        ("edges.CSV", "\ufeffcause;effect\r\nA;B\r\n\r\nB; C\r\n"),
+        ("edges.tsv", "source\ttarget\nA\tB\nB\tC\n"),
+        ("edges.csv", "A -> B -> C\n"),
+    ],
+)
+def test_edges_may_be_in_the_columns_of_a_file(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert edges_of(tmp_path / name).parents_of == {"B": ("A",), "C": ("B",)}
+
+
+@pytest.mark.parametrize("text", ["A,B,C\n", "A\nB\n", "from,to\nA\n", "A,B\nC,\n"])
+def test_a_line_of_a_file_that_is_no_edge_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    with pytest.raises(EdgesError, match=r"edges\.csv': \[.*\] is not an edge"):
+        edges_of(tmp_path / "edges.csv")
+
+
 def test_columns_with_numbers_for_names_become_strings() -> None:
     assert edges_of([(0, 1)]).parents_of == {"1": ("0",)}
 

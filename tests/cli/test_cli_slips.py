@@ -98,6 +98,15 @@ def test_a_query_without_cpts_and_data_asks_for_the_data(survey: Path, capsys: C
     assert "lacunet query s.json DATA --query" in told
 
 
+def test_edges_in_columns_are_taken_and_in_place_of_a_network_named(
+    survey: Path, capsys: Captured
+) -> None:
+    Path("edges.csv").write_text("parent,child\nSmoker,xray\n")
+    told = refused(capsys, "learn", "edges.csv", "survey.csv")
+    assert "--edges edges.csv" in told
+    assert run("learn", "--edges", "edges.csv", "survey.csv") == 0
+
+
 def test_what_is_neither_a_file_nor_edges_is_no_missingness_graph(
     survey: Path, capsys: Captured
 ) -> None:

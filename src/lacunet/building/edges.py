@@ -12,11 +12,13 @@ r"""Edges, in the languages that people write them in.
     [A][B|A][C|A:B]                          # bnlearn's model string
 
 Also understood: pairs ``(parent, child)``, a mapping from each child to its parents, a graph of
-networkx (and so a model of pgmpy), and another network.
+networkx (and so a model of pgmpy), and another network; and a file of the text, or a CSV file with
+one edge per line, the parent before the child, with or without the names of its columns.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +80,7 @@ def edges_of(edges: Any) -> Edges:
     if isinstance(edges, Network):
         return Edges(edges.variables, {v: own for v, own in edges.parents_of.items() if own})
     if isinstance(edges, Path):
-        edges = edges.read_text(encoding="utf-8")
+        edges = _in_file(edges)
     if isinstance(edges, str):
         return _collected(_written(edges))
     if isinstance(edges, Mapping):
@@ -89,6 +91,36 @@ def edges_of(edges: Any) -> Edges:
     if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
         raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
     return _collected(step for item in edges for step in _of_item(item))
+
+
+def _in_file(path: Path) -> str | list[tuple[str, str]]:
+    """The text of a file, or the pairs of a CSV file."""
+    text = path.read_text(encoding="utf-8-sig")
+    is_list = path.suffix.lower() in (".csv", ".tsv") and not re.search("->|<-|→|←", text)
+    return list(_in_columns(text, path)) if is_list else text
+
+
+_PARENTS = ("from", "parent", "source", "cause", "tail")
+_CHILDREN = ("to", "child", "target", "effect", "head")
+
+
+def _in_columns(text: str, path: Path) -> Iterator[tuple[str, str]]:
+    """The pairs of a CSV file: the columns with such names, or the two that there are."""
+    delimiter = next((sign for sign in "\t;" if sign in text.partition("\n")[0]), ",")
+    cells = csv.reader(text.splitlines(), delimiter=delimiter)
+    rows = [[cell.strip() for cell in row] for row in cells if any(row)]
+    header = [cell.lower() for cell in rows[0]] if rows else []
+    named = [at for names in (_PARENTS, _CHILDREN) for at, c in enumerate(header) if c in names]
+    if len(named) == 2:
+        rows = [[row[at] for at in named if at < len(row)] for row in rows[1:]]
+    for row in rows:
+        if len(row) != 2 or not all(row):
+            raise EdgesError(
+                f"{str(path)!r}: {row} is not an edge, which has a parent and a child.",
+                "give the file two columns, or name those of the parent and the child 'from' and "
+                "'to' in its first line.",
+            )
+        yield row[0], row[1]
 
 
 # The variables left of an arrow and those right of it; nothing on the left for a lone variable.

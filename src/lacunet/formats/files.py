@@ -287,7 +287,8 @@ def _format_of(name: str) -> str:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
             "the network comes first, then the data; the file of a network ends with one of "
-            f"{', '.join(FORMATS)}.{_bundled(name)}",
+            f"{', '.join(FORMATS)}. If it holds edges: --edges {shlex.quote(name)} (in Python "
+            f"lacunet.Network.from_data(data, pathlib.Path({name!r}))).{_bundled(name)}",
         )
     raise FormatError(
         f"{name}: the file name does not say which format it has.",

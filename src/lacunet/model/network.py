@@ -219,7 +219,8 @@ class Network:
             Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, `lacunet.Data`.
         edges
             Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
-            dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to parents.
+            dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
+            parents; a `pathlib.Path` of a file with the text, or of a CSV file of pairs.
         states
             The states of some of the variables, in order, where the data do not show them all. A
             variable that has no column needs them: it is hidden.
