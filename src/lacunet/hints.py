@@ -110,9 +110,9 @@ def no_attribute(
 
     Examples
     --------
-    >>> print(no_attribute("'Result' object", "edges", [], {"edges": "result.network.edges"}))
-    'Result' object has no attribute 'edges'
-    Hint: write result.network.edges.
+    >>> print(no_attribute("'Result' object", "states", [], {"states": "result.network.states"}))
+    'Result' object has no attribute 'states'
+    Hint: write result.network.states.
     """
     way = f"write {instead[name]}." if name in instead else ""
     hint = way or ("" if name.startswith("_") else did_you_mean(name, known))

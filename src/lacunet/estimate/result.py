@@ -53,7 +53,7 @@ INSTEAD = {
         ("query", "predict", "impute", "sample"),
         "it as a function: lacunet.query(result, ...), lacunet.predict(result, data, targets)",
     ),
-    **dict.fromkeys(("edges", "variables", "states", "parents"), "result.network.edges and so on"),
+    **dict.fromkeys(("variables", "states", "parents"), "result.network.variables and so on"),
     **dict.fromkeys(("intervals", "confidence_intervals"), "result.interval(variable)"),
     **dict.fromkeys(("log_likelihood", "loglik", "score"), "lacunet.log_likelihood(result, data)"),
 }
@@ -126,6 +126,11 @@ class Result:
                 kind = warning.kind if isinstance(warning, Warned) else warning
                 places.setdefault(kind, []).append((name, warning))
         return tuple(_in_one_line(kind, places[kind]) for kind in sorted(places, key=_gravity))
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The edges of the network, each as (parent, child)."""
+        return self.network.edges
 
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable."""

@@ -114,6 +114,11 @@ class LearnedStructure:
     notes: tuple[str, ...]
     why: str
 
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The edges of the network, (parent, child); in ``cpdag`` some have no direction."""
+        return self.network.edges
+
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
