@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.wording import did_you_mean
 
@@ -101,6 +101,26 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     more = ", ".join(one.name for one in arguments if one.default is not one.empty)
     taken = f"it takes {needed}" + (f"; optional: {more}." if more else ".")
     return " ".join([*filter(None, offers), taken])
+
+
+class Hinted(type):
+    """The class of a class that answers names that are guessed of it by its ``INSTEAD``.
+
+    Examples
+    --------
+    >>> class Box(metaclass=Hinted):
+    ...     INSTEAD = {"load": "Box.read(path)"}
+    >>> Box.load
+    Traceback (most recent call last):
+    AttributeError: type object 'Box' has no attribute 'load'
+    Hint: write Box.read(path).
+    """
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(cls, name: str) -> object:
+            instead = {} if name == "INSTEAD" else cls.INSTEAD
+            raise no_attribute(f"type object {cls.__name__!r}", name, dir(cls), instead)
 
 
 def no_attribute(

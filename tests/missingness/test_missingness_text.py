@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import copy
+import pickle
+import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,7 +103,11 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("Age -> R[Job] R[Income]", r"line 1, column 15: an arrow -> or <->, or <= was expected"),
         ("Age ← R[Job]", r"line 1, column 5: edges are written from cause to effect"),
         ("Age, R[Job]", r"line 1, column 11: an arrow is missing"),
-        ("R_Income", r"line 1, column 8: an arrow is missing"),
+        (
+            "R_Income",
+            r"line 1, column 8: an arrow is missing(?s:.)*write R\[Income\] for 'R_Income'",
+        ),
+        ("R(Age), R.Job", r"write R\[Age\] for 'R\(Age\)', R\[Job\] for 'R.Job'"),
         ("Age -> R_Income", r"no variable 'R_Income'.\nHint: did you mean R\[Income\]\?"),
         ("R(Income) -> R[Job]", r"'R\(Income\)'.\nHint: did you mean R\[Income\]\?"),
         (
@@ -157,10 +165,41 @@ def test_what_stands_for_no_graph_is_refused() -> None:
 def test_a_text_in_another_place_is_refused_with_the_place_that_is_meant() -> None:
     text: Any = "Age -> R[Job]"
     network: Any = SURVEY
-    with pytest.raises(MissingnessGraphError, match=r"parse\(text, network\) reads a text"):
-        MissingnessGraph(network, text)
+    for made_of in ((network, text), (text, network), (text,)):
+        with pytest.raises(MissingnessGraphError, match=r"parse\('Age -> R\[Job\]', network\)"):
+            MissingnessGraph(*made_of)
     with pytest.raises(MissingnessGraphError, match="the text comes first"):
         MissingnessGraph.parse(network, text)
+
+
+@pytest.mark.parametrize(
+    ("guess", "way"),
+    [
+        ("from_text", "MissingnessGraph.parse(text, network)"),
+        ("from_string", "MissingnessGraph.parse(text, network)"),
+        ("load", "MissingnessGraph.read(path, network)"),
+        ("recoverable", "graph.recover('P(X | Y)').status"),
+        ("is_recoverable", "graph.recover('P(X | Y)').status"),
+        ("identify", "graph.recover('P(X | Y)').status"),
+        ("recovr", "did you mean 'recover'"),
+    ],
+)
+def test_a_guessed_name_is_answered_with_ours(guess: str, way: str) -> None:
+    graph = MissingnessGraph.parse("R[Age]", SURVEY)
+    for owner in (MissingnessGraph, graph):
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            getattr(owner, guess)
+    assert pickle.loads(pickle.dumps(graph)) == copy.deepcopy(graph) == graph
+
+
+def test_the_data_that_a_graph_is_held_against_are_of_any_kind() -> None:
+    graph = MissingnessGraph.parse("R[Age]", SURVEY)
+    rows = {name: list(SURVEY.states(name)) for name in SURVEY.variables}
+    assert graph.check_data(rows) == (
+        "the data show every value of 'Age', which the graph lets go missing",
+    )
+    with pytest.raises(MissingnessGraphError, match="'Job'"):
+        graph.check_data(pd.DataFrame(rows | {"Job": [None, "no"]}))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -151,6 +151,27 @@ def test_no_recoverable_query_moves_unseen() -> None:
                 assert not moves_unseen(submodel, Asked(target, given))
 
 
+@pytest.mark.parametrize(
+    ("text", "target", "given", "do"),
+    [
+        ("P(Y | X)", ["Y"], ["X"], []),
+        ("P(X, Y)", ["X", "Y"], [], []),
+        ("Pr(Y | do(X))", ["Y"], [], ["X"]),
+        ("Y | X=1", ["Y"], ["X"], []),
+        ("Y", ["Y"], [], []),
+    ],
+)
+def test_a_query_may_be_a_text(
+    text: str, target: list[str], given: list[str], do: list[str]
+) -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("X -> R[Y]", network)
+    assert str(graph.recover(text)) == str(graph.recover(target, given, do))
+    if len(text) > 1:
+        with pytest.raises(MissingnessGraphError, match="or none"):
+            graph.recover(text, given=["X"])
+
+
 def test_self_censoring_moves_unseen() -> None:
     network = Network({"X": ["0", "1"], "Y": ["0", "1", "2"]}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("Y -> R[Y]", network)
@@ -292,7 +313,7 @@ def test_a_query_may_be_asked_by_a_single_name() -> None:
         ([], ["X"], "no variable left of the bar"),
         (["X"], ["X"], r"names \['X'\] more than once"),
         (["Z"], [], "no variable 'Z'"),
-        (["Y | X"], [], r"recover\(\['Y'\], given=\['X'\]\)"),
+        (["Y | X"], [], r"recover\('Y \| X'\)"),
     ],
 )
 def test_a_query_that_cannot_be_asked_is_refused(

@@ -15,6 +15,7 @@ from lacunet.wording import quotes_blanked, separated
 if TYPE_CHECKING:
     from lacunet.model.network import Network
 
+_PROBABILITY = re.compile(r"Pr?\(")
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
 
 
@@ -42,7 +43,7 @@ def is_query(text: str) -> bool:
     >>> is_query("P(Ill)"), is_query("Ill | Age=old"), is_query("Ill")
     (True, True, False)
     """
-    return text.lstrip().startswith("P(") or "|" in text or "=" in text
+    return _PROBABILITY.match(text.lstrip()) is not None or "|" in text or "=" in text
 
 
 def asked_query(text: str, network: Network) -> AskedQuery:
@@ -86,8 +87,8 @@ def split_query(text: str) -> Typed:
     Typed(target=['X'], given=['Z=1 day, 0:00:00'], do=[])
     """
     text = text.strip()
-    if text.startswith("P(") and text.endswith(")"):
-        text = text[2:-1]
+    if _PROBABILITY.match(text) and text.endswith(")"):
+        text = text.partition("(")[2][:-1]
     before, bar, _ = quotes_blanked(text).partition("|")
     at = len(before)
     if not bar and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import Hinted, no_attribute
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
@@ -37,7 +38,7 @@ class HiddenCause:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class MissingnessGraph(Drawing):
+class MissingnessGraph(Drawing, metaclass=Hinted):
     """The mechanisms of a network's partially observed variables, and their causes.
 
     Parameters
@@ -74,6 +75,26 @@ class MissingnessGraph(Drawing):
     >>> graph.category()
     'MNAR'
     """
+
+    INSTEAD: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("from_text", "from_string", "from_str", "loads"),
+            "lacunet.MissingnessGraph.parse(text, network)",
+        ),
+        **dict.fromkeys(
+            ("load", "open", "from_file"), "lacunet.MissingnessGraph.read(path, network)"
+        ),
+        **dict.fromkeys(
+            ("recoverable", "is_recoverable", "identify", "identifiable", "is_identifiable"),
+            "graph.recover('P(X | Y)').status, or graph.recover_families() for all CPTs",
+        ),
+    }
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            of = f"{type(self).__name__!r} object"
+            raise no_attribute(of, name, dir(type(self)), type(self).INSTEAD)
 
     @classmethod
     def parse(cls, text: str, network: AnyNetwork, source: str = "missingness graph") -> Self:
@@ -252,6 +273,7 @@ class MissingnessGraph(Drawing):
     ) -> Verdict:
         """Decide whether P(target | given, do(do)) can be recovered, and by which estimand.
 
+        ``target`` may also be the text of all three, ``"P(Ill | do(Drug), Age)"``.
         ``population`` names variables whose law among all is known from elsewhere: `estimate`
         takes it. ``effort`` is how long to search, relative to the usual.
         """

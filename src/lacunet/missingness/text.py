@@ -104,7 +104,7 @@ def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> 
     left, at = _nodes(tokens, 0, written)
     if tokens[at].kind == "end":
         if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
-            raise written.wrong("an arrow is missing after this", tokens[at].at - 1)
+            raise written.wrong("an arrow is missing after this", tokens[at].at - 1, _meant(left))
         yield from (Statement((node,), "", ()) for node in left)
     first_arrow, found = tokens[at].at, []
     while tokens[at].kind != "end":
@@ -120,6 +120,14 @@ def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> 
         hint = both_readings(groups, [own.arrow for own in found])
         raise written.wrong(AMBIGUOUS, commas[0], hint)
     yield from found
+
+
+def _meant(nodes: tuple[Node, ...]) -> str:
+    """Mechanisms as they are written here, where nodes look as if they were written elsewhere."""
+    texts = [node for node in nodes if isinstance(node, str)]
+    others = [re.fullmatch(r"R(?:_|\.|\()(.+?)\)?", text) for text in texts]
+    meant = [f"{Mechanism(other[1])} for {other[0]!r}" for other in others if other]
+    return f"write {', '.join(meant)}." if meant else ""
 
 
 def _nodes(tokens: list[Token], at: int, written: Written) -> tuple[tuple[Node, ...], int]:

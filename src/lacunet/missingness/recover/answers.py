@@ -7,11 +7,11 @@ be observed and differ in the query. A search that fails leaves the query undeci
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from math import inf
 
+from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.estimands.patterns import NoSelfCensoring
 from lacunet.estimands.terms import Factor, InPopulation, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
@@ -196,18 +196,23 @@ def _checked_effort(effort: float) -> float:
 def _checked_query(
     graph: Drawing, target: Iterable[str], given: Iterable[str], do: Iterable[str]
 ) -> Asked:
-    asked = Asked(*((one,) if isinstance(one, str) else tuple(one) for one in (target, given, do)))
+    parts: Iterable[Iterable[str]] = (target, given, do)
+    if isinstance(target, str) and target not in graph.network.states_of and is_query(target):
+        if given or do:
+            raise MissingnessGraphError(
+                f"the query {target!r} is a text, and given or do says more.",
+                "say all of it in the text, or none.",
+            )
+        parts = [names_and_states(own, graph.network)[0] for own in split_query(target)]
+    asked = Asked(*((own,) if isinstance(own, str) else tuple(own) for own in parts))
     if not asked.target:
         raise MissingnessGraphError("the query has no variable left of the bar.")
     for name in asked.names:
         if name not in graph.network.states_of:
-            if "|" in str(name):
-                written = re.fullmatch(r"[Pp]r?\((.*)\)", str(name))
-                left, _, right = (written[1] if written else str(name)).partition("|")
+            if is_query(str(name)):
                 raise MissingnessGraphError(
                     f"the network has no variable {name!r}.",
-                    "say apart what is given: "
-                    f"recover([{left.strip()!r}], given=[{right.strip()!r}]).",
+                    f"give the text of a query by itself: recover({name!r}).",
                 )
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
     twice = {name for name in asked.names if asked.names.count(name) > 1}

@@ -28,7 +28,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.read import read_table
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
@@ -60,16 +60,17 @@ class Drawing:
     def __init__(
         self,
         network: Network,
-        causes: Mapping[str, Iterable[Node]],
+        causes: Mapping[str, Iterable[Node]] | None = None,
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
         selection: Iterable[Node] | None = None,
         monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
         if not isinstance(causes, Mapping):
+            text = next((own for own in (network, causes) if isinstance(own, str)), "A -> R[B]")
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
-                "lacunet.MissingnessGraph.parse(text, network) reads a text.",
+                f"lacunet.MissingnessGraph.parse({text!r}, network) reads a text.",
             )
         pairs = _checked_hidden(network, hidden)
         never_more = tuple(sorted({*monotone}))
@@ -148,8 +149,9 @@ class Drawing:
             return self
         return type(self)(**self.parts | {"network": network})
 
-    def check_data(self, table: EncodedTable) -> tuple[str, ...]:
+    def check_data(self, data: Any) -> tuple[str, ...]:
         """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
+        table = read_table(data, self.network)
         return self.check_partially(table.partially_observed, table.variables)
 
     def check_partially(
