@@ -60,6 +60,23 @@ def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ou
         lc.learn(RAIN, ROWS, **{keyword: 1})
 
 
+def test_options_of_the_method_are_not_an_argument() -> None:
+    for function in (lc.learn, lc.explain):
+        with pytest.raises(TypeError) as refused:
+            function()  # type: ignore[call-arg]
+        assert "options" not in refused.value.__notes__[0]
+
+
+def test_a_guess_about_a_result_or_a_network_is_answered_with_ours() -> None:
+    with pytest.raises(TypeError, match=re.escape("result.cpt('Rain')")):
+        _ = lc.learn(RAIN, ROWS, "direct-mcar")["Rain"]  # type: ignore[index]
+    for guess, way in (("from_edges", "Network.from_data(data, edges)"), ("read", "read_network")):
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            getattr(lc.Network, guess)
+    with pytest.raises(AttributeError, match="did you mean 'from_data'"):
+        _ = lc.Network.from_dta  # type: ignore[attr-defined]
+
+
 def test_an_error_from_within_is_left_as_it_is() -> None:
     @with_hints
     def adds(number: object) -> object:

@@ -96,7 +96,11 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     """What was probably meant, and all that the function takes."""
     known = signature(function).parameters
     offers = (meant(name, known) for name in named if name not in known)
-    arguments = [one for one in known.values() if one.name not in ("self", "cls")]
+    arguments = [
+        own
+        for own in known.values()
+        if own.name not in ("self", "cls") and own.kind is not own.VAR_KEYWORD
+    ]
     needed = ", ".join(one.name for one in arguments if one.default is one.empty)
     more = ", ".join(one.name for one in arguments if one.default is not one.empty)
     taken = f"it takes {needed}" + (f"; optional: {more}." if more else ".")
@@ -104,12 +108,12 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
 
 
 class Hinted(type):
-    """The class of a class that answers names that are guessed of it by its ``INSTEAD``.
+    """The class of a class that answers names that are guessed of it by its ``_INSTEAD``.
 
     Examples
     --------
     >>> class Box(metaclass=Hinted):
-    ...     INSTEAD = {"load": "Box.read(path)"}
+    ...     _INSTEAD = {"load": "Box.read(path)"}
     >>> Box.load
     Traceback (most recent call last):
     AttributeError: type object 'Box' has no attribute 'load'
@@ -119,7 +123,7 @@ class Hinted(type):
     if not TYPE_CHECKING:  # type checkers know the names there are
 
         def __getattr__(cls, name: str) -> object:
-            instead = {} if name == "INSTEAD" else cls.INSTEAD
+            instead = {} if name == "_INSTEAD" else cls._INSTEAD
             raise no_attribute(f"type object {cls.__name__!r}", name, dir(cls), instead)
 
 

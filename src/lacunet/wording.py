@@ -134,6 +134,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {words}?" if words else ""
 
 
+def near_files(path: str) -> str:
+    """A question that offers files of the same folder that are spelled alike, or nothing."""
+    import os
+
+    folder, name = os.path.split(path)
+    try:
+        known = os.listdir(folder or os.curdir)
+    except (OSError, ValueError):  # a null byte in the name is a ValueError
+        return ""
+    words = " or ".join(repr(os.path.join(folder, own)) for own in close_to(name, known))
+    return f"did you mean {words}?" if words else ""
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Columns aligned: the first ``left`` to the left, the others to the right.
 

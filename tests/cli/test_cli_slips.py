@@ -98,6 +98,23 @@ def test_a_query_without_cpts_and_data_asks_for_the_data(survey: Path, capsys: C
     assert "lacunet query s.json DATA --query" in told
 
 
+def test_a_file_that_is_not_there_is_answered_with_one_of_its_folder(
+    survey: Path, capsys: Captured
+) -> None:
+    assert "did you mean 'survey.csv'?" in refused(capsys, "learn", "s.json", "survy.csv")
+    run("convert", "s.json", "survey.bif")
+    told = refused(capsys, "learn", "survay.bif", "survey.csv")
+    assert "'survey.bif'" in told
+    assert "did you mean './s.json'?" in refused(capsys, "show", "./s.jsn.json")
+
+
+def test_a_network_is_not_written_as_data(survey: Path, capsys: Captured) -> None:
+    told = refused(capsys, "structure", "survey.csv", "--bins", "bmi=2", "-o", "found.csv")
+    assert "found.csv: a network cannot be written as .csv" in told
+    assert ".bif" in told
+    assert "without an ending" in refused(capsys, "convert", "s.json", "found")
+
+
 def test_edges_in_columns_are_taken_and_in_place_of_a_network_named(
     survey: Path, capsys: Captured
 ) -> None:
@@ -146,6 +163,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
 @pytest.mark.parametrize(
     ("words", "way"),
     [
+        (("impute", "survey.csv", "-o", "x.csv"), "survey.csv was taken for the network"),
         (("query", "asia"), 'give a query: --query "tub | asia=yes"'),
         (("effect", "asia"), 'give a query: --query "tub | do(asia)"'),
         (("query", "P(tub | asia=yes)"), "name a network"),

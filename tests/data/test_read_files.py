@@ -300,9 +300,9 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
         (tmp_path / "empty", "holds no data file"),
         (tmp_path / "rows.txt", r"Hint: rename it to end in one of \.csv"),
         ([], "the list of data files is empty"),
-        ([3], r"data of the type builtins\.list"),
-        (object(), r"data of the type builtins\.object"),
-        (None, "data of the type"),
+        ([3], "data of the type list"),
+        (object(), "data of the type object"),
+        (None, "there are no data"),
     ]:
         with pytest.raises(DataError, match=message):
             read_table(data, PAIR)

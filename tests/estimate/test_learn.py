@@ -9,6 +9,7 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.data.errors import DataWarning
 from lacunet.estimate.deletion.forms import FactoredMCAR
 
 ROWS = {
@@ -37,6 +38,17 @@ def test_the_cpts_of_the_network_given_are_not_looked_at() -> None:
     assert lc.learn(RAIN, ROWS).network == lc.learn(bare, ROWS).network
 
 
+@pytest.mark.parametrize("method", ["em", "direct-mcar"])
+def test_a_column_without_a_value_is_noted_unless_it_is_latent(method: str) -> None:
+    rows = {**ROWS, "Sprinkler": [None] * 4}
+    with pytest.warns(DataWarning, match="no row shows 'Sprinkler'.* cannot tell its states apart"):
+        result = lc.learn(RAIN, rows, method)
+    assert any("no row shows 'Sprinkler'" in note for note in result.notes)
+    del rows["Sprinkler"]
+    result = lc.learn(RAIN, lc.Data(rows, latent=["Sprinkler"]), method)
+    assert not any("no row shows" in note for note in result.notes)
+
+
 def test_weights_may_be_a_column_or_an_array() -> None:
     weights = [1.0, 2.0, 0.5, 3.0]
     by_column = lc.learn(RAIN, {**ROWS, "w": weights}, "factored-mar", weight="w")
@@ -63,7 +75,9 @@ def test_weights_may_be_a_column_or_an_array() -> None:
         ({"memory": -1}, "memory is -1"),
         ({"memory": float("nan")}, "memory is nan"),
         ({"memory": float("inf")}, "memory is inf"),
-        ({"intervals": 0.9}, "intervals is 0.9, but must be True or False"),
+        ({"intervals": 0.9}, r"intervals is 0\.9(?s:.)*intervals=True(?s:.)*interval=0\.9"),
+        ({"data": 42}, "data cannot be a number, and 42"),
+        ({"data": None}, "there are no data"),
         ({"method": "direct-mcar", "aggregation": "mean"}, "takes no 'aggregation'"),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
         ({"method": FactoredMCAR(), "aggregation": "mean"}, "goes with a method's name"),

@@ -63,11 +63,13 @@ GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
-    ``instead`` says it of options that other commands have, or that are no more.
+    ``instead`` says it of options that other commands have, or that are no more; ``first_word`` is
+    the first file that was typed.
     """
 
     def __init__(self, **more: Any) -> None:
         self.instead: dict[str, str] = {}
+        self.first_word = ""
         super().__init__(allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter, **more)
 
     def error(self, message: str) -> NoReturn:
@@ -79,6 +81,8 @@ class Parser(ArgumentParser):
         needed = message.removeprefix(REQUIRED)
         if needed != message:
             message = f"give {' and '.join(map(self._as_typed, needed.split(', ')))}"
+            if "DATA" in needed.split(", ") and self.first_word:
+                message += f"; {self.first_word} was taken for the network, which comes first"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
         self._end(message, f"{self.prog} --help shows how it is used")
@@ -135,6 +139,7 @@ def parsed(words: Sequence[str]) -> Namespace:
         command = command_parser(words[0])
         given = renamed(words[0], words[1:])
         command.refuse_unknown(given)
+        command.first_word = next((word for word in given[:1] if not word.startswith("-")), "")
         options = command.parse_args(given)
         options.command = words[0]
         return options

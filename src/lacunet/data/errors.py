@@ -50,9 +50,15 @@ class DataError(LacunetError):
 
     @classmethod
     def unknown_kind(cls, data: object) -> DataError:
-        kind = f"{type(data).__module__}.{type(data).__qualname__}"
+        of = type(data)
+        kind = "" if of.__module__ == "builtins" else f"{of.__module__}."
+        what = f"data of the type {kind}{of.__qualname__} cannot be read"
+        if data is None:
+            what = "there are no data: None is given"
+        elif isinstance(data, int | float):
+            what = f"data cannot be a number, and {data!r} is given"
         return cls(
-            f"data of the type {kind} cannot be read.",
+            f"{what}.",
             "give a path, a list of paths, a dict of lists, lacunet.Data(query=...), or a table of "
             "pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )

@@ -19,6 +19,7 @@ from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
 from lacunet.formats.files import STATISTICS
+from lacunet.wording import near_files
 
 STDIN = "-"
 CHUNK = 1 << 16
@@ -67,7 +68,7 @@ def _files(path: str) -> list[Path]:
         # What a folder holds is matched by itself where it should be, as in **.
         files = [Path(name) for name in found if os.path.isfile(name)]
         return files or [file for name in found for file in _files(name)]
-    raise DataError(f"there is no file or folder {path!r}.", "check the path.")
+    raise DataError(f"there is no file or folder {path!r}.", near_files(path) or "check the path.")
 
 
 def _in_folder(folder: Path) -> list[Path]:

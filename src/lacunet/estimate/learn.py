@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
+from lacunet.errors import warn
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.intervals import Uncertainty, recipe_after, recipe_of, uncertainty_of
 from lacunet.estimate.method import (
@@ -44,6 +46,7 @@ from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import Observations, method_counted_for, observations
+from lacunet.wording import listed
 
 if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
@@ -135,10 +138,11 @@ def learn(
     """
     progress = as_progress(progress)
     if not isinstance(intervals, bool):
+        level = intervals if isinstance(intervals, float) else 0.9
         raise MethodError(
             f"intervals is {intervals!r}, but must be True or False.",
-            "their level is said when they are asked for: result.interval(variable, level), "
-            "query(..., interval=level).",
+            "write learn(..., intervals=True), and the level where intervals are asked for: "
+            f"result.interval(variable, {level}), query(result, variable, interval={level}).",
         )
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
@@ -165,7 +169,22 @@ def learn(
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
-        return carry_out(plan, rows, setting, intervals)
+        return _with_notes_on_unseen(carry_out(plan, rows, setting, intervals), data.latent)
+
+
+def _with_notes_on_unseen(result: Result, latent: Sequence[str]) -> Result:
+    """The result with a note, which is a warning too, on columns that hold no value."""
+    empty = [v for v, missing in result.missing.items() if missing == result.rows]
+    unseen = [name for name in empty if name not in latent]
+    if not unseen:
+        return result
+    states = "its states" if len(unseen) == 1 else "their states"
+    note = (
+        f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is learned "
+        "of them rests on the prior, or on where EM starts."
+    )
+    warn(note, DataWarning)
+    return replace(result, notes=(*result.notes, note))
 
 
 def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool = False) -> Result:

@@ -422,9 +422,10 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
     is_number = isinstance(prior, Real) and not isinstance(prior, bool)
     if not (is_number and np.isfinite(float(prior)) and float(prior) >= 1):
         raise MethodError(
-            f"prior is {prior!r}, but the Dirichlet concentration must be a number of at least 1 "
-            "(1: maximum likelihood, 2: one pseudo-count per cell), the prior of a result that "
-            "learned it, or 'learn'."
+            f"prior is {prior!r}, but must be a number from 1 upwards, 'learn', or the prior of a "
+            "result.",
+            "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
+            "likelihood), prior=3 two; prior='learn' as many as all counts make likely.",
         )
     return float(prior)
 

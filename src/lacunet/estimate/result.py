@@ -101,6 +101,11 @@ class Result:
         def __getattr__(self, name: str) -> object:
             raise no_attribute("'Result' object", name, dir(type(self)), INSTEAD)
 
+        def __getitem__(self, key: object) -> object:
+            raise TypeError(
+                f"'Result' object is not subscriptable\nHint: write result.cpt({key!r})."
+            )
+
     def _repr_html_(self) -> str:
         page = self.show()
         if len(page.text) <= MOST_SHOWN:

@@ -22,7 +22,7 @@ from lacunet.formats.source import LIMIT, Source
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
-from lacunet.wording import listed
+from lacunet.wording import listed, near_files
 
 # The module of each, with parse(source) -> Network and render(network) -> str.
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -177,7 +177,7 @@ def _text_of(name: str, content: bytes, limit: int) -> str:
 
 def rendered(network: Network, name: str) -> bytes:
     """The content of a file of this name that describes the network."""
-    return _packed(_module_of(name).render(network), name)
+    return _packed(_writer_of(name).render(network), name)
 
 
 def _packed(text: str, name: str) -> bytes:
@@ -266,7 +266,7 @@ def check_target(network: Network, path: str | os.PathLike[str]) -> None:
     """
     name = os.fspath(path)
     uniform = {v: [1 / network.cardinality(v)] * network.cardinality(v) for v in network.variables}
-    _module_of(name).render(Network(network.states_of, {}, uniform))
+    _writer_of(name).render(Network(network.states_of, {}, uniform))
 
 
 def _module_of(name: str) -> Any:
@@ -274,8 +274,23 @@ def _module_of(name: str) -> Any:
     return import_module(f"lacunet.formats.{_format_of(name)}")
 
 
+def _writer_of(name: str) -> Any:
+    """The module that writes a file of this name."""
+    suffix = _suffix(name)
+    if suffix not in FORMATS:
+        raise FormatError(
+            f"{name}: a network cannot be written as {suffix or 'a file without an ending'}.",
+            f"end the name with one of {', '.join(FORMATS)}, each also with .gz.",
+        )
+    return _module_of(name)
+
+
+def _suffix(name: str) -> str:
+    return Path(name.lower().removesuffix(".gz")).suffix
+
+
 def _format_of(name: str) -> str:
-    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    suffix = _suffix(name)
     if suffix in FORMATS:
         return FORMATS[suffix]
     if suffix == STATISTICS:
@@ -317,7 +332,7 @@ def _content(name: str) -> bytes:
     except FileNotFoundError:
         raise FormatError(
             f"{name}: there is no such file.",
-            f"check the spelling and the folder.{_bundled(name)}",
+            f"{near_files(name) or 'check the spelling and the folder.'}{_bundled(name)}",
         ) from None
     except IsADirectoryError:
         raise FormatError.folder(name) from None

@@ -76,7 +76,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
     'MNAR'
     """
 
-    INSTEAD: ClassVar[Mapping[str, str]] = {
+    _INSTEAD: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
             ("from_text", "from_string", "from_str", "loads"),
             "lacunet.MissingnessGraph.parse(text, network)",
@@ -94,7 +94,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
         def __getattr__(self, name: str) -> object:
             of = f"{type(self).__name__!r} object"
-            raise no_attribute(of, name, dir(type(self)), type(self).INSTEAD)
+            raise no_attribute(of, name, dir(type(self)), type(self)._INSTEAD)
 
     @classmethod
     def parse(cls, text: str, network: AnyNetwork, source: str = "missingness graph") -> Self:

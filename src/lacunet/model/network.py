@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
+from lacunet.hints import Hinted
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import Labelled, Library, rows_as_html
 from lacunet.wording import assigned, counted, did_you_mean, first_of, in_quotes, text_table
@@ -117,7 +118,7 @@ class Cpt:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network:
+class Network(metaclass=Hinted):
     """Variables with ordered states, the parents of each and, if known, their CPTs.
 
     Parameters
@@ -156,6 +157,16 @@ class Network:
     >>> rain.cpt("Wet").table[1, 1].item()
     0.8
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("from_edges", "from_networkx", "from_dag", "from_graph", "from_string", "from_dot"),
+            "lacunet.Network.from_data(data, edges)",
+        ),
+        **dict.fromkeys(
+            ("read", "load", "from_file", "from_bif", "open"), 'lacunet.read_network("net.bif")'
+        ),
+    }
 
     variables: Scope
     states_of: Mapping[str, tuple[str, ...]]
