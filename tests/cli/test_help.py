@@ -13,9 +13,23 @@ from pathlib import Path
 import pytest
 
 from lacunet.cli import main
-from lacunet.cli.parsing import COMMANDS
+from lacunet.cli.parsing import COMMANDS, command_parser
 
 KEPT = Path(__file__).with_name("help")
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("learn", "NETWORK DATA [DATA ...]"),
+        ("diagnose", "[NETWORK] DATA [DATA ...]"),
+        ("query", "NETWORK [DATA ...]"),
+        ("recover", "NETWORK [GRAPH]"),
+        ("impute", "NETWORK DATA [DATA ...]"),
+    ],
+)
+def test_the_usage_names_each_kind_of_file_once(command: str, files: str) -> None:
+    assert command_parser(command).format_usage().rstrip().endswith(f" {files}")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -90,7 +90,8 @@ def add_network_or_edges(
     columns.
     """
     given = f"{NETWORK_HELP}; {text}"
-    metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {then.upper()}"
+    second = then.upper() if needs_data else f"[{then.upper()}]"
+    metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {second}"
     files = command.add_argument("files", metavar=metavar, nargs="+", help=given)
     group = command.add_argument_group("edges in place of a network")
     add(group, "--edges EDGES", EDGES_HELP, action=_InPlaceOf, files=files)
@@ -232,7 +233,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
     from lacunet.data.matching import MISSING_TOKENS
 
     group = command.add_argument_group("data")
-    add(group, "--weight COLUMN", "sampling weights of the rows; their scale has no meaning")
+    add(group, "--weight COLUMN", "sampling weights of the rows; only their ratios matter")
     add(group, "--counts COLUMN", "how many rows each row stands for")
     add(group, "--strata COLUMN", "the stratum that each row was sampled in")
     add(group, "--cluster COLUMN", "the cluster, within its stratum, that each row was sampled in")

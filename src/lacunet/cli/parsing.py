@@ -7,7 +7,14 @@ with before it runs: `lacunet --version` must not wait for NumPy.
 from __future__ import annotations
 
 import re
-from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import (
+    REMAINDER,
+    SUPPRESS,
+    Action,
+    ArgumentParser,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -60,6 +67,17 @@ JOBS = (
 GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
 
 
+class Formatter(RawDescriptionHelpFormatter):
+    """Help in which a list of files repeats the last kind alone: ``NETWORK DATA [DATA ...]``."""
+
+    def _format_args(self, action: Action, default_metavar: str) -> str:
+        first, blank, last = str(action.metavar).rpartition(" ")
+        if action.option_strings or not blank:
+            return super()._format_args(action, default_metavar)
+        repeated = {"DATA": "DATA [DATA ...]", "[DATA]": "[DATA ...]"}
+        return f"{first} {repeated.get(last, last)}"
+
+
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
@@ -70,7 +88,7 @@ class Parser(ArgumentParser):
     def __init__(self, **more: Any) -> None:
         self.instead: dict[str, str] = {}
         self.first_word = ""
-        super().__init__(allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter, **more)
+        super().__init__(allow_abbrev=False, formatter_class=Formatter, **more)
 
     def error(self, message: str) -> NoReturn:
         """End with the message and what was probably meant; the usage would hide it."""

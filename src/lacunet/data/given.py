@@ -126,8 +126,8 @@ class Data:
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
         frame; a dict of lists; a table that is already encoded.
     weight
-        Sampling weights: the name of a column, or one number for each row. Their scale has no
-        meaning.
+        Sampling weights: the name of a column, or one number for each row. Only their ratios
+        matter.
     counts
         How many rows each row stands for: a column, or one number for each row.
     strata, cluster

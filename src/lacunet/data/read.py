@@ -39,7 +39,7 @@ def read_table(
         `lacunet.Data`, or what could be its source: a path, a dataframe, a dict of lists; also
         a table that is already encoded.
     network
-        Owns the names and the states; its CPTs are not looked at.
+        Gives the variables and their states; its CPTs are ignored.
     progress
         Told how much has been read, in rows or, for text files, in bytes.
     keep_sets
@@ -271,7 +271,7 @@ def _empty_replicate(reading: Reading, at: int) -> WeightError:
 
 _AGGREGATED = (
     "the weights are whole numbers and no two rows are equal, as in a table of counts. weight= "
-    "(--weight) takes sampling weights, whose scale has no meaning; if each row stands for so "
+    "(--weight) takes sampling weights, of which only the ratios matter; if each row stands for so "
     "many rows, give them as counts= (--counts)."
 )
 

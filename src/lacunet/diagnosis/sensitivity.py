@@ -101,12 +101,18 @@ def sensitivity(
     memory: int | None = None,
     progress: AskedProgress = False,
 ) -> Sensitivity:
-    """Ask how far an answer moves if values are not missing at random.
+    r"""Ask how far an answer moves if values are not missing at random.
+
+    Hidden values of ``mechanism`` are taken to be distributed like the shown ones of the same
+    group, but for a tilt: the odds of ``tilted_state`` are :math:`e^\delta` times as high. With
+    delta 0 values are missing at random; with delta 0.7 the odds are twice as high among hidden
+    values, with -0.7 half as high. The tipping point is the delta at which the answer reaches the
+    ``threshold``.
 
     Parameters
     ----------
     network
-        Structure and states; CPTs are not looked at.
+        Structure and states, or edges; CPTs, if it has any, are ignored.
     data
         A path, a dataframe of any library, or an encoded table.
     target, state, evidence
@@ -122,7 +128,7 @@ def sensitivity(
         Hidden values are compared with shown ones within groups by these fully observed
         variables; learned from the data by default.
     deltas
-        The tilts to look at; 0, where hidden values are like shown ones, is added.
+        The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`; intervals are by its clusters or replicate
         weights.

@@ -203,8 +203,8 @@ def explain(
 ) -> Explanation:
     """The plan that `lacunet.learn` would carry out, and what it will meet in the data.
 
-    Nothing is estimated. The data, if given, are looked at, families are counted, and rows are
-    compiled where the plan needs problems, to forecast the cost of an expectation.
+    Nothing is estimated. Of the data, if given, the rows that show each family are counted; for
+    EM, also what a step will cost is forecast from the rows with missing values.
 
     Parameters
     ----------

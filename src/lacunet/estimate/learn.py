@@ -102,7 +102,7 @@ def learn(
         that was learned before, `Result.prior`, can be given again. By default it is learned;
         closed forms use 2.
     weight
-        Sampling weights: the name of a column, or one for each row. Their scale has no meaning.
+        Sampling weights: the name of a column, or one for each row. Only their ratios matter.
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
@@ -135,6 +135,18 @@ def learn(
         Something is wrong with the input; the message says what, where and the way out.
     Interrupted
         On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
+
+    Examples
+    --------
+    Of the three old people one does not answer, and one of the other two is ill.
+
+    >>> rows = {"Age": ["old", "old", "old", "young"], "Ill": ["yes", None, "no", "no"]}
+    >>> result = learn("Age -> Ill", rows, "direct-mcar", prior=1)
+    >>> result.cpt("Ill")
+    P(Ill | Age)
+    Age        no     yes
+    old    0.5000  0.5000
+    young       1       0
     """
     progress = as_progress(progress)
     if not isinstance(intervals, bool):

@@ -71,6 +71,18 @@ class Result:
     the method, where the method was chosen and not given, and what the prior is like, where it was
     learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was given;
     ``uncertainty`` is None unless intervals were asked for.
+
+    Printed, it has a line for each CPT:
+
+    ===========  ==================================================================================
+    rows shown   rows in which the variable and all its parents are observed
+    effective    the number of complete rows that would give the same variance, where known: of
+                 the weakest CPT row, beside the rows that have its parents' states
+    fell back    share of the rows' weight whose group had no data of its own: the ungrouped
+                 estimate was used for them
+    unsupported  configurations of the parents that no row shows together with the variable: no
+                 data are behind the CPT row, whatever numbers it holds
+    ===========  ==================================================================================
     """
 
     network: Network

@@ -64,7 +64,7 @@ def augmented(
     Parameters
     ----------
     graph
-        The missingness graph; CPTs of its network are not looked at.
+        The missingness graph; CPTs of its network are ignored.
     partially
         The variables that some row does not show.
     leave_out_ignorable

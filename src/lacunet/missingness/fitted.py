@@ -71,7 +71,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     Parameters
     ----------
     network
-        Owns the variables of the table.
+        Gives the variables of the table and their states.
     table
         The user's rows; weights count.
 

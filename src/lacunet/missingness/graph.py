@@ -57,8 +57,8 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
     selection
         The causes of ``R[*]``, whether a row was recorded at all; None if every row was.
     monotone
-        Pairs of variables of which the first is shown only where the second is, as visits of
-        those who stay in a study: ``R[Second] <= R[First]`` in the text.
+        Pairs of variables, as in ``[("Visit2", "Visit1")]``: Visit2 is shown only where Visit1 is,
+        since nobody comes back who has left the study. In the text, ``R[Visit2] <= R[Visit1]``.
 
     Raises
     ------

@@ -132,7 +132,7 @@ def check_implications(
 ) -> list[TestedImplication]:
     r"""Test the implications on data, smallest p-value first; Holm-adjusted.
 
-    The scale of sampling weights has no meaning: the counts of each test are scaled to the
+    Only the ratios of sampling weights matter: the counts of each test are scaled to the
     weighted sample size :math:`(\sum w)^2 / \sum w^2` of the rows it uses. A survey's design is
     heard (`lacunet.missingness.design_effect`).
     """

@@ -34,7 +34,7 @@ def learn_missingness(
     Parameters
     ----------
     network
-        Owns the variables; its CPTs are not looked at.
+        Gives the variables and their states, or edges; its CPTs are ignored.
     data
         A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
     weight, counts, missing

@@ -34,7 +34,10 @@ class Missing(Protocol):
 
 @dataclass(frozen=True)
 class MCAR:
-    """Missing completely at random: every mechanism hides with the same probability.
+    """Simulates values missing completely at random, for `simulate` and `hide`.
+
+    Every mechanism hides with the same probability. It is no method of learning; tests of whether
+    data are MCAR are in `diagnose`.
 
     Parameters
     ----------
@@ -68,8 +71,9 @@ class MCAR:
 
 @dataclass(frozen=True)
 class MAR:
-    """Missing at random: mechanisms look at fully observed variables.
+    """Simulates values missing at random, for `simulate` and `hide`.
 
+    Mechanisms look at fully observed variables.
     Each mechanism :math:`R_X` has the same number of parents. They are drawn from the fully
     observed variables that are parents or children of :math:`X` in the network and, only if
     these are too few, from the other fully observed ones. For every configuration of the
@@ -111,7 +115,7 @@ class MAR:
 
 @dataclass(frozen=True)
 class InformedMAR:
-    """Missing at random, with all mechanisms looking at the same few variables.
+    """Simulates values missing at random by the same few variables, for `simulate` and `hide`.
 
     As `MAR`, but the parents of every mechanism come from one random set :math:`W_o` of
     fully observed variables, which the result tells as its ``separator``.

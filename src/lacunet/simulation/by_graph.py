@@ -48,7 +48,7 @@ from lacunet.simulation.sampling import SimulationError, check_beta
 
 @dataclass(frozen=True)
 class MissingByGraph:
-    """Missing as a missingness graph says: MCAR, MAR or MNAR.
+    """Simulates values missing as a graph says (MCAR, MAR or MNAR), for `simulate` and `hide`.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def hide(
     Parameters
     ----------
     network
-        Owns the names and the states of the variables; CPTs are needed only where ``missing``
+        Gives the variables and their states; CPTs are needed only where ``missing``
         has hidden causes of variables.
     frame
         A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What

@@ -212,7 +212,7 @@ def learn_structure(
         How values go missing: "learn" it, a missingness graph or its text, or None for completely
         at random.
     method
-        "auto", or "closed-form" for the seed alone, without any iteration.
+        "auto", or "closed-form" for the first network, without iterating.
     time_limit
         Seconds after which the best so far is returned.
     rng

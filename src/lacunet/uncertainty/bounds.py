@@ -78,7 +78,7 @@ def worst_case(
     Parameters
     ----------
     network
-        Owns the variables, their states and rules; its edges have no part in it.
+        Gives the variables, their states and rules; its edges are ignored.
     data
         What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
     target, given
