@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx
+import pandas
 import pyarrow
 import pytest
 
@@ -74,6 +75,14 @@ def test_edges_beside_data_are_the_network_that_the_data_and_they_make(
     pairs = [("Age", "Ill")]
     for edges in ("Age -> Ill", "[Age][Ill|Age]", pairs, networkx.DiGraph(pairs), {"Ill": ["Age"]}):
         assert str(asked(edges)) == expected
+
+
+def test_values_are_hidden_by_edges_as_by_the_network_they_make() -> None:
+    frame = pandas.DataFrame(PATIENTS)
+    network = lacunet.Network.from_data(frame, "Age -> Ill")
+    hidden = lacunet.hide("Age -> Ill", frame, lacunet.MCAR(1, 0.5), rng=1)
+    assert hidden.equals(lacunet.hide(network, frame, lacunet.MCAR(1, 0.5), rng=1))
+    assert hidden["Age"].isna().any()
 
 
 def test_a_string_that_names_a_file_is_the_file(

@@ -10,7 +10,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
@@ -238,15 +238,15 @@ def simulate(
 
 @with_hints
 def hide(
-    network: AnyNetwork, frame: Any, missing: Missing | MissingnessGraph, rng: Seed = None
+    network: NetworkOrEdges, frame: Any, missing: Missing | MissingnessGraph, rng: Seed = None
 ) -> Any:
     """Hide values of your own complete rows.
 
     Parameters
     ----------
     network
-        Gives the variables and their states; CPTs are needed only where ``missing``
-        has hidden causes of variables.
+        Gives the variables and their states, or edges; CPTs are needed only where ``missing`` has
+        hidden causes of variables.
     frame
         A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What
         the mechanisms look at must be shown in every row.
@@ -280,9 +280,10 @@ def hide(
     """
     import narwhals as nw
 
+    from lacunet.data.given import data_given
     from lacunet.data.read import read_table
 
-    network = as_network(network)
+    network = as_network(network, None if frame is None else data_given(frame))
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:
