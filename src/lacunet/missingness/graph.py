@@ -258,8 +258,8 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         hidden = {*self.latent, *latent}
         return type(self)(**self.parts | {"latent": hidden})
 
-    def over(self, network: Network) -> Self:
-        """The same mechanisms over another network of the variables."""
+    def with_edges_of(self, network: Network) -> Self:
+        """The same mechanisms over other edges among the variables."""
         return type(self)(**self.parts | {"network": network})
 
     def recover(

@@ -134,7 +134,7 @@ class Judge:
         """
         nodes = columns
         if graph is not None:
-            made = augmented(graph.over(columns), table.partially_observed)
+            made = augmented(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
             nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
@@ -195,7 +195,7 @@ class Judge:
         own = tuple(tuple(sorted(parents)) for parents in dag)
         if self.graph is None:
             return own
-        graph = self.graph.over(network_of(self.columns, dag))
+        graph = self.graph.with_edges_of(network_of(self.columns, dag))
         whole = augmented(graph, self.table.partially_observed).network
         place = {name: at for at, name in enumerate(self.nodes.variables)}
         return own + tuple(

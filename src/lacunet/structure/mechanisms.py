@@ -32,7 +32,7 @@ class LearnedMechanisms:
 
     def over(self, network: Network) -> MissingnessGraph | None:
         """The same mechanisms over a network with arcs."""
-        return self.graph and self.graph.over(network)
+        return self.graph and self.graph.with_edges_of(network)
 
     @property
     def to_judge(self) -> MissingnessGraph | None:
