@@ -314,7 +314,7 @@ def test_the_command_cuts_numbers_and_refuses_a_target_before_it_learns(
     pd.DataFrame(measured(600)).to_csv(data, index=False, sep=";")
     asked = ["structure", str(data), "--delimiter", ";", "--strengths", "0", "--bins", "height=3"]
     assert main([*asked, "-o", str(tmp_path / "net.txt")]) == 1
-    assert "does not say which format" in capsys.readouterr().err
+    assert "a network cannot be written as .txt" in capsys.readouterr().err
     assert main([*asked, "-o", str(tmp_path / "net.json")]) == 0
     assert "3 variables, 1 edge" in capsys.readouterr().out
     assert len(lc.read_network(tmp_path / "net.json").cuts_of["height"]) == 4
@@ -465,7 +465,7 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
     assert found.strengths["A", "B"].adjacent == ADJACENT[1]
     # either direction fits as well; a replicate that takes C by chance may tell one
     shares = [found.strengths[arc].directed / ADJACENT[1] for arc in (("A", "B"), ("B", "A"))]
-    assert max(shares) <= DIRECTED[0.05]
+    assert max(shares) <= DIRECTED[0.05] + 1e-9
     others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
     assert max(others, default=0) <= 0.3
 

@@ -5,13 +5,14 @@ bootstrap) and repeats the search from the order found. The score counts all row
 them, which is the weighted sample size of such weights, arcs are found in far fewer replicates than
 they are true.
 
-Shares of replicates are not probabilities yet. Of the pairs that all replicates have, 97 in 100
-are adjacent in the truth, but 74 of those that all but a few have, and a third of those that one in
-five or four in five have. Most replicates leave most edges undirected. If those that direct an edge
-one way are more than those that direct it the other way, be it by one, the first direction is true
-in 65 of 100, and in 88 if four in five or more are. So probabilities are read off lines through the
-points of ``ADJACENT`` and ``DIRECTED``. These were fitted to tables of published networks; what is
-said of networks that had no part in a fit is in `docs/decisions/0017-structure-search.md`.
+Shares of replicates are not probabilities yet. Of the pairs that all replicates have, 95 in 100
+are adjacent in the truth, but 75 of those that all but one in twenty have, and a third of those
+that four to six in ten have. Most replicates leave most edges undirected. If those that direct an
+edge one way are more than those that direct it the other way, the first direction is true in 61 of
+100 if there is one more in twenty, in 71 if there are four more, and in 90 if all are. So
+probabilities are read off lines through the points of ``ADJACENT`` and ``DIRECTED``. These were
+fitted to tables of published networks; what is said of tables that had no part in the fit is in
+`docs/decisions/0017-structure-search.md`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,28 @@ from lacunet.structure.search import Constraints, Dag, Screen
 
 KICKS = 5
 CANDIDATES = 8
-ADJACENT = {0: 0.0, 0.05: 0.09, 0.15: 0.12, 0.2: 0.29, 0.8: 0.45, 0.85: 0.7, 0.95: 0.75, 1: 0.97}
-DIRECTED = {0: 0.5, 0.05: 0.61, 0.6: 0.64, 0.75: 0.74, 0.8: 0.86, 1: 0.88}
+ADJACENT = {
+    0: 0,
+    0.05: 0.1,
+    0.1: 0.13,
+    0.2: 0.21,
+    0.35: 0.26,
+    0.6: 0.38,
+    0.85: 0.61,
+    0.95: 0.75,
+    1: 0.95,
+}
+DIRECTED = {
+    0: 0.5,
+    0.05: 0.61,
+    0.1: 0.66,
+    0.2: 0.71,
+    0.65: 0.71,
+    0.75: 0.77,
+    0.9: 0.78,
+    0.95: 0.82,
+    1: 0.905,
+}
 
 
 @dataclass(frozen=True)
