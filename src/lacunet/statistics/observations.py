@@ -152,6 +152,11 @@ def observations(
     """
     data = data_given(given)
     source, paths = data.source, saved_paths(data.source)
+    if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
+        from lacunet.statistics.spark import on_spark
+
+        yield on_spark(source, plan_reading(data, network), progress)
+        return
     if isinstance(source, Observations):
         yield source
         return
@@ -169,11 +174,6 @@ def observations(
                 missing = table.columns[name] >= table.cardinality_of[name]
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
-        return
-    if is_spark(source):
-        from lacunet.statistics.spark import on_spark
-
-        yield on_spark(source, plan_reading(data, network), progress)
         return
     remove_leftovers(scratch)
     with ExitStack() as stack:
