@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+import lacunet as lc
 from lacunet.building.edges import EdgesError, edges_of
 from lacunet.model.network import Network
 from strategies import networks
@@ -93,6 +94,19 @@ def test_columns_with_numbers_for_names_become_strings() -> None:
     assert edges_of([(0, 1)]).parents_of == {"1": ("0",)}
 
 
+def test_a_list_may_name_variables_without_edges_beside_an_edge() -> None:
+    assert edges_of(["A -> B", "C"]) == edges_of("A -> B; C")
+    assert edges_of("B; C").parents_of == edges_of(["C"]).parents_of == {}
+
+
+def test_a_pair_of_names_is_not_taken_for_two_variables_without_edges() -> None:
+    data = pd.DataFrame({"A": ["no", "yes"] * 5, "B": ["no", "yes", "yes", "no", "no"] * 2})
+    for ask in (lc.learn, lc.diagnose, lambda pair, rows: lc.Network.from_data(rows, pair)):
+        for pair in (("A", "B"), ["A", "B"]):
+            with pytest.raises(EdgesError, match="a list of names, A, B"):
+                ask(pair, data)
+
+
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
@@ -108,6 +122,9 @@ def test_columns_with_numbers_for_names_become_strings() -> None:
         ("digraph { subgraph c { A -> B } }", "subgraphs are not read"),
         (nx.Graph([("A", "B")]), "undirected"),
         ([("A", "B", "C")], r"\('A', 'B', 'C'\) is not an edge"),
+        (("A", "B"), r"a list of names(?s:.)*\[\('A', 'B'\)\]; variables without edges are 'A; B'"),
+        (["A", "B", "C", "D"], r"A, B, C and 1 more(?s:.)*'A; B; C; ...'"),
+        (["", ""], "name no variables"),
         ({"B": "AB"}, "as the string 'AB', not as a list"),
         (
             "Age -> Ill, Smoker -> Test",

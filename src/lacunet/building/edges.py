@@ -29,6 +29,7 @@ from typing import Any
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import AMBIGUOUS, Token, Written, both_readings
+from lacunet.wording import first_of
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 
@@ -90,7 +91,22 @@ def edges_of(edges: Any) -> Edges:
         return _of_graph(edges)
     if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
         raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
-    return _collected(step for item in edges for step in _of_item(item))
+    items = list(edges)
+    steps = [step for item in items for step in _of_item(item)]
+    if len(items) > 1 and all(isinstance(item, str) for item in items):
+        _refuse_plain_names(steps)
+    return _collected(steps)
+
+
+def _refuse_plain_names(steps: Sequence[Step]) -> None:
+    """Refuse a list of names without an arrow: ("A", "B") is easily meant as an edge."""
+    names = [str(right[0]) for left, right in steps if not left]
+    if len(names) == len(steps) > 1:
+        alone = "; ".join(names[:3]) + ("; ..." if len(names) > 3 else "")
+        raise EdgesError(
+            f"a list of names, {first_of(names, 3)}, does not say what the edges are.",
+            f"one edge is [({names[0]!r}, {names[1]!r})]; variables without edges are {alone!r}.",
+        )
 
 
 def _in_file(path: Path) -> str | list[tuple[str, str]]:
