@@ -66,6 +66,34 @@ def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
         lc.effect(graph, "Z", do="Y", data=frame_of(200, 3))
 
 
+def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of() -> None:
+    a = np.array([0, 1] * 100)
+    b = np.where(np.arange(200) % 5 == 0, 1 - a, a)  # A -- B; C by itself
+    found = lc.learn_structure({"A": a, "B": b, "C": [0, 0, 1, 1] * 50}, strengths=0)
+    assert found.cpdag.reversible == {("A", "B")}
+    parent, child = found.network.edges[0]
+    asked: list[Any] = [
+        lambda: lc.effect(found, child, do=parent),
+        lambda: lc.query(found, child, do={parent: "1"}),
+        lambda: lc.query(found, f"P({child} | do({parent}=1))"),
+        lambda: lc.marginals(found, do={parent: "1"}),
+    ]
+    for ask in asked:
+        with pytest.warns(LacunetWarning, match=f"direction of {parent} -- {child}") as told:
+            ask()
+        assert len(told) == 1
+
+
+def test_directions_that_are_known_are_not_warned_of() -> None:
+    a = np.array([0, 1] * 100)
+    b = np.where(np.arange(200) % 5 == 0, 1 - a, a)
+    data = {"A": a, "B": b, "C": [0, 0, 1, 1] * 50}
+    found = lc.learn_structure(data, strengths=0)
+    lc.query(found, "B", {"A": "1"})  # nothing is set
+    lc.query(found, "B", do={"C": "1"})  # no edges
+    lc.effect(lc.learn_structure(data, required="A -> B", strengths=0), "B", do="A")
+
+
 def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
     (found,) = lc.effect(NETWORK, "Y", do="X", given={"Z": "b"}, reference="yes").contrasts
     assert (found.state, found.reference) == ("no", "yes")

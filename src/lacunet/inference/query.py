@@ -19,6 +19,7 @@ from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import quoted
 from lacunet.wording import first_of, separated
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
@@ -91,6 +92,12 @@ def query(
     OverBudgetError
         Inference would take more memory; nothing was allocated.
 
+    Warns
+    -----
+    LacunetWarning
+        The answer rests on CPT rows without data; or ``do`` sets a variable of a learned structure
+        at which the data do not tell the direction of an edge.
+
     Examples
     --------
     >>> rain = Network(
@@ -114,6 +121,7 @@ def query(
     check_choice(unsupported)
     scope, evidence, do = _asked(network, target, evidence, do)
     asked, given = after_doing(network, evidence, do)
+    warn_of_undirected(result, do)
     question = posed(asked, [scope], given, memory)
     check_confounding(network, [scope], evidence, do)
     (table,) = question.answers
@@ -221,9 +229,10 @@ def marginals(
       head    tail
     0.2500  0.7500
     """
-    network = as_network(network)
+    source, network = network, as_network(network)
     check_choice(unsupported)
     asked, given = after_doing(network, evidence, do)
+    warn_of_undirected(source, do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     question = posed(asked, scopes, given, memory)
     check_confounding(network, scopes, evidence, do)
@@ -265,6 +274,24 @@ def after_doing(
     if unset := [name for name in do if name not in fixed]:
         raise QueryError(f"do={{{unset[0]!r}: {do[unset[0]]!r}}} names no state.", "name one.")
     return network.intervened(fixed), {**evidence, **do}
+
+
+def warn_of_undirected(source: Any, do: Iterable[str]) -> None:
+    """Warn of edges at what is set whose direction the data did not tell.
+
+    Only of a structure that was learned, which has its class of equivalent DAGs.
+    """
+    if (cpdag := getattr(source, "cpdag", None)) is None:
+        return
+    for name in do:
+        beside = {own for edge in cpdag.reversible if name in edge for own in edge} - {name}
+        edges = [f"{quoted(name)} -- {quoted(own)}" for own in cpdag.variables if own in beside]
+        if edges:
+            warn(
+                f"the data do not tell the direction of {first_of(edges, 3)}; the other direction "
+                f"gives another effect of {name}. Say what is known with learn_structure(..., "
+                "required=, tiers=), or learn the CPTs of a network that you draw."
+            )
 
 
 def check_confounding(

@@ -28,7 +28,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
-from lacunet.inference.query import NOTED_SHARE, check_mapping, query
+from lacunet.inference.query import NOTED_SHARE, check_mapping, query, warn_of_undirected
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
@@ -305,8 +305,8 @@ def effect(
     Parameters
     ----------
     source
-        A result of learning (with intervals, if it was learned with them), a network, or a
-        missingness graph, which needs ``data`` and allows for hidden common causes.
+        A result of learning (with intervals, if it was learned with them), a network or learned
+        structure, or a missingness graph, which needs ``data`` and allows for hidden common causes.
     target, do
         The outcome, and the treatment: what is set.
     given
@@ -331,8 +331,9 @@ def effect(
     Warns
     -----
     LacunetWarning
-        The outcome comes before the treatment in the network, so that the effect is zero; or it
-        rests on CPT rows without data.
+        The outcome comes before the treatment in the network, so that the effect is zero; it
+        rests on CPT rows without data; or the data do not tell the direction of an edge at the
+        treatment, where ``source`` is a structure learned from them.
 
     Examples
     --------
@@ -374,6 +375,7 @@ def effect(
         )
     if not given:
         _warn_of_order(network, target, do)
+    warn_of_undirected(source, [do])
     if isinstance(source, MissingnessGraph):
         numbers = _by_graph(source, target, do, given, data, population, level)
     else:
@@ -426,8 +428,9 @@ def _by_network(
 ) -> _Numbers:
     has_intervals = getattr(source, "uncertainty", None) is not None
     interval = level if has_intervals else False
+    asked_of = source if has_intervals else network  # its edges without direction are warned of
     answers = [
-        query(source, target, given, do={do: state}, interval=interval, unsupported="ignore")
+        query(asked_of, target, given, do={do: state}, interval=interval, unsupported="ignore")
         for state in network.states(do)
     ]
     shares = None
