@@ -178,6 +178,23 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         InformedMAR(share=0.5).draw(binary("ABCD"), rng)
 
 
+@pytest.mark.parametrize("missing", [MAR, InformedMAR])
+@pytest.mark.parametrize("parents", [0.3, "b", True, None])
+def test_what_is_not_a_number_of_parents_is_refused(missing: Any, parents: Any) -> None:
+    with pytest.raises(SimulationError, match=f"whole number, not {parents!r}") as refused:
+        missing(0.2, parents=parents)
+    assert f"{missing.__name__}(share=0.2, beta=(3, 7)) hides 30%" in refused.value.hint
+    assert MAR(0.2, beta=(3, 7)) == MAR(share=0.2, parents=2, beta=(3, 7))
+
+
+@pytest.mark.parametrize("beta", [0.5, (1,), "ab", (1, "b"), None])
+def test_what_is_not_two_shapes_is_refused(beta: Any) -> None:
+    with pytest.raises(SimulationError, match="beta must be the two shape parameters"):
+        MAR(0.4, 2, beta)
+    with pytest.raises(SimulationError, match=r"must be a whole number, not 2\.5"):
+        InformedMAR(separator=2.5)  # type: ignore[arg-type]
+
+
 def test_names_in_place_of_a_share_are_refused() -> None:
     with pytest.raises(SimulationError, match="must lie between 0 and 1, not \\['A'\\]"):
         MCAR(["A"])  # type: ignore[arg-type]

@@ -21,7 +21,13 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
-from lacunet.simulation.sampling import SimulationError, check_beta, check_least, check_share
+from lacunet.simulation.sampling import (
+    SimulationError,
+    check_beta,
+    check_least,
+    check_share,
+    check_whole,
+)
 
 
 class Missing(Protocol):
@@ -148,6 +154,7 @@ class InformedMAR:
 
     def __post_init__(self) -> None:
         _check_mechanisms(self)
+        check_whole("the number of variables in the separator", self.separator)
         if self.separator < self.parents:
             raise SimulationError(
                 f"each mechanism needs {self.parents} parents, but they come from "
@@ -222,5 +229,21 @@ def _missingness(
 
 def _check_mechanisms(asked: MAR | InformedMAR) -> None:
     check_share("the share of variables that go missing", asked.share)
-    check_least("the number of parents of a mechanism", 0, asked.parents)
+    what, name = "the number of parents of a mechanism", type(asked).__name__
+    check_whole(what, asked.parents, _meant_as_rate(name, asked.share, asked.parents))
+    check_least(what, 0, asked.parents)
     check_beta(asked.beta)
+
+
+def _meant_as_rate(name: str, share: float, parents: object) -> str:
+    """The call that hides at a rate, where the rate stands in place of the number of parents."""
+    rate = Fraction(3, 10)
+    if isinstance(parents, float) and 0.01 <= parents <= 0.99:
+        rate = Fraction(float(parents)).limit_denominator(100)
+    beta = rate.numerator, rate.denominator - rate.numerator
+    return (
+        "parents says how many variables a mechanism looks at. The share of values that are "
+        f"missing is the mean of beta: {name}(share={share!r}, beta={beta!r}) hides "
+        f"{float(rate):.0%} of them on average. MCAR(share={share!r}, rate={float(rate)!r}) has a "
+        "rate."
+    )

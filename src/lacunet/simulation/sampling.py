@@ -42,8 +42,20 @@ def check_share(what: str, value: float) -> None:
         raise SimulationError(f"{what} must lie between 0 and 1, not {value!r}.")
 
 
+def check_whole(what: str, value: object, hint: str = "") -> None:
+    """Refuse what is not a whole number."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise SimulationError(f"{what} must be a whole number, not {value!r}.", hint)
+
+
 def check_beta(shapes: tuple[float, float]) -> None:
     """Refuse shape parameters that no Beta distribution has."""
+    is_pair = isinstance(shapes, Sequence | np.ndarray) and len(shapes) == 2
+    if not is_pair or not all(isinstance(shape, Real) for shape in shapes):
+        raise SimulationError(
+            f"beta must be the two shape parameters of a Beta distribution, not {shapes!r}.",
+            "as in beta=(3, 7), where 30% of the values are missing on average.",
+        )
     for shape in shapes:
         if not 0 < shape < inf:
             raise SimulationError(
