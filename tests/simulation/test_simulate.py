@@ -18,6 +18,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, NetworkError
@@ -293,7 +294,23 @@ def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
     made, same = (lc.simulate(RAIN, 50, way, rng=6) for way in (graph, lc.MissingByGraph(graph)))
     assert made.frame("arrow").equals(same.frame("arrow"))
     with pytest.raises(SimulationError, match="'often' does not say how values go missing"):
-        lc.simulate(RAIN, 50, "often", rng=6)  # type: ignore[arg-type]
+        lc.simulate(RAIN, 50, "often", rng=6)
+
+
+def test_the_text_of_a_missingness_graph_says_how_values_go_missing() -> None:
+    text = "Rain -> R[Wet]"
+    graph = lc.MissingnessGraph.parse(text, RAIN)
+    rows = lc.sample(RAIN, 50, rng=1, library="arrow")
+    for way in (text, lc.MissingByGraph(text)):
+        made, same = (lc.simulate(RAIN, 50, own, rng=6).frame("arrow") for own in (way, graph))
+        assert made.equals(same)
+        assert lc.hide(RAIN, rows, way, rng=7).equals(lc.hide(RAIN, rows, graph, rng=7))
+    with pytest.raises(SimulationError, match=r"tables are given for \['Rain'\]"):
+        lc.hide(RAIN, rows, lc.MissingByGraph(text, {"Rain": 0.5}))
+    with pytest.raises(SimulationError, match="a missingness graph is needed, not Network"):
+        lc.MissingByGraph(RAIN)  # type: ignore[arg-type]
+    with pytest.raises(MissingnessGraphError, match="Snow"):
+        lc.hide(RAIN, rows, "Snow -> R[Wet]")
 
 
 @pytest.mark.parametrize("rows", [1.5, "10", None, True])

@@ -53,7 +53,7 @@ class MissingByGraph:
     Parameters
     ----------
     graph
-        The mechanisms and their parents.
+        The mechanisms and their parents, or their text, as in ``"Age -> R[Income]"``.
     tables
         For some or all of the partially observed variables the probability of being missing; for
         ``"*"`` that of a row not being recorded, if the graph has ``R[*]``.
@@ -74,15 +74,17 @@ class MissingByGraph:
     [0.0, 1.0]
     """
 
-    graph: MissingnessGraph
+    graph: MissingnessGraph | str
     tables: Mapping[str, ArrayLike] = field(default_factory=dict)
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        known = {*self.graph.causes, *({SELECTION.variable} if self.graph.mixed.selection else ())}
-        if nobody := set(self.tables) - known:
+        if isinstance(self.graph, MissingnessGraph):
+            _check_tables(self.graph, self.tables)
+        elif not isinstance(self.graph, str):
             raise SimulationError(
-                f"tables are given for {sorted(nobody)}, which have no mechanism."
+                f"a missingness graph is needed, not {type(self.graph).__name__}.",
+                "as in MissingByGraph('Age -> R[Income]').",
             )
         check_beta(self.beta)
 
@@ -94,20 +96,35 @@ class MissingByGraph:
         SimulationError
             A table does not fit its mechanism, or two variables share a hidden cause.
         MissingnessGraphError
-            The graph speaks of variables that the network does not have.
+            The graph speaks of variables that the network does not have, or its text cannot be
+            read.
         """
-        graph = MissingnessGraph(
+        graph = self._on(network)
+        causes = tuple(_cause_cpts(graph, rng))
+        mechanisms = {
+            variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
+        }
+        return Missingness(graph, mechanisms, causes)
+
+    def _on(self, network: Network) -> MissingnessGraph:
+        """The graph over the variables of a network."""
+        if isinstance(self.graph, str):
+            graph = MissingnessGraph.parse(self.graph, network)
+            _check_tables(graph, self.tables)
+            return graph
+        return MissingnessGraph(
             network,
             self.graph.causes,
             self.graph.hidden,
             selection=self.graph.selection,
             monotone=self.graph.monotone,
         )
-        causes = tuple(_cause_cpts(graph, rng))
-        mechanisms = {
-            variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
-        }
-        return Missingness(graph, mechanisms, causes)
+
+
+def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
+    known = {*graph.causes, *({SELECTION.variable} if graph.mixed.selection else ())}
+    if nobody := set(tables) - known:
+        raise SimulationError(f"tables are given for {sorted(nobody)}, which have no mechanism.")
 
 
 def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingness:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -197,7 +198,7 @@ def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = 
 def simulate(
     network: AnyNetwork,
     rows: int,
-    missing: Missing | MissingnessGraph | None = None,
+    missing: Missing | MissingnessGraph | str | None = None,
     rng: Seed = None,
 ) -> Simulation:
     """Draw rows from a network and hide values of them.
@@ -214,7 +215,8 @@ def simulate(
         The number of rows; fewer are shown where a graph with ``R[*]`` selects among them.
     missing
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
-        graph, or the ``missingness`` of another simulation; None hides nothing.
+        graph or its text (``"Age -> R[Income]"``), or the ``missingness`` of another simulation;
+        None hides nothing.
     rng
         Where the randomness comes from, or a seed; one seed gives one result.
 
@@ -238,7 +240,7 @@ def simulate(
 
 @with_hints
 def hide(
-    network: NetworkOrEdges, frame: Any, missing: Missing | MissingnessGraph, rng: Seed = None
+    network: NetworkOrEdges, frame: Any, missing: Missing | MissingnessGraph | str, rng: Seed = None
 ) -> Any:
     """Hide values of your own complete rows.
 
@@ -303,13 +305,19 @@ def hide(
 
 
 def _drawn(
-    missing: Missing | MissingnessGraph, network: Network, rng: np.random.Generator
+    missing: Missing | MissingnessGraph | str, network: Network, rng: np.random.Generator
 ) -> Missingness:
-    if isinstance(missing, MissingnessGraph):
+    if isinstance(missing, MissingnessGraph) or _is_graph(missing):
         return MissingByGraph(missing).draw(network, rng)
-    if not hasattr(missing, "draw"):
+    if isinstance(missing, str) or not hasattr(missing, "draw"):
         raise SimulationError(
             f"{missing!r} does not say how values go missing.",
-            "give MCAR(...), MAR(...), InformedMAR(...), MissingByGraph(...) or a graph.",
+            "give MCAR(...), MAR(...), InformedMAR(...), MissingByGraph(...) or a missingness "
+            "graph, as in 'Age -> R[Income]'.",
         )
     return missing.draw(network, rng)
+
+
+def _is_graph(missing: object) -> TypeGuard[str]:
+    """Whether it is the text of a missingness graph."""
+    return isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
