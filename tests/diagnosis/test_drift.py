@@ -38,6 +38,12 @@ def test_a_changed_cpt_is_found_and_what_follows_from_it_is_told_apart(method: s
     assert found.variables["B"].given_parents.distance == pytest.approx(0.2, abs=0.04)
 
 
+def test_rows_in_place_of_statistics_are_answered_with_the_way_to_count_them() -> None:
+    rows = lc.sample(CHAIN, 20, rng=1)
+    with pytest.raises(StatisticsError, match=r"not DataFrame(?s:.)*count\(network, before"):
+        lc.drift(rows, rows)  # type: ignore[arg-type]
+
+
 def test_missing_more_often_is_a_change() -> None:
     found = lc.drift(counted(CHAIN, 1, "em"), counted(CHAIN, 2, "em", rate=0.3))
     assert found.changed == ("A", "B", "C")

@@ -25,6 +25,7 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.randomness import generator
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import pack
+from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
 from lacunet.statistics.saved.header import Header, check_same
@@ -141,6 +142,11 @@ def drift(
     memory
         The budget in bytes; half of the machine's memory by default.
 
+    Raises
+    ------
+    StatisticsError
+        They are not statistics, or were counted for different networks.
+
     Examples
     --------
     >>> from lacunet.estimate.count import count
@@ -171,6 +177,12 @@ def _network(statistics: AnyStatistics) -> Network:
         from lacunet.statistics.saved.header import header_of
 
         return header_of(statistics).network
+    if not isinstance(statistics, str | PathLike):
+        raise StatisticsError(
+            f"statistics are compared here, or files of them, not {type(statistics).__name__}.",
+            "count the rows of both parts for one network first: lacunet.drift(lacunet.count("
+            "network, before, 'direct-mcar'), lacunet.count(network, after, 'direct-mcar')).",
+        )
     return Header.read(statistics).network
 
 
