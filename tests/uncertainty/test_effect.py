@@ -66,6 +66,42 @@ def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
         lc.effect(graph, "Z", do="Y", data=frame_of(200, 3))
 
 
+AFTERWARDS = Network(
+    {"X": ["no", "yes"], "Y": ["well", "ill"], "Cough": ["no", "yes"]},
+    {"Y": ["X"], "Cough": ["Y"]},
+    {
+        "X": [0.7, 0.3],
+        "Y": [[0.9, 0.1], [0.6, 0.4]],
+        "Cough": [[0.8, 0.2], [0.3, 0.7]],
+    },
+)
+
+
+def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
+    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.5, 0.3), rng=3).frame()
+    result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
+    with pytest.warns(LacunetWarning, match="is zero by the network"):
+        found = lc.effect(result, "X", do="Cough")
+    (contrast,) = found.contrasts
+    assert contrast.difference == (0, 0, 0)
+    assert contrast.ratio == contrast.odds_ratio == (1, 1, 1)
+    assert found.basis[-1].startswith("By the edges of the network Cough has no effect on X")
+    assert not lc.effect(result, "Cough", do="X").is_zero
+
+
+def test_what_is_given_may_make_an_effect_zero_and_a_common_consequence_may_not() -> None:
+    with pytest.warns(LacunetWarning, match="Y is a consequence of X"):
+        assert lc.effect(AFTERWARDS, "Cough", do="X", given={"Y": "ill"}).is_zero
+    with pytest.warns(LacunetWarning, match="Y is a consequence of Z"):
+        assert not lc.effect(NETWORK, "Z", do="X", given={"Y": "ill"}).is_zero
+
+
+def test_a_condition_that_comes_after_the_outcome_is_warned_of() -> None:
+    with pytest.warns(LacunetWarning, match="Cough is a consequence of Y: .* chosen beforehand"):
+        lc.effect(AFTERWARDS, "Y", do="X", given={"Cough": "yes"})
+    lc.effect(NETWORK, "Y", do="X", given={"Z": "a"})  # comes before: no warning
+
+
 def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of() -> None:
     a = np.array([0, 1] * 100)
     b = np.where(np.arange(200) % 5 == 0, 1 - a, a)  # A -- B; C by itself

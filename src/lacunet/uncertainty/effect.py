@@ -72,7 +72,8 @@ class Effect:
     ``interval`` its intervals (then low and high), None for a network alone. `contrasts`
     compare every state of the cause with ``reference``. ``basis`` says what the numbers rest on,
     ``unsupported`` the share of the probabilities under each state of the cause that rests on CPT
-    rows without data, where that is known.
+    rows without data, where that is known. ``is_zero`` says that the network has no effect,
+    whatever its CPTs: contrasts are exact then.
     """
 
     target: str
@@ -88,6 +89,7 @@ class Effect:
     basis: tuple[str, ...] = ()
     outcome: str | None = None
     unsupported: tuple[float, ...] | None = None
+    is_zero: bool = False
 
     @property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -126,8 +128,12 @@ class Effect:
         with np.errstate(divide="ignore", invalid="ignore"):
             h = scale.of(p)
             value = float(scale.back(h[0] - h[1]))
+            if self.is_zero and np.isfinite(h).all():
+                value = float(scale.back(0.0))
             if self.interval is None or self.correlations is None:
                 return Measured(value, np.nan, np.nan)
+            if self.is_zero:
+                return Measured(value, value, value)
             ends = scale.of(self.interval[[one, two], outcome])  # of both: low, high
             if not np.isfinite(h).all():  # a probability of 0 or 1: the ends themselves
                 furthest = ends[0, 0] - ends[1, 1], ends[0, 1] - ends[1, 0]
@@ -331,9 +337,11 @@ def effect(
     Warns
     -----
     LacunetWarning
-        The outcome comes before the treatment in the network, so that the effect is zero; it
-        rests on CPT rows without data; or the data do not tell the direction of an edge at the
-        treatment, where ``source`` is a structure learned from them.
+        The outcome comes before the treatment in the network, so that the effect is zero; what is
+        given is a consequence of the treatment or of the outcome, so that it is not the effect in
+        a group that can be chosen beforehand; it rests on CPT rows without data; or the data do
+        not tell the direction of an edge at the treatment, where ``source`` is a structure
+        learned from them.
 
     Examples
     --------
@@ -375,11 +383,15 @@ def effect(
         )
     if not given:
         _warn_of_order(network, target, do)
+    _warn_of_consequences(network, target, do, given)
     warn_of_undirected(source, [do])
     if isinstance(source, MissingnessGraph):
+        is_zero = False
         numbers = _by_graph(source, target, do, given, data, population, level)
     else:
         numbers = _by_network(source, network, target, do, given, level)
+        if is_zero := _is_zero(network, target, do, given):
+            numbers = numbers._replace(basis=(*numbers.basis, _ZERO.format(do=do, target=target)))
     return Effect(
         target,
         do,
@@ -394,7 +406,37 @@ def effect(
         basis=numbers.basis,
         outcome=outcome,
         unsupported=numbers.unsupported,
+        is_zero=is_zero,
     )
+
+
+_ZERO = "By the edges of the network {do} has no effect on {target}, whatever the data."
+
+
+def _is_zero(network: Network, target: str, do: str, given: Mapping[str, object]) -> bool:
+    """Whether the target does not depend on what is set, once edges into it are cut."""
+    from networkx import is_d_separator
+
+    drawn = network.to_networkx()
+    drawn.remove_edges_from([*drawn.in_edges(do)])
+    return bool(is_d_separator(drawn, {do}, {target}, {*given}))
+
+
+def _warn_of_consequences(
+    network: Network, target: str, do: str, given: Mapping[str, object]
+) -> None:
+    """Warn of conditions that come after the treatment, and so choose whom it compares."""
+    from networkx import descendants
+
+    drawn = network.to_networkx()
+    later = [name for name in given if name in descendants(drawn, do)]
+    if later:
+        causes = {name: target if name in descendants(drawn, target) else do for name in later}
+        named = [f"{name} is a consequence of {cause}" for name, cause in causes.items()]
+        warn(
+            f"{first_of(named, 3, '; ')}: given that, this is not the effect in a group that can "
+            f"be chosen beforehand. Leave it out, or give what does not come after {do}."
+        )
 
 
 def _warn_of_order(network: Network, target: str, do: str) -> None:
