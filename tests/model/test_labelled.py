@@ -26,6 +26,23 @@ def test_a_cpt_prints_its_states() -> None:
     assert str(RAIN.cpt("Rain")).splitlines() == ["P(Rain)", "    no     yes", "0.8000  0.2000"]
 
 
+def test_a_cpt_is_its_table_for_numpy() -> None:
+    cpt = RAIN.cpt("Wet")
+    np.testing.assert_array_equal(np.asarray(cpt), cpt.table, strict=True)
+    assert np.array(cpt, dtype=np.float32).dtype == np.float32
+    assert np.array(cpt) is not cpt.table
+    assert np.asarray(cpt).sum(axis=-1).tolist() == cpt.table.sum(axis=-1).tolist()
+
+
+def test_a_cpt_asked_for_a_state_says_where_its_numbers_are() -> None:
+    cpt = RAIN.cpt("Wet")
+    with pytest.raises(TypeError, match=r"cpt\.to_frame\(\)\['yes'\].*cpt\.table"):
+        _ = cpt["yes"]  # type: ignore[index]
+    assert cpt.to_frame()["yes"].tolist() == cpt.table[..., 1].reshape(-1).tolist()
+    with pytest.raises(TypeError, match=r"not subscriptable\n.*cpt\.to_frame\(\) for"):
+        _ = cpt[0]  # type: ignore[index]
+
+
 def test_only_what_is_exactly_zero_or_one_is_printed_so() -> None:
     cpt = Network({"A": ["x", "y"]}, tables={"A": [1e-9, 1 - 1e-9]}).cpt("A")
     assert str(cpt).splitlines()[-1].split() == ["1.0e-09", "1"] or "0.99999999" in str(cpt)

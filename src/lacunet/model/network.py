@@ -105,6 +105,20 @@ class Cpt:
     def _labelled(self) -> Labelled:
         return Labelled(self.title, self.family, self.states, self.table, self.supported)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The table, for NumPy: ``np.asarray(cpt)``."""
+        return np.array(self.table, dtype=dtype, copy=copy)
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, key: object) -> object:
+            is_state = isinstance(key, str) and key in self.states[-1]
+            shown = f"cpt.to_frame()[{key!r}]" if is_state else "cpt.to_frame()"
+            raise TypeError(
+                f"'Cpt' object is not subscriptable\nHint: write {shown} for states by name, or "
+                "cpt.table for the array, whose axes are cpt.family."
+            )
+
     def __repr__(self) -> str:
         return self._labelled.text()
 
