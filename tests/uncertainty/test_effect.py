@@ -57,6 +57,21 @@ def test_two_variables_in_a_row_are_answered_with_the_calls_for_both_directions(
     assert "effect(result, 'X', do='Y')" in note
 
 
+def test_a_variable_to_group_by_is_answered_with_the_call_for_each_group() -> None:
+    way = (
+        "{state: effect(result, 'Y', do='X', given={'Z': state}) "
+        "for state in result.network.states('Z')}"
+    )
+    with pytest.raises(TypeError) as refused:
+        lc.effect(NETWORK, "Y", do="X", by="Z")  # type: ignore[call-arg]
+    assert way in refused.value.__notes__[0]
+    with pytest.raises(LacunetError, match="given is 'Z'") as unclear:
+        lc.effect(NETWORK, "Y", do="X", given="Z")  # type: ignore[arg-type]
+    assert way in unclear.value.hint
+    with pytest.raises(LacunetError, match="mapping"):
+        lc.effect(NETWORK, "Y", do="X", given="Z=a")  # type: ignore[arg-type]
+
+
 def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
     with pytest.warns(LacunetWarning, match=r"effect of Y on X is zero .*'Y', do='X'"):
         (found,) = lc.effect(NETWORK, "X", do="Y").contrasts

@@ -49,6 +49,23 @@ INSTEAD = {
     **dict.fromkeys(("cpts", "parameters", "cpds"), "result.network.cpts, or result.cpt(variable)"),
     **dict.fromkeys(("summary", "describe", "print"), "print(result)"),
     **dict.fromkeys(("save", "to_file", "to_json"), 'result.write("result.json")'),
+    **dict.fromkeys(("to_html", "html", "page", "plot"), 'result.report("page.html")'),
+    **dict.fromkeys(
+        ("to_bif", "write_bif", "to_xdsl", "write_network"),
+        'lacunet.write_network(result, "net.bif")',
+    ),
+    **dict.fromkeys(
+        ("to_dataframe", "to_frame", "to_pandas", "dataframe", "frame"),
+        "result.table(variable), or result.cpt(variable).to_frame()",
+    ),
+    **dict.fromkeys(
+        ("effect", "causal_effect", "ate"), 'lacunet.effect(result, "Outcome", do="Treatment")'
+    ),
+    **dict.fromkeys(
+        ("aic", "bic"),
+        "lacunet.log_likelihood(result, data), which has no penalty; the score of "
+        "lacunet.learn_structure(data) is a BIC",
+    ),
     **dict.fromkeys(
         ("query", "predict", "impute", "sample"),
         "it as a function: lacunet.query(result, ...), lacunet.predict(result, data, targets)",

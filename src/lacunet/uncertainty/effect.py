@@ -282,8 +282,10 @@ def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _two_effects(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
-    """The calls that two names in a row may stand for."""
+def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The calls that a variable to group by, or two names in a row, may stand for."""
+    if groups := [value for name, value in named.items() if name in _GROUPS]:
+        return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
         return ""
     one, two = args[1:3]
@@ -293,7 +295,20 @@ def _two_effects(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
     )
 
 
-@with_hints_by(_two_effects)
+_GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
+
+
+def _in_each_stratum(by: object, target: object, do: object) -> str:
+    """How to ask for the effect in every group of a variable."""
+    name = by if isinstance(by, str) else next(iter(by), "Age") if isinstance(by, list) else "Age"
+    return (
+        f"for the effect in each group of {name} ask one by one: {{state: effect(result, "
+        f"{target!r}, do={do!r}, given={{{name!r}: state}}) for state in "
+        f"result.network.states({name!r})}}."
+    )
+
+
+@with_hints_by(_meant)
 def effect(
     source: Any,
     target: str,
@@ -316,7 +331,8 @@ def effect(
     target, do
         The outcome, and the treatment: what is set.
     given
-        What is known of other variables, as the evidence of `lacunet.query`.
+        What is known of other variables, as the evidence of `lacunet.query`: the effect in a group
+        is asked for with the state of each variable, ``{"Age": "old"}``.
     data
         The rows from which a missingness graph recovers the effect.
     population
@@ -373,6 +389,11 @@ def effect(
     outcomes = network.states(network.known(target))
     if outcome is not None:
         outcome = state_named(network, target, outcome)
+    if isinstance(given, str) and given in network.states_of:
+        raise LacunetError(
+            f"given is {given!r}, which does not say its state.",
+            _in_each_stratum(given, target, do),
+        )
     check_mapping("given", given)
     given = states_seen(network, given)
     if target == do or {target, do} & {*given}:
