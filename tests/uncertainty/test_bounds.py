@@ -171,6 +171,19 @@ def test_intervals_of_bounds_cover_the_parameter_in_small_samples() -> None:
     assert np.mean(covered) > 0.95 - 2 * 0.008
 
 
+def test_a_query_as_it_is_written_stands_for_target_and_given() -> None:
+    network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    rows = {"Age": ["old", "young"] * 4, "Ill": ["no"] * 3 + ["yes"] * 2 + [None] * 3}
+    for text in ("P(Ill | Age)", "Ill | Age"):
+        whole, parts = (worst_case(network, rows, *own) for own in ((text,), ("Ill", "Age")))
+        np.testing.assert_array_equal([*whole], [*parts])
+    for text in ("P(Ill=yes | Age=old)", "P(Ill | Age=old)"):
+        with pytest.raises(LacunetError, match=r'names states(?s:.)*"P\(Ill \| Age\)"'):
+            worst_case(network, rows, text)
+    with pytest.raises(LacunetError, match="cannot be asked here"):
+        worst_case(network, rows, "P(Ill | do(Age))")
+
+
 def test_bounds_need_a_target_and_no_variable_twice() -> None:
     network = Network({"X": ["0", "1"], "Y": ["0", "1"]})
     for target, given in (([], ["X"]), (["X"], ["X"])):

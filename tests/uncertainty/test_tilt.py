@@ -293,6 +293,27 @@ def test_states_are_read_as_in_queries_and_names_are_of_one_variable() -> None:
             sensitivity(network, rows, *question)
 
 
+def test_a_query_as_it_is_written_stands_for_target_state_and_evidence() -> None:
+    network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    rows = {"Age": ["old"] * 80, "Ill": ["no"] * 20 + ["yes"] * 20 + [None] * 40}
+    parts = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill")
+    for text in ("P(Ill=yes | Age=old)", "Ill=yes|Age=old"):
+        whole = sensitivity(network, rows, text, mechanism="Ill")
+        assert whole.question == parts.question
+        np.testing.assert_array_equal(whole.answers, parts.answers)
+    wrong: list[tuple[Any, str]] = [
+        (("P(Ill=yes | Age=old)", "yes"), "says it again"),
+        (("Ill",), "state of 'Ill' that is asked about is not given"),
+        (("P(Ill=yes, Age=old)",), "asks for 2 states"),
+        (("P(Ill=yes | do(Age=old))",), "cannot be asked here"),
+    ]
+    for asked, message in wrong:
+        with pytest.raises(LacunetError, match=message):
+            sensitivity(network, rows, *asked, mechanism="Ill")
+    with pytest.raises(LacunetError, match="mechanism is not given"):
+        sensitivity(network, rows, "P(Ill=yes | Age=old)")
+
+
 def test_what_is_never_missing_is_refused() -> None:
     with pytest.raises(LacunetError, match="'Age' is never missing"):
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")

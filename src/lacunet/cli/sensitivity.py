@@ -19,8 +19,6 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.errors import DataWarning
-from lacunet.data.typed import split_query, states_in
-from lacunet.errors import LacunetError
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:
@@ -54,21 +52,10 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the answer over the tilts."""
-    from lacunet.diagnosis.sensitivity import as_data, sensitivity
+    from lacunet.diagnosis.sensitivity import as_data, sensitivity, typed_state
 
     network = network_of(options)
-    typed = split_query(options.query)
-    if typed.do:
-        raise LacunetError(
-            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
-        )
-    asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
-    if len(asked) != 1:
-        raise LacunetError(
-            f"the query {options.query!r} asks for {len(asked)} states.",
-            'ask for one, as in --query "Ill=yes|Age=old".',
-        )
-    ((target, state),) = asked.items()
+    target, state, evidence = typed_state(options.query, network)
     with progress_bar() as progress, warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)  # its answer has no notes of the rows
         found = sensitivity(

@@ -14,6 +14,7 @@ from lacunet.data.evidence import state_named, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.table import EncodedTable
+from lacunet.data.typed import is_query, split_query, states_in
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
@@ -25,7 +26,7 @@ from lacunet.estimate.registry import default_prior
 from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
@@ -82,9 +83,9 @@ def sensitivity(
     network: NetworkOrEdges,
     data: Any,
     target: str,
-    state: object,
-    evidence: Mapping[str, object],
-    mechanism: str,
+    state: object = None,
+    evidence: Mapping[str, object] = NOTHING,
+    mechanism: str | None = None,
     *,
     tilted_state: object = None,
     threshold: float | None = None,
@@ -116,7 +117,8 @@ def sensitivity(
     data
         A path, a dataframe of any library, or an encoded table.
     target, state, evidence
-        The question: P(target = state | evidence).
+        The question: P(target = state | evidence). Or the query as it is written in place of all
+        three, ``"P(Ill=yes | Age=old)"``.
     mechanism
         The variable whose hidden values may differ from its shown ones.
     tilted_state
@@ -151,11 +153,13 @@ def sensitivity(
     (0.5, 3.0)
     """
     progress = as_progress(progress)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
-    said_data = data_given(data, **said)
+    said_data = data_given(
+        data, weight=weight, counts=counts, missing=missing, strata=strata, cluster=cluster
+    )
     network = as_network(network, said_data)
     _check_options(method, threshold, groups, deltas)
+    target, state, evidence = _one_state(network, target, state, evidence)
+    mechanism = _given_mechanism(mechanism, target)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
@@ -219,6 +223,60 @@ def sensitivity(
         (*words, *_remarks(question, whole, shares, distinct, bare), _last_words(asked, logs)),
         logs,
     )
+
+
+def _one_state(
+    network: Network, target: str, state: object, evidence: Mapping[str, object]
+) -> tuple[str, object, Mapping[str, object]]:
+    """The target, its state and what is given, where the target may be the text of all three."""
+    if isinstance(target, str) and target not in network.states_of and is_query(target):
+        if state is not None or evidence:
+            raise LacunetError(
+                f"the query {target!r} says the state and what is given, and state or evidence "
+                "says it again.",
+                "say it in one of the two.",
+            )
+        return typed_state(target, network)
+    if state is None:
+        raise LacunetError(
+            f"the state of {target!r} that is asked about is not given.",
+            "as in sensitivity(network, data, 'P(Ill=yes | Age=old)', mechanism='Ill').",
+        )
+    return target, state, evidence
+
+
+def _given_mechanism(mechanism: str | None, target: str) -> str:
+    if mechanism is None:
+        raise LacunetError(
+            "mechanism is not given: the variable whose hidden values may differ from its shown "
+            "ones.",
+            f"as in mechanism={target!r}.",
+        )
+    return mechanism
+
+
+def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
+    """The target, its state and what is given in a query as it is typed.
+
+    Examples
+    --------
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    >>> typed_state("P(Ill=yes | Age=old)", network)
+    ('Ill', 'yes', {'Age': 'old'})
+    """
+    typed = split_query(text)
+    if typed.do:
+        raise LacunetError(
+            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
+        )
+    asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
+    if len(asked) != 1:
+        raise LacunetError(
+            f"the query {text!r} asks for {len(asked)} states.",
+            'ask for one, as in "Ill=yes|Age=old".',
+        )
+    ((target, state),) = asked.items()
+    return target, state, evidence
 
 
 def _check_options(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.skips import allowed_states
+from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.hints import with_hints
@@ -82,7 +83,8 @@ def worst_case(
     data
         What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
     target, given
-        The variables left and right of the bar.
+        The variables left and right of the bar; or the query as it is written in place of both,
+        ``"P(Ill | Age)"``. The bounds are those of all states.
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`; standard errors are those of its clusters
         or replicate weights.
@@ -103,8 +105,7 @@ def worst_case(
     said |= {"strata": strata, "cluster": cluster}
     said_data = data_given(data, **said)
     network = as_network(network, said_data)
-    left = (target,) if isinstance(target, str) else tuple(target)
-    right = (given,) if isinstance(given, str) else tuple(given)
+    left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
     if not left or len({*scope}) < len(scope):
         raise LacunetError(f"the bounds need different variables, at least one target: {scope}.")
@@ -146,6 +147,31 @@ def with_rule_variables(network: Network, scope: Scope) -> Scope:
         rule = network.not_asked_of.get(name)
         found += [other for other in (rule.scope if rule else ()) if other not in found]
     return tuple(found)
+
+
+def _asked(
+    network: Network, target: str | Sequence[str], given: str | Sequence[str]
+) -> tuple[Scope, Scope]:
+    """The variables left and right of the bar, where the target may be the text of both."""
+    if not isinstance(target, str) or target in network.states_of or not is_query(target):
+        left = (target,) if isinstance(target, str) else tuple(target)
+        return left, (given,) if isinstance(given, str) else tuple(given)
+    typed = split_query(target)
+    sides = [names_and_states(part, network) for part in (typed.target, typed.given)]
+    (left_names, _), (right_names, _) = sides
+    if given or typed.do:
+        raise LacunetError(
+            f"the query {target!r} cannot be asked here.",
+            "say what is given in one place, and nothing that is set.",
+        )
+    if any(states for _, states in sides):
+        bar = " | " if right_names else ""
+        raise LacunetError(
+            f"the query {target!r} names states, and the bounds are those of all states.",
+            f'write "P({", ".join(left_names)}{bar}{", ".join(right_names)})" and take what is '
+            "needed: the axes are what is given, then the target.",
+        )
+    return tuple(left_names), tuple(right_names)
 
 
 def _rows(statistics: Statistics, columns: Scope) -> Rows:
