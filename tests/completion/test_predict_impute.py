@@ -57,6 +57,7 @@ def as_lists(frame: Any) -> dict[Any, list[Any]]:
     return frame.to_pydict() if isinstance(frame, pa.Table) else frame
 
 
+@pytest.mark.filterwarnings("ignore:.* some of the targets and miss others")
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_row_gets_what_a_query_gives(kind: str) -> None:
     frame = KINDS[kind]
@@ -425,6 +426,19 @@ def test_files_become_arrow_tables(tmp_path: Path) -> None:
     assert lc.predict(RAIN, str(path), "Rain").num_rows == 2
 
 
+@pytest.mark.parametrize("more", [0, 20])  # a few rows are asked one by one
+def test_a_row_that_shows_one_of_two_targets_is_warned_of(more: int) -> None:
+    rows = {"Rain": ["no", None, "yes"], "Wet": ["yes", None, None], "Sprinkler": ["on"] * 3}
+    rows = {name: [*cells, *[cells[0]] * more] for name, cells in rows.items()}
+    with pytest.warns(lc.LacunetWarning, match="^1 row shows some of the targets and misses"):
+        found = lc.predict(RAIN, rows, ["Rain", "Wet"])
+    assert found["Wet=no"][1] == found["Wet=no"][2]
+    lc.predict(RAIN, rows, ["Rain", "Wet"], given_targets=True)
+    lc.predict(RAIN, rows, "Rain")
+    lc.predict(RAIN, {name: cells[:2] for name, cells in rows.items()}, ["Rain", "Wet"])
+
+
+@pytest.mark.filterwarnings("ignore:.* some of the targets and miss others")
 def test_predictions_of_files_are_those_of_the_frame(tmp_path: Path) -> None:
     """Read in pieces, one file after the other; a path is never taken for rows."""
     frame = KINDS["polars"]

@@ -89,7 +89,8 @@ def predict(
     Returns
     -------
     A dataframe of the data's kind with one row for each row of the data (an Arrow table for
-    files). A row of probability zero has NaN, and a warning counts them.
+    files). A row of probability zero has NaN, and a warning counts them; another counts the rows
+    that show some targets and miss others, where the shown ones are not evidence.
 
     Examples
     --------
@@ -126,6 +127,8 @@ def predict(
         say_assumptions(learned, network, draws=False)
     patterns = sorted(rows.patterns, key=sorted)
     say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
+    if rows.partly and not given_targets:
+        _warn_of_shown_targets(rows.partly)
     _warn_of_impossible(posteriors, names)
     if unsupported in ("warn", "refuse"):
         for name, own in posteriors.unsupported_of.items():
@@ -151,10 +154,12 @@ class _ShownInRows(NamedTuple):
     """Whether rows miss anything, and which variables count as evidence in which of them.
 
     There need be no ``patterns`` where the network knows nothing of how values went missing.
+    ``partly`` is the number of rows that show some of the targets and miss others.
     """
 
     misses_any: bool
     patterns: frozenset[frozenset[str]]
+    partly: int
 
 
 def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRows]:
@@ -162,13 +167,14 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRo
     names, source = asked.names, source_from(data)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
     opened = replace(data, source=source, query=None, database=None, latent=latent)
-    found, misses_any, patterns = [], False, frozenset[frozenset[str]]()
+    found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     unseen = () if asked.given_targets else names
     for table in tables_of(opened, asked.network, unseen):
         misses_any |= bool({*table.partially_observed} - {*latent})
         patterns |= shown_patterns(asked.network, table, unseen)
+        partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
         found.append(_of_table(asked, table, set(latent)))
-    return Posteriors.joined(found), _ShownInRows(misses_any, patterns)
+    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly)
 
 
 def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
@@ -222,6 +228,15 @@ def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
     return table.with_columns(table.cardinality_of, hidden)
 
 
+def _warn_of_shown_targets(rows: int) -> None:
+    show, miss = ("shows", "misses") if rows == 1 else ("show", "miss")
+    warn(
+        f"{counted(rows, 'row')} {show} some of the targets and {miss} others: a target is never "
+        "evidence for another. To use what is shown, predict with given_targets=True "
+        "(--given-targets), or leave that variable out of the targets."
+    )
+
+
 def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
     is_impossible = np.isnan(found.of_target[names[0]]).any(axis=1)
     if impossible := int(is_impossible.sum()):
@@ -256,9 +271,10 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
     of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
     unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
     scopes = [(name,) for name in names]
-    patterns = set()
+    patterns, partly = set(), 0
     for at, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
+        partly += 0 < len(shown.keys() & {*names}) < len(names)
         evidence = evidence_with_mechanisms(network, row, shown, names)
         seen = {name: state for name, state in evidence.items() if name not in names}
         patterns.add(frozenset(seen.keys() & network.states_of.keys()))
@@ -274,7 +290,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
                     share = unsupported_share(posed(whole, [(name,)], seen, memory)) or 0.0
                 unsupported_of[name][at] = share
     found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    return found, _ShownInRows(misses_any, frozenset(patterns))
+    return found, _ShownInRows(misses_any, frozenset(patterns), partly)
 
 
 def _are_plain(
