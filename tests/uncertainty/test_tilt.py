@@ -301,15 +301,15 @@ def test_a_query_as_it_is_written_stands_for_target_state_and_evidence() -> None
         whole = sensitivity(network, rows, text, mechanism="Ill")
         assert whole.question == parts.question
         np.testing.assert_array_equal(whole.answers, parts.answers)
-    wrong: list[tuple[Any, str]] = [
-        (("P(Ill=yes | Age=old)", "yes"), "says it again"),
-        (("Ill",), "state of 'Ill' that is asked about is not given"),
-        (("P(Ill=yes, Age=old)",), "asks for 2 states"),
-        (("P(Ill=yes | do(Age=old))",), "cannot be asked here"),
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"target": "P(Ill=yes | Age=old)", "state": "yes"}, "says it again"),
+        ({"target": "Ill"}, "state of 'Ill' that is asked about is not given"),
+        ({"target": "P(Ill=yes, Age=old)"}, "asks for 2 states"),
+        ({"target": "P(Ill=yes | do(Age=old))"}, "cannot be asked here"),
     ]
     for asked, message in wrong:
         with pytest.raises(LacunetError, match=message):
-            sensitivity(network, rows, *asked, mechanism="Ill")
+            sensitivity(network, rows, mechanism="Ill", **asked)
     with pytest.raises(LacunetError, match="mechanism is not given"):
         sensitivity(network, rows, "P(Ill=yes | Age=old)")
 
