@@ -13,6 +13,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.estimate import result as result_module
 from lacunet.hints import KEYWORDS, with_hints
+from lacunet.structure import learn as structure_module
 
 ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
 FUNCTIONS = [name for name in lc.__all__ if name[0].islower()]
@@ -108,6 +109,16 @@ def test_a_result_says_where_things_are() -> None:
     for same in (copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
         assert repr(same) == repr(result)
     assert pickle.loads(pickle.dumps(lc.learn)) is lc.learn
+
+
+def test_a_learned_structure_says_where_things_are() -> None:
+    found = lc.learn_structure({"A": [0, 1] * 50, "B": [0, 1] * 50}, strengths=0)
+    for guess, way in structure_module.INSTEAD.items():
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            getattr(found, guess)
+        assert all(hasattr(lc, name) for name in re.findall(r"lacunet\.(\w+)", way))
+    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+    assert repr(copy.deepcopy(found)) == repr(found)
 
 
 def test_what_is_printed_shows_what_was_made() -> None:

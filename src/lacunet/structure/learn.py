@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral
 from time import monotonic
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
-from lacunet.hints import with_hints
+from lacunet.hints import no_attribute, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -88,6 +88,26 @@ class Round:
     seconds: float
 
 
+# What is asked of a structure elsewhere, and what to write.
+INSTEAD = {
+    **dict.fromkeys(
+        ("cpt", "cpts", "variables", "states", "parents"), "structure.network.cpt(...)"
+    ),
+    **dict.fromkeys(("write", "save", "to_bif"), 'lacunet.write_network(structure, "net.bif")'),
+    **dict.fromkeys(("bic", "bdeu"), "structure.score"),
+    **dict.fromkeys(
+        ("interval", "intervals", "table", "report", "families"),
+        "lacunet.learn(structure, data, intervals=True), and ask the result",
+    ),
+    **dict.fromkeys(
+        ("query", "predict", "effect", "impute", "sample"),
+        "it as a function: lacunet.query(structure, ...), lacunet.effect(structure, ...)",
+    ),
+    **dict.fromkeys(("dag", "graph", "to_networkx"), "structure.network.to_networkx()"),
+    **dict.fromkeys(("summary", "describe", "print"), "print(structure)"),
+}
+
+
 @dataclass(frozen=True, repr=False)
 class LearnedStructure:
     """A network learned from data alone.
@@ -118,6 +138,11 @@ class LearnedStructure:
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The edges of the network, (parent, child); in ``cpdag`` some have no direction."""
         return self.network.edges
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            raise no_attribute("'LearnedStructure' object", name, dir(type(self)), INSTEAD)
 
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")
