@@ -303,6 +303,7 @@ def test_a_query_as_it_is_written_stands_for_target_state_and_evidence() -> None
         np.testing.assert_array_equal(whole.answers, parts.answers)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"target": "P(Ill=yes | Age=old)", "state": "yes"}, "says it again"),
+        ({"target": ["Ill"]}, "target is a list"),
         ({"target": "Ill"}, "state of 'Ill' that is asked about is not given"),
         ({"target": "P(Ill=yes, Age=old)"}, "asks for 2 states"),
         ({"target": "P(Ill=yes | do(Age=old))"}, "cannot be asked here"),

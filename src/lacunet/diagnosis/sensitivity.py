@@ -229,7 +229,12 @@ def _one_state(
     network: Network, target: str, state: object, evidence: Mapping[str, object]
 ) -> tuple[str, object, Mapping[str, object]]:
     """The target, its state and what is given, where the target may be the text of all three."""
-    if isinstance(target, str) and target not in network.states_of and is_query(target):
+    if not isinstance(target, str):
+        raise LacunetError(
+            f"target is a {type(target).__name__}, but must be the name of one variable.",
+            "the network comes first, then the data, then one variable or a query.",
+        )
+    if target not in network.states_of and is_query(target):
         if state is not None or evidence:
             raise LacunetError(
                 f"the query {target!r} says the state and what is given, and state or evidence "
@@ -392,12 +397,11 @@ def _checked(
     mechanism: str,
     tilted_state: object,
 ) -> Question:
-    for argument, name in (("target", target), ("mechanism", mechanism)):
-        if not isinstance(name, str):
-            raise LacunetError(
-                f"{argument} is {name!r}, but must be the name of one variable.",
-                "ask about one variable at a time.",
-            )
+    if not isinstance(mechanism, str):
+        raise LacunetError(
+            f"mechanism is {mechanism!r}, but must be the name of one variable.",
+            "ask about one variable at a time.",
+        )
     check_mapping("evidence", evidence)
     state, seen = state_named(network, target, state), states_seen(network, evidence)
     asked = {target: state, **seen}

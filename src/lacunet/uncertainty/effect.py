@@ -300,7 +300,7 @@ _GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within
 
 def _in_each_stratum(by: object, target: object, do: object) -> str:
     """How to ask for the effect in every group of a variable."""
-    name = by if isinstance(by, str) else next(iter(by), "Age") if isinstance(by, list) else "Age"
+    name = by[0] if isinstance(by, list | tuple) and by else by
     return (
         f"for the effect in each group of {name} ask one by one: {{state: effect(result, "
         f"{target!r}, do={do!r}, given={{{name!r}: state}}) for state in "
@@ -389,10 +389,10 @@ def effect(
     outcomes = network.states(network.known(target))
     if outcome is not None:
         outcome = state_named(network, target, outcome)
-    if isinstance(given, str) and given in network.states_of:
+    named = [given] if isinstance(given, str) else given
+    if isinstance(named, list | tuple) and named and {*map(str, named)} <= {*network.variables}:
         raise LacunetError(
-            f"given is {given!r}, which does not say its state.",
-            _in_each_stratum(given, target, do),
+            f"given is {given!r}, without a state.", _in_each_stratum(named[0], target, do)
         )
     check_mapping("given", given)
     given = states_seen(network, given)
