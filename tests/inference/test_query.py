@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise, product
@@ -343,13 +344,28 @@ def test_evidence_in_another_form_is_answered_with_the_mapping_of_it() -> None:
         query(RAIN, "Rain", "yes")  # type: ignore[arg-type]
 
 
-def test_an_answer_says_that_its_result_has_intervals() -> None:
+def test_an_answer_has_the_intervals_of_its_result_without_being_asked() -> None:
     rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
     result = learn(RAIN, rows, "direct-mcar", intervals=True)
-    line = "No intervals: ask with interval=True (--intervals)."
+    seen = {"Wet": "yes"}
+    answer = query(result, "Rain", seen, unsupported="ignore")
+    asked = query(result, "Rain", {"Wet": "yes"}, interval=True, unsupported="ignore")
+    seen["Wet"] = "no"  # intervals are computed later, of what was asked
+    assert str(answer) == str(asked)
+    np.testing.assert_array_equal(answer.interval, asked.interval)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer)).interval, asked.interval)
+    without = query(result, "Rain", interval=False)
+    assert without.interval is None
+    assert "interval" not in str(without)
+
+
+def test_an_answer_without_intervals_says_how_to_get_them() -> None:
+    rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
+    result = learn(RAIN, rows, "direct-mcar")
+    line = "No intervals: learn with intervals=True (--intervals)."
     assert str(query(result, "Rain")).endswith(f"\n{line}")
-    assert line not in str(query(result, "Rain", interval=True))
     assert line not in str(query(result.network, "Rain"))
+    assert line not in str(query(result, "Rain", interval=False))
 
 
 def test_states_of_an_answer_are_named_or_numbered() -> None:

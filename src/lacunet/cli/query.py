@@ -35,8 +35,8 @@ EXAMPLE = """example:
   lacunet query learned.bif "P(Disease | Test=positive)"
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
-`lacunet learn`; --intervals then says how sure each answer is, as it does for what
-`lacunet learn --intervals -o FILE.json` has written. do(X=x) sets X from outside: edges
+`lacunet learn`; --intervals then says how sure each answer is. What `lacunet learn
+--intervals -o FILE.json` has written says so by itself. do(X=x) sets X from outside: edges
 into X are cut. Names and states that hold a comma, a bar or a parenthesis are in quotes.
 """
 
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
     code = 0
     if has_data(options):
         result, code = _learned(network, options)
-    interval = False if options.intervals is None or code else options.intervals
+    interval = False if code else options.intervals
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it

@@ -120,7 +120,7 @@ def learn(
         True for a bar, in notebooks too, or a function to call as the work goes on.
     intervals
         Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`, and for answers `lacunet.query` with ``interval=True``. Direct
+        `Result.standard_error`, and the intervals of answers of `lacunet.query`. Direct
         deletion takes at most a few more fits, EM up to two steps for each free parameter, other
         methods, and EM with more than 3,000 of them, some thirty fits.
     options

@@ -32,8 +32,9 @@ class Bounds(NamedTuple):
 class AnswerBasis:
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
-    ``share`` is the share without support, or what computes it; ``has_more_intervals`` says that
-    what was asked could have given intervals.
+    ``share`` is the share without support, or what computes it; ``spread`` computes the intervals
+    and the standard errors that nobody has looked at yet; ``lacks_intervals`` says that learning
+    could have given them.
     """
 
     title: str
@@ -45,7 +46,8 @@ class AnswerBasis:
     standard_error: FloatArray | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
-    has_more_intervals: bool = False
+    spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
+    lacks_intervals: bool = False
 
 
 class Answer(np.ndarray[Any, np.dtype[np.float64]]):
@@ -60,11 +62,12 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         The share of the answer that rests on CPT rows without data: the posterior probability
         of passing through one. None where the network does not know what supports it.
     interval
-        The interval of each cell (axes of the answer, then low and high), if it was asked for.
+        The interval of each cell (axes of the answer, then low and high), where learning gave any;
+        computed when it is looked at or printed, unless it was asked for.
     level
         The level of the intervals: 0.95 unless another was asked for.
     standard_error
-        The standard error of each cell, if intervals were asked for.
+        The standard error of each cell, where there are intervals.
     bounds
         The lowest and the highest answer over all values of the CPT rows without data, if
         they were asked for; ``bounds_are_exact`` is False where they may be too wide.
@@ -122,7 +125,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return states.index(part)
 
     def __reduce__(self) -> Any:
-        basis = self._basis and replace(self._basis, share=self.unsupported)
+        basis = self._basis and replace(self._spread(), share=self.unsupported)
         return (Answer.of, (np.array(self), basis)) if basis else np.asarray(self).__reduce__()
 
     @property
@@ -154,10 +157,19 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
             self._basis = replace(self.basis, share=share)
         return share
 
+    def _spread(self) -> AnswerBasis:
+        """What the answer rests on, with its intervals."""
+        basis = self.basis
+        if basis.spread is not None:
+            interval, error = basis.spread()
+            basis = replace(basis, interval=interval, standard_error=error, spread=None)
+            self._basis = basis
+        return basis
+
     @property
     def interval(self) -> FloatArray | None:
         """The interval of each cell: axes of the answer, then low and high."""
-        return self.basis.interval
+        return self._spread().interval
 
     @property
     def level(self) -> float | None:
@@ -167,7 +179,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     @property
     def standard_error(self) -> FloatArray | None:
         """The standard error of each cell."""
-        return self.basis.standard_error
+        return self._spread().standard_error
 
     @property
     def bounds(self) -> Bounds | None:
@@ -209,8 +221,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         lines = []
         if self.level is not None:
             lines.append(f"low, high: {100 * self.level:g}% interval")
-        if self.basis.has_more_intervals:
-            lines.append("No intervals: ask with interval=True (--intervals).")
+        if self.basis.lacks_intervals:
+            lines.append("No intervals: learn with intervals=True (--intervals).")
         if self.bounds is not None:
             kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
             lines.append(f"lowest, highest: {kind}over all values of the CPT rows without data")

@@ -18,7 +18,7 @@ from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import quoted
 from lacunet.wording import first_of, separated
 
@@ -46,7 +46,7 @@ def query(
     evidence: Mapping[str, object] = NOTHING,
     *,
     do: Mapping[str, object] = NOTHING,
-    interval: bool | float = False,
+    interval: bool | float | None = None,
     unsupported: Unsupported = "warn",
     memory: float | None = None,
 ) -> Answer:
@@ -72,7 +72,8 @@ def query(
         The states that variables are set to from outside.
     interval
         Whether the answer has intervals, or their level (True: 0.95), for a result that was
-        learned with intervals.
+        learned with intervals. By default it has them where the result does, and computes them
+        when they are looked at or printed: they take many times what the answer takes.
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
@@ -131,14 +132,18 @@ def query(
         _object({basis.title: share}, unsupported)
     if unsupported == "bounds":
         basis = _with_bounds(basis, question)
-    if interval is False and getattr(result, "uncertainty", None) is not None:
-        basis = replace(basis, has_more_intervals=True)
-    if interval is not False:
-        spread = _with_intervals(result).query(scope, evidence, do, network.support)
-        level = LEVEL if interval is True else interval
-        both, error = spread.interval(level), spread.standard_error
-        basis = replace(basis, interval=both, level=level, standard_error=error)
-    return Answer.of(table, basis)
+    is_learned = hasattr(result, "require_intervals")
+    has_any = is_learned and result.uncertainty is not None
+    if interval is None and not has_any:
+        basis = replace(basis, lacks_intervals=is_learned)
+    elif interval is not False:
+        level = LEVEL if interval is None or interval is True else interval
+        spread = partial(_spread, result, scope, dict(evidence), dict(do), level)
+        basis = replace(basis, level=level, spread=spread)
+    answer = Answer.of(table, basis)
+    if interval is not None:
+        _ = answer.interval  # asked for: what is wrong with them is said here
+    return answer
 
 
 def _asked(
@@ -189,13 +194,21 @@ def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
     warn(f"{text}; unsupported='bounds' shows how far they could move it.")
 
 
-def _with_intervals(result: Any) -> Any:
+def _spread(
+    result: Any,
+    scope: Scope,
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """The interval and the standard error of each cell of an answer."""
     if not hasattr(result, "require_intervals"):
         raise QueryError(
             "intervals need a learned result; this is a network alone.",
             "give the result of lacunet.learn(..., intervals=True).",
         )
-    return result.require_intervals()
+    spread = result.require_intervals().query(scope, evidence, do, result.network.support)
+    return spread.interval(level), spread.standard_error
 
 
 @with_hints
