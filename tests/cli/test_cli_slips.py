@@ -124,6 +124,11 @@ def test_edges_in_columns_are_taken_and_in_place_of_a_network_named(
     assert run("learn", "--edges", "edges.csv", "survey.csv") == 0
 
 
+def test_a_file_of_edges_that_is_not_there_is_named(survey: Path, capsys: Captured) -> None:
+    told = refused(capsys, "learn", "--edges", "nofile.txt", "s.csv")
+    assert "there is no file nofile.txt" in told
+
+
 def test_what_is_neither_a_file_nor_edges_is_no_missingness_graph(
     survey: Path, capsys: Captured
 ) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lacunet as lc
@@ -96,3 +98,71 @@ def test_the_prior_may_be_any_real_number() -> None:
     prior: Any = np.int64(2)
     given = lc.learn(RAIN, ROWS, "em", prior=prior)
     assert given.network == lc.learn(RAIN, ROWS, "em", prior=2.0).network
+
+
+PAIRS = [("Rain", "Wet")]
+SEEN = {"Rain": ["no", "yes", "no"], "Wet": ["no", "yes", "yes"]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [
+        ("rows.csv", PAIRS, r"learn\(edges, 'rows.csv'\)"),
+        ("rows.csv", "Rain -> Wet", r"learn\('Rain -> Wet', 'rows.csv'\)"),
+        ("rows.csv", RAIN, r"learn\(network, 'rows.csv'\)"),
+        ("rows.csv", "rain.bif", r"learn\('rain.bif', 'rows.csv'\)"),
+        (pd.DataFrame(SEEN), PAIRS, r"learn\(edges, data\)"),
+        (pd.DataFrame(SEEN), ["Rain -> Wet"], r"learn\(edges, data\)"),
+    ],
+)
+def test_data_before_edges_are_answered_with_the_order(first: Any, second: Any, order: str) -> None:
+    with pytest.raises(lc.LacunetError, match=rf"the arguments are swapped.*\n.*{order}"):
+        lc.learn(first, second)
+
+
+def test_data_in_place_of_a_network_are_answered_in_python() -> None:
+    for first in ("rows.csv", pd.DataFrame(SEEN)):
+        with pytest.raises(lc.LacunetError, match="network comes first, then the data") as refused:
+            lc.learn(first, SEEN)
+        assert "--edges" not in str(refused.value)
+
+
+def test_edges_by_name_are_answered_with_their_place() -> None:
+    with pytest.raises(TypeError) as refused:
+        lc.learn("rows.csv", edges=PAIRS)  # type: ignore[call-arg]
+    hint = "Hint: edges are the first argument: learn(edges, 'rows.csv')."
+    assert refused.value.__notes__ == [hint]
+
+
+@pytest.mark.parametrize("text", ["Wet ~ Rain", "", "Rain Wet"])
+def test_a_text_that_is_neither_a_file_nor_edges_is_answered_with_both(text: str) -> None:
+    refused = r"neither the file of a network nor edges.\n.*'Age -> Ill"
+    with pytest.raises(lc.LacunetError, match=refused):
+        lc.learn(text, SEEN)
+
+
+def test_edges_without_a_direction_are_told_so() -> None:
+    with pytest.raises(lc.LacunetError, match="have a direction"):
+        lc.learn("Rain -- Wet", SEEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("edges.txt", "Rain -> Wet\n"),
+        ("edges.txt", "from,to\nRain,Wet\n"),
+        ("edges.txt", "Rain\tWet\n"),
+        ("edges.csv", "Rain,Wet\n"),
+        ("edges.dot", "digraph { Rain -> Wet }"),
+        ("edges", "[Rain][Wet|Rain]"),
+    ],
+)
+def test_a_file_of_edges_stands_for_them(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    for path in (tmp_path / name, str(tmp_path / name)):
+        assert lc.learn(path, SEEN).network.parents("Wet") == ("Rain",)
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(lc.LacunetError, match="there is no such file"):
+        lc.learn(str(tmp_path / "edges.txt"), SEEN)

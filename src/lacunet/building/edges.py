@@ -12,8 +12,8 @@ r"""Edges, in the languages that people write them in.
     [A][B|A][C|A:B]                          # bnlearn's model string
 
 Also understood: pairs ``(parent, child)``, a mapping from each child to its parents, a graph of
-networkx (and so a model of pgmpy), and another network; and a file of the text, or a CSV file with
-one edge per line, the parent before the child, with or without the names of its columns.
+networkx (and so a model of pgmpy), and another network; and a file of the text, or a file of two
+columns with one edge per line, the parent before the child, with or without names of the columns.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
+from lacunet.formats.files import ARROW, is_list_of_pairs
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import AMBIGUOUS, Token, Written, both_readings
 from lacunet.wording import first_of
@@ -110,9 +111,10 @@ def _refuse_plain_names(steps: Sequence[Step]) -> None:
 
 
 def _in_file(path: Path) -> str | list[tuple[str, str]]:
-    """The text of a file, or the pairs of a CSV file."""
+    """The text of a file, or the pairs of a file of two columns."""
     text = path.read_text(encoding="utf-8-sig")
-    is_list = path.suffix.lower() in (".csv", ".tsv") and not re.search("->|<-|→|←", text)
+    is_table = path.suffix.lower() in (".csv", ".tsv") or is_list_of_pairs(text)
+    is_list = is_table and not ARROW.search(text)
     return list(_in_columns(text, path)) if is_list else text
 
 
@@ -121,7 +123,7 @@ _CHILDREN = ("to", "child", "target", "effect", "head")
 
 
 def _in_columns(text: str, path: Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a CSV file: the columns with such names, or the two that there are."""
+    """The pairs of a file of columns: the columns with such names, or the two that there are."""
     delimiter = next((sign for sign in "\t;" if sign in text.partition("\n")[0]), ",")
     cells = csv.reader(text.splitlines(), delimiter=delimiter)
     rows = [[cell.strip() for cell in row] for row in cells if any(row)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,8 +102,15 @@ def network_without_data(options: Namespace) -> Network:
 
 def edges_asked(text: str) -> str | Path:
     """The file of this name, if there is one; else the text itself."""
+    from lacunet.cli.output import OptionError
+    from lacunet.wording import near_files
+
     is_name = "\n" not in text and len(text) < 256
-    return Path(text) if is_name and Path(text).is_file() else text
+    if is_name and Path(text).is_file():
+        return Path(text)
+    if re.fullmatch(r"[^\s;,>]+\.(txt|csv|tsv|dot|gv|dag|edges)", text):
+        raise OptionError(f"--edges: there is no file {text}.", near_files(text))
+    return text
 
 
 def asked_states(text: str) -> tuple[str, list[str]]:

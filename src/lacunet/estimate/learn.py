@@ -5,7 +5,7 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, as_network
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, topological_order
@@ -62,7 +62,15 @@ BIASED = (
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
-@with_hints
+def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The call in which edges stand in place of the network, where they were given by name."""
+    if "edges" not in named:
+        return ""
+    data = repr(args[0]) if args and isinstance(args[0], str) else "data"
+    return f"edges are the first argument: learn(edges, {data})."
+
+
+@with_hints_by(_edges_first)
 def learn(
     network: NetworkOrEdges,
     data: Any,

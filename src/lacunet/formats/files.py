@@ -42,7 +42,10 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 # In a string that is not a file: an arrow, two statements, a block of DOT, a model string.
-_EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|^\s*\[")
+_EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|\s--+\s|^\s*\[")
+# In the text of a file.
+ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
+MOST_EDGES = 2**20  # bytes of a file that may hold edges in place of a network
 
 _CARRIES_ALL = "lacunet_json"
 _CARRIES_SUPPORT = ("bif", "xdsl")
@@ -80,9 +83,12 @@ def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
     NetworkError
         It is none of these.
     """
-    if data is not None and _is_edges(value) and not isinstance(data.source, Network):
-        _refuse_statistics(data.source)
-        return Network.from_data(data, value)
+    if data is not None:
+        _refuse_data(value, data)
+        edges = _edges_in(value)
+        if edges is not None and not isinstance(data.source, Network):
+            _refuse_statistics(data.source)
+            return Network.from_data(data, edges)
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
     if not isinstance(found, Network):
@@ -96,6 +102,88 @@ def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
 
 
 _FROM_EDGES = "lacunet.Network.from_data(data, edges)"
+
+
+def _refuse_data(value: object, data: Any) -> None:
+    """Refuse data in place of a network; the two may be swapped."""
+    is_table = hasattr(value, "columns") and not hasattr(value, "network")
+    is_file = isinstance(value, str | os.PathLike) and _suffix(os.fspath(value)) in OF_DATA
+    if not (is_table or is_file or isinstance(value, type(data))):
+        return
+    first, source = repr(value) if isinstance(value, str) else "data", data.source
+    if _is_network(source) or (isinstance(source, str) and _is_edges(source)):
+        second = repr(source) if isinstance(source, str) else "network"
+    elif isinstance(source, list | tuple) and source and all(map(_is_edge, source)):
+        second = "edges"
+    elif is_file and _holds_edges(os.fspath(value)):  # type: ignore[call-overload]
+        return
+    else:
+        raise NetworkError(
+            f"a network is needed, not {first if is_file else type(value).__name__}.",
+            f"the network comes first, then the data: learn(edges, {first}).",
+        )
+    raise NetworkError(
+        "the arguments are swapped: the network comes first, then the data.",
+        f"as in learn({second}, {first}).",
+    )
+
+
+def _is_network(value: object) -> bool:
+    if isinstance(value, str | os.PathLike):
+        return _suffix(os.fspath(value)) in FORMATS
+    return isinstance(getattr(value, "network", value), Network)
+
+
+def _is_edge(value: object) -> bool:
+    if isinstance(value, str):
+        return _EDGES.search(value) is not None
+    return isinstance(value, tuple) and len(value) == 2
+
+
+def _edges_in(value: Any) -> Any:
+    """The edges that are given, or the path of a file that holds some; None for a network.
+
+    Raises
+    ------
+    NetworkError
+        It is a text that is neither the name of a network or a file, nor edges.
+    """
+    if _is_edges(value):
+        return value
+    if not isinstance(value, str | os.PathLike):
+        return None
+    name = os.fspath(value)
+    if _suffix(name) in (*FORMATS, STATISTICS) or name in names():
+        return None
+    if os.path.exists(name):
+        return Path(name) if _holds_edges(name) else None
+    if Path(name).suffix:
+        _content(name)  # which says that there is no such file
+    raise NetworkError(
+        f"{name!r} is neither the file of a network nor edges.",
+        "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
+        f"{', '.join(FORMATS)}.{_bundled(name)}",
+    )
+
+
+def _holds_edges(name: str) -> bool:
+    """Whether a file holds edges: arrows, or a parent and a child on every line."""
+    if not os.path.isfile(name) or os.path.getsize(name) > MOST_EDGES:
+        return False
+    text = Path(name).read_bytes().decode("utf-8-sig", errors="replace")
+    return ARROW.search(text) is not None or is_list_of_pairs(text)
+
+
+def is_list_of_pairs(text: str) -> bool:
+    r"""Whether every line has two cells, between which stands a comma or a tab.
+
+    Examples
+    --------
+    >>> is_list_of_pairs("from,to\nAge,Ill"), is_list_of_pairs("Age, Sex, Ill")
+    (True, False)
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    return any(lines and all(line.count(sign) == 1 for line in lines) for sign in "\t,")
 
 
 def _is_edges(value: object) -> bool:
