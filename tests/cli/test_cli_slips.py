@@ -129,6 +129,21 @@ def test_a_file_of_edges_that_is_not_there_is_named(survey: Path, capsys: Captur
     assert "there is no file nofile.txt" in told
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("query", "survey.csv", "--edges", "Smoker -> xray", "P(xray | Smoker=no)"),
+        ("query", "--edges", "Smoker -> xray", "--json", "survey.csv", "xray | Smoker=no"),
+        ("effect", "survey.csv", "--edges", "Smoker -> xray", "xray | do(Smoker)"),
+        ("learn", "--edges", "Smoker -> xray", "--json", "survey.csv"),
+    ],
+)
+def test_files_and_queries_may_follow_options(
+    survey: Path, capsys: Captured, words: tuple[str, ...]
+) -> None:
+    assert run(*words) == 0
+
+
 def test_what_is_neither_a_file_nor_edges_is_no_missingness_graph(
     survey: Path, capsys: Captured
 ) -> None:
@@ -172,7 +187,6 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("query", "asia"), 'give a query: --query "tub | asia=yes"'),
         (("effect", "asia"), 'give a query: --query "tub | do(asia)"'),
         (("query", "P(tub | asia=yes)"), "name a network"),
-        (("query", "asia", "tub | asia=yes"), "--query 'tub | asia=yes'"),
         (("query", "s.json", "xray", "--given", "Smoker=yes"), "--query 'X | Y=y, Z=z'"),
         (("recover", "g.txt"), "name the network before the graph"),
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),

@@ -122,7 +122,7 @@ def split_files(options: Namespace) -> None:
     if options.edges is None and options.network is None and not is_alone:
         options.usage_error("name a network, or give --edges 'A -> B' instead of one")
     for text in files:
-        if hasattr(options, "query") and (text.startswith("P(") or "|" in text):
+        if hasattr(options, "query") and _looks_asked(text):
             options.usage_error(
                 f"{text!r} looks like a query: lacunet {options.command} NETWORK "
                 f"{'GRAPH ' * (options.then == 'graph')}--query {quote(text)}"
@@ -152,13 +152,17 @@ def _is_data_name(name: str) -> bool:
 
 
 def _without_queries(options: Namespace) -> list[str]:
-    """The files that were typed; a text such as ``P(X | Y=y)`` among them is a query."""
+    """The files that were typed; ``P(X | Y=y)`` or ``X | Y=y`` among them is a query."""
     takes_queries = isinstance(getattr(options, "query", None), list)
-    asked = [text for text in options.files if text.startswith("P(") and not os.path.exists(text)]
+    asked = [text for text in options.files if _looks_asked(text) and not os.path.exists(text)]
     if not (takes_queries and asked):
         return list(options.files)
     options.query = [*asked, *options.query]
     return [text for text in options.files if text not in asked]
+
+
+def _looks_asked(text: str) -> bool:
+    return text.lstrip().lower().startswith(("p(", "pr(")) or "|" in text
 
 
 def network_of(options: Namespace) -> Network:

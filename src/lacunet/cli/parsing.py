@@ -105,6 +105,17 @@ class Parser(ArgumentParser):
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
         self._end(message, f"{self.prog} --help shows how it is used")
 
+    def parsed(self, words: Sequence[str]) -> Namespace:
+        """The options; files may also be named after some of them, as argparse does not read."""
+        options, left = self.parse_known_args(words)
+        last = [one for one in self._actions if not one.option_strings][-1:]
+        if not left:
+            return options
+        if not last or last[0].nargs not in ("+", "*") or any(map(_is_option, left)):
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        setattr(options, last[0].dest, [*(getattr(options, last[0].dest) or ()), *left])
+        return options
+
     def _end(self, message: str, hint: str) -> NoReturn:
         say_error(f"{self.prog}: error: {message}\n{hint}", message, hint)
         self.exit(2)
@@ -133,6 +144,10 @@ class Parser(ArgumentParser):
                 self.error(_with_offer(message, (ours or [name])[0], ours or known))
 
 
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"
+
+
 def _ours(option: str) -> list[str]:
     """What options may be called here that other programs call so."""
     from lacunet.hints import KEYWORDS
@@ -158,7 +173,7 @@ def parsed(words: Sequence[str]) -> Namespace:
         given = renamed(words[0], words[1:])
         command.refuse_unknown(given)
         command.first_word = next((word for word in given[:1] if not word.startswith("-")), "")
-        options = command.parse_args(given)
+        options = command.parsed(given)
         options.command = words[0]
         return options
     return top_parser().parse_args(words)
