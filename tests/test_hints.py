@@ -136,3 +136,13 @@ def test_what_was_learned_has_the_edges_of_its_network() -> None:
     found = lc.learn_structure(lc.simulate(RAIN, 300, rng=1).frame(), rng=1)
     assert found.edges == found.network.edges
     assert len(found.edges) == found.cpdag.edges
+
+
+def test_a_function_that_needs_nothing_says_what_is_optional() -> None:
+    @with_hints
+    def draw(*, rng: int = 0) -> int:
+        return rng
+
+    with pytest.raises(TypeError) as refused:
+        draw(seeds=1)  # type: ignore[call-arg]
+    assert refused.value.__notes__ == ["Hint: optional: rng."]

@@ -103,7 +103,9 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     ]
     needed = ", ".join(one.name for one in arguments if one.default is one.empty)
     more = ", ".join(one.name for one in arguments if one.default is not one.empty)
-    taken = f"it takes {needed}" + (f"; optional: {more}." if more else ".")
+    parts = [f"it takes {needed or 'nothing'}"] * (bool(needed) or not more)
+    parts += [f"optional: {more}"] * bool(more)
+    taken = f"{'; '.join(parts)}."
     return " ".join([*filter(None, offers), taken])
 
 

@@ -143,3 +143,18 @@ def test_what_cannot_be_read_is_shown_with_its_place(edges: Any, message: str) -
     with pytest.raises(EdgesError, match=message) as refusal:
         edges_of(edges)
     assert refusal.value.hint
+
+
+@pytest.mark.parametrize(
+    ("edges", "same"),
+    [
+        ("A -> B, A -> C", "A -> B; A -> C"),
+        ("A -> B, C -> A", "A -> B; C -> A"),
+        ("A -> C, B -> C", "A -> C; B -> C"),
+        ("A -> B, B -> C", "A -> B; B -> C"),
+    ],
+)
+def test_a_comma_between_arrows_separates_where_a_chain_would_be_a_cycle(
+    edges: str, same: str
+) -> None:
+    assert edges_of(edges).parents_of == edges_of(same).parents_of

@@ -21,6 +21,7 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.simulation.sampling import sample
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import Judge
@@ -488,6 +489,17 @@ def test_required_parents_with_too_many_states_are_refused() -> None:
     rows = {name: [str(i % 40) for i in range(80)] for name in "ABCD"}
     with pytest.raises(LacunetError, match="'D' with its required parents would have more than"):
         lc.learn_structure(rows, required="A, B, C -> D")
+
+
+@pytest.mark.parametrize(
+    ("arcs", "message"),
+    [("A->B, C->D", r"two ways(?s:.)*'A -> B; C -> D'"), ("A -> B; C", "'C' has none")],
+)
+def test_arcs_that_cannot_be_read_are_said_to_be_edges(arcs: str, message: str) -> None:
+    rows = {name: ["0", "1"] * 20 for name in "ABCD"}
+    with pytest.raises(LacunetError, match=message) as refused:
+        lc.learn_structure(rows, required=arcs)
+    assert not isinstance(refused.value, MissingnessGraphError)
 
 
 def test_learned_mechanisms_are_named_with_what_they_may_be() -> None:

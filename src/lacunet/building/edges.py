@@ -29,7 +29,7 @@ from typing import Any
 from lacunet.errors import LacunetError
 from lacunet.formats.files import ARROW, is_list_of_pairs
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import AMBIGUOUS, Token, Written, both_readings
+from lacunet.model.nodes import AMBIGUOUS, Token, Written, as_separate_edges, both_readings
 from lacunet.wording import first_of
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
@@ -253,7 +253,7 @@ def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> Iterator[Step]:
-    groups: list[list[str]] = []
+    groups: list[Sequence[str]] = []
     arrows: list[Token] = []
     part: list[Token] = []
     for token in statement:
@@ -265,14 +265,18 @@ def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> I
             part.append(token)
     end = arrows[-1] if arrows else statement[0]
     groups.append(_group(part, end, written, in_block=in_block))
+    sides = [*pairwise(groups)]
     if comma := _comma_between_arrows(statement):
         signs = ["->" if arrow.kind == "right" else "<-" for arrow in arrows]
-        raise written.wrong(AMBIGUOUS, comma.at, both_readings(groups, signs))
+        apart = as_separate_edges(groups, signs)
+        if apart is None:
+            raise written.wrong(AMBIGUOUS, comma.at, both_readings(groups, signs))
+        sides = apart
     if not arrows:
         if len(groups[0]) > 1 and not in_block:
             raise written.wrong("there is no arrow between these variables", statement[0].at)
         yield from (((), [name]) for name in groups[0])
-    for arrow, (one, two) in zip(arrows, pairwise(groups), strict=True):
+    for arrow, (one, two) in zip(arrows, sides, strict=True):
         yield (one, two) if arrow.kind == "right" else (two, one)
 
 

@@ -9,13 +9,13 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.hints import Hinted, no_attribute
+from lacunet.hints import Hinted, no_attribute, with_hints_by
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
 from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
@@ -35,6 +35,24 @@ class HiddenCause:
 
     one: Node
     two: Node
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise MissingnessGraphError(
+            f"the text of a missingness graph is needed, not {type(text).__name__}.",
+            "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
+        )
+
+
+def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
+    """The call with a network, where the text stands alone."""
+    if len(args) != 2:  # the class and the text
+        return ""
+    return (
+        "name the network too, which has the variables and the edges among them: "
+        "parse(text, network); lacunet.Network.from_data(data, edges) makes one."
+    )
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -97,6 +115,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             raise no_attribute(of, name, dir(type(self)), type(self)._INSTEAD)
 
     @classmethod
+    @with_hints_by(_with_network)
     def parse(cls, text: str, network: AnyNetwork, source: str = "missingness graph") -> Self:
         """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``.
 
@@ -116,8 +135,9 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         MissingnessGraphError
             The text is empty, cannot be read, or does not fit the network.
         """
-        statements = list(parse_statements(text, source))
+        _check_text(text)
         network = as_network(network)
+        statements = list(parse_statements(text, source, variables=network.variables))
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
         monotone: list[tuple[str, str]] = []

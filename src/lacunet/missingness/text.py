@@ -8,6 +8,7 @@ r"""The text format of missingness graphs.
     R[Sex], R[Age]                            # missing completely at random
     Age -> R[Sex] -> R[Job]                   # a chain; → and ↔ are read too
     R[Second] <= R[First]                     # monotone: Second is shown only where First is
+    Age -> R_Job                              # R[Job], unless a variable is called R_Job
 
 Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r`` and
 ``\t`` are the line end, the carriage return and the tab.
@@ -16,7 +17,7 @@ Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lacunet.missingness.errors import MissingnessGraphError
@@ -27,6 +28,7 @@ from lacunet.model.nodes import (
     Node,
     Token,
     Written,
+    as_separate_edges,
     both_readings,
     named,
 )
@@ -54,13 +56,30 @@ class Statement:
     right: tuple[Node, ...]
 
 
+@dataclass(frozen=True)
+class _Graph(Written):
+    """A text of edges among these variables and their mechanisms."""
+
+    variables: Collection[str]
+
+    def node(self, name: str) -> Node:
+        """The variable, or the mechanism that is called R_X."""
+        of = name.removeprefix("R_")
+        return Mechanism(of) if name not in self.variables and of in self.variables else name
+
+
 def parse_statements(
-    text: str, source: str = "missingness graph", *, lone_variables: bool = False
+    text: str,
+    source: str = "missingness graph",
+    *,
+    lone_variables: bool = False,
+    variables: Collection[str] = (),
 ) -> Iterator[Statement]:
     """Read the statements of a text, one after the other.
 
     Variables without an arrow are refused unless ``lone_variables``: they say nothing of how
-    values go missing.
+    values go missing. R_X is the mechanism of X where that is among the ``variables``, and R_X
+    itself is not.
 
     Raises
     ------
@@ -74,12 +93,7 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    if not isinstance(text, str):
-        raise MissingnessGraphError(
-            f"the text of a missingness graph is needed, not {type(text).__name__}.",
-            "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
-        )
-    written = Written(source, text, MissingnessGraphError)
+    written = _Graph(source, text, MissingnessGraphError, variables)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
@@ -99,7 +113,7 @@ def _unreadable(text: str, at: int) -> str:
     return "this cannot be read here (a name with such a character goes in quotes)"
 
 
-def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> Iterator[Statement]:
+def _statements(tokens: list[Token], written: _Graph, lone_variables: bool) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare nodes."""
     left, at = _nodes(tokens, 0, written)
     if tokens[at].kind == "end":
@@ -115,10 +129,14 @@ def _statements(tokens: list[Token], written: Written, lone_variables: bool) -> 
         found.append(Statement(left, arrow, right))
         left = right
     if any(len(own.left) > 1 for own in found[1:]):
-        groups = [found[0].left, *(own.right for own in found)]
-        commas = [token.at for token in tokens if token.kind == "comma" and token.at > first_arrow]
-        hint = both_readings(groups, [own.arrow for own in found])
-        raise written.wrong(AMBIGUOUS, commas[0], hint)
+        groups, arrows = [found[0].left, *(own.right for own in found)], [s.arrow for s in found]
+        apart = as_separate_edges(groups, arrows)
+        if apart is None:
+            commas = [token.at for token in tokens if token.kind == "comma"]
+            comma = next(at for at in commas if at > first_arrow)
+            raise written.wrong(AMBIGUOUS, comma, both_readings(groups, arrows))
+        sides = zip(apart, arrows, strict=True)
+        found = [Statement(tuple(one), arrow, tuple(two)) for (one, two), arrow in sides]
     yield from found
 
 
@@ -130,7 +148,7 @@ def _meant(nodes: tuple[Node, ...]) -> str:
     return f"write {', '.join(meant)}." if meant else ""
 
 
-def _nodes(tokens: list[Token], at: int, written: Written) -> tuple[tuple[Node, ...], int]:
+def _nodes(tokens: list[Token], at: int, written: _Graph) -> tuple[tuple[Node, ...], int]:
     """The nodes of a list, and the position of the token behind it."""
     nodes: list[Node] = []
     while not nodes or tokens[at - 1].kind == "comma":
@@ -140,7 +158,7 @@ def _nodes(tokens: list[Token], at: int, written: Written) -> tuple[tuple[Node, 
                 raise written.wrong("a ] was expected", tokens[at + 2].at)
             at += 2
         else:
-            nodes.append(_name(tokens[at], written))
+            nodes.append(written.node(_name(tokens[at], written)))
         at += 2 if tokens[at + 1].kind == "comma" else 1
     return tuple(nodes), at
 

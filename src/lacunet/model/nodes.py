@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, product
+from typing import NamedTuple, TypeVar
 
 from lacunet.errors import LacunetError
 from lacunet.wording import in_quotes
@@ -35,6 +36,7 @@ class Mechanism(NamedTuple):
 
 SELECTION = Mechanism("*")  # R[*]: whether a row was recorded at all
 Node = str | Mechanism
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def quoted(name: str) -> str:
@@ -98,6 +100,56 @@ class Written:
 AMBIGUOUS = "a comma between two arrows can be read in two ways"
 
 
+def as_separate_edges(
+    groups: Sequence[Sequence[AnyNode]], arrows: Sequence[str]
+) -> list[tuple[Sequence[AnyNode], Sequence[AnyNode]]] | None:
+    """The sides of separate edges, where a chain that lists nodes in its middle is not meant.
+
+    It would have a cycle, or is the same. None where both can be meant.
+
+    Examples
+    --------
+    >>> as_separate_edges([["A"], ["B", "A"], ["C"]], ["->", "->"])
+    [(['A'], ['B']), (['A'], ['C'])]
+    >>> as_separate_edges([["A"], ["B", "C"], ["D"]], ["->", "->"])
+    """
+    if any(len(own) > 2 for own in groups[1:-1]):
+        return None
+    chain, apart = [*pairwise(groups)], _apart(groups)
+    pairs = [*zip(chain, apart, strict=True)]
+    is_same = all({*product(*one)} == {*product(*two)} for one, two in pairs)
+    is_meant = _has_cycle(chain, arrows) and not _has_cycle(apart, arrows)
+    return apart if is_same or is_meant else None
+
+
+def _apart(
+    groups: Sequence[Sequence[AnyNode]],
+) -> list[tuple[Sequence[AnyNode], Sequence[AnyNode]]]:
+    """The sides of each arrow, where the last node before it begins an edge of its own."""
+    heads = [own[-1:] if at and len(own) > 1 else own for at, own in enumerate(groups[:-1])]
+    tails = [own[:-1] if len(own) > 1 else own for own in groups[1:-1]] + [groups[-1]]
+    return [*zip(heads, tails, strict=True)]
+
+
+def _has_cycle(
+    sides: Sequence[tuple[Sequence[AnyNode], Sequence[AnyNode]]], arrows: Sequence[str]
+) -> bool:
+    """Whether a node leads to itself, or has an edge of any kind with itself."""
+    above: dict[AnyNode, set[AnyNode]] = {}
+    for (left, right), arrow in zip(sides, arrows, strict=True):
+        for one, two in product(left, right):
+            if one == two:
+                return True
+            if arrow in ("->", "<-"):
+                cause, effect = (one, two) if arrow == "->" else (two, one)
+                above.setdefault(effect, set()).add(cause)
+    try:
+        [*TopologicalSorter(above).static_order()]
+    except CycleError:
+        return True
+    return False
+
+
 def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> str:
     """What to write for each reading of a chain of groups of nodes that lists some in its middle.
 
@@ -107,11 +159,9 @@ def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> st
     for separate edges write 'A -> B; C -> D'; for a chain 'A -> B; A -> C; B -> D; C -> D'.
     """
     texts = [[named(node) for node in own] for own in groups]
-    heads = [own[-1:] if at and len(own) > 1 else own for at, own in enumerate(texts[:-1])]
-    tails = [own[:-1] if len(own) > 1 else own for own in texts[1:-1]] + [texts[-1]]
     apart = [
-        f"{', '.join(one)} {arrow} {', '.join(two)}"
-        for one, arrow, two in zip(heads, arrows, tails, strict=True)
+        f"{', '.join(map(named, one))} {arrow} {', '.join(map(named, two))}"
+        for (one, two), arrow in zip(_apart(groups), arrows, strict=True)
     ]
     chain = [
         f"{one} {arrow} {two}"

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
-from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Scope
 from lacunet.structure.cpdag import topological
 from lacunet.structure.search import Constraints
@@ -67,12 +67,13 @@ def _places(arcs: Iterable[Any], place: dict[str, int], kind: str) -> Iterable[t
 
 def _written(text: str) -> Iterator[tuple[str, str]]:
     """The arcs of a text such as "A -> B; A, C -> D"."""
-    for statement in parse_statements(text, "the arcs"):
-        for x in statement.left:
-            for y in statement.right:
-                if statement.arrow != "->" or not (isinstance(x, str) and isinstance(y, str)):
-                    raise LacunetError(f"in the arcs {text!r}: write arcs as A -> B.")
-                yield x, y
+    if not text.strip():
+        return iter(())
+    edges = edges_of(text)
+    arcs = [(parent, child) for child, own in edges.parents_of.items() for parent in own]
+    if lone := {*edges.variables}.difference(*arcs):
+        raise LacunetError(f"in the arcs {text!r}: {min(lone)!r} has none.", "as in 'A -> B'.")
+    return iter(arcs)
 
 
 def _place(name: str, place: dict[str, int]) -> int:

@@ -21,6 +21,7 @@ and everything else is MNAR. These are the variable-level definitions of the pap
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -67,7 +68,8 @@ class Drawing:
         monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
         if not isinstance(causes, Mapping):
-            text = next((own for own in (network, causes) if isinstance(own, str)), "A -> R[B]")
+            texts = [own for own in (network, causes, "A -> R[B]") if isinstance(own, str)]
+            text = re.sub(r"(->[^,;\n]*),(?=[^;\n]*->)", r"\1;", texts[0])  # one edge each
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
                 f"lacunet.MissingnessGraph.parse({text!r}, network) reads a text.",
