@@ -229,7 +229,7 @@ def test_states_that_look_like_codes_are_found(states: list[str], odd: list[str]
 
 def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
     notes = find_network(SURVEY, "Sex -> Ever -> Now; Age").remarks
-    assert any("say codes={'Now': {7: None, 9: None}}" in note for note in notes)
+    assert any("say missing={'Now': [7, 9]}" in note for note in notes)
     assert any("say not_asked={'Now': 'Ever=2'}" in note for note in notes)
     quiet = find_network(SURVEY, "Sex -> Ever -> Now; Age", codes=CODES, not_asked=RULES).remarks
     assert not any("say " in note for note in quiet)
@@ -324,7 +324,7 @@ def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
     ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
     rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
     (note,) = find_network(rows, "Age -> Ill", bins={"Age": 4}).remarks
-    assert "codes={'Ill': {9: None}, 'Age': {999: None}} (--missing Ill=9 Age=999)" in note
+    assert "missing={'Ill': 9, 'Age': 999} (--missing Ill=9 Age=999)" in note
     said = {"Ill": {9: None}, "Age": {999: None}}
     quiet = find_network(rows, "Age -> Ill", bins={"Age": 4}, codes=said).remarks
     assert not any("look like" in note for note in quiet)
@@ -355,3 +355,12 @@ def test_what_is_taken_as_missing_in_numbers_that_are_cut_is_said_and_kept() -> 
     assert "column 'Age': taken as missing, as asked for: '-1' (2)." in said
     assert "column 'Age': 1 cell with '.' taken as missing." in said
     assert network.codes_of["Age"] == {"-1": None, ".": None}
+
+
+def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
+    rows = {"Age": ["old", "young"] * 10, "Ill": [0, 1, 1, 0, 9] * 4}
+    with pytest.warns(lc.LacunetWarning, match=r"say missing=\{'Ill': 9\}"):
+        lc.learn("Age -> Ill", rows)
+    with pytest.warns(lc.LacunetWarning, match="taken as missing, as asked for"):
+        result = lc.learn("Age -> Ill", rows, missing={"Ill": 9})
+    assert result.missing == {"Age": 0, "Ill": 4}

@@ -382,3 +382,10 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
     assert main(["diagnose", str(tmp_path / "network.json"), str(tmp_path / "rows.csv")]) == 0
     out, err = capsys.readouterr()
     assert (out + err).count(said[1:]) == 1
+
+
+def test_what_methods_rest_on_is_said_for_python_too() -> None:
+    rows = {"Age": ["old", "young"] * 5, "Ill": ["no", None, "yes", "no", None] * 2}
+    told = str(lc.diagnose("Age -> Ill", rows))
+    assert "with separator='learn' (--separator learn)" in told
+    assert "with missingness=... (--missingness)" in told

@@ -412,3 +412,9 @@ def test_what_is_hidden_behind_a_latent_variable_is_not_called_observed() -> Non
     assert latent.recover(["Z"], ["X"]).status == "undecided"
     with pytest.raises(MissingnessGraphError, match="no variable 'W'"):
         graph.hiding(["W"])
+
+
+def test_propensities_are_said_to_come_from_the_data() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    verdict = MissingnessGraph.parse("Y -> R[X]; R[Y]", network).recover(["X"])
+    assert "by the inverse propensities of R[X], which the data tell" in verdict.why

@@ -192,11 +192,12 @@ def proposals(
     codes |= {name: far_off(numbers) for name, numbers in (numbers_of or {}).items()}
     codes = {name: odd for name, odd in codes.items() if odd}
     if codes:
-        said = {name: {_as_code(state): None for state in odd} for name, odd in codes.items()}
+        own = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
+        said = {name: odd[0] if len(odd) == 1 else odd for name, odd in own.items()}
         each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
         option = " ".join(in_shell(f"{name}={','.join(odd)}") for name, odd in codes.items())
         yield (
-            f"some values look like codes for missing ones ({each}). If so, say codes={said!r} "
+            f"some values look like codes for missing ones ({each}). If so, say missing={said!r} "
             f"(--missing {option})."
         )
     for skip in skips_in(network, columns) if columns else ():

@@ -428,11 +428,12 @@ def _methods(described: Patterns, grounds: MethodSupport) -> str:
             f"({grounds.least_shown}); factored-mcar also rows that show a part of a family",
             f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; "
             f"{_fell_back(grounds.fallback_of)}",
-            "  informed-direct, informed-factored with --separator learn: at most "
-            f"{counted(grounds.informed_groups, 'group')} per family; "
+            "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
+            f"most {counted(grounds.informed_groups, 'group')} per family; "
             f"{_fell_back(grounds.informed_fallback_of)}",
             f"  one-step, em: all {every}{cost}",
-            "  mgraph, em with --missingness: a graph of what decides on being missing",
+            "  mgraph, em with missingness=... (--missingness): a graph of what decides on being "
+            "missing",
             f"auto would take: {grounds.auto}",
         ]
     )

@@ -291,7 +291,7 @@ def _sampled(term: Factor) -> str:
     weighted = ", ".join(str(weight.mechanism) for weight in term.sample.weights)
     return (
         f"{rows} are a fair sample of it once they are weighted by the inverse propensities of "
-        f"{weighted}, which are known"
+        f"{weighted}, which the data tell"
     )
 
 
