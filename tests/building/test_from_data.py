@@ -225,3 +225,12 @@ def test_a_column_of_lists_is_not_a_variable(ending: str, tmp_path: Path) -> Non
         with pytest.raises(UnknownStateError, match="'tags'"):
             lc.learn(lc.Network({"A": ["0", "1"], "tags": ["a", "b"]}), data, "em")
         assert lc.learn(lc.Network.from_data(data, "A"), data, "em").rows == 4
+
+
+@pytest.mark.parametrize("rows", [{"A": [], "B": []}, pd.DataFrame({"A": ["a"], "B": ["b"]})[:0]])
+def test_data_without_rows_are_said_to_have_none(rows: Any) -> None:
+    for ask in (lambda: lc.learn("A -> B", rows), lambda: lc.diagnose(rows)):
+        with pytest.raises(lc.LacunetError, match=r"has no rows.\nHint: look at what made it"):
+            ask()
+    with pytest.raises(lc.LacunetError, match="has no rows"):
+        lc.learn_structure(rows)

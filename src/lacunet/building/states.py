@@ -22,6 +22,7 @@ from decimal import Decimal
 from math import isnan
 
 from lacunet.data.encode import distinct_cells
+from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.source import Column, DataSource, Piece
@@ -169,6 +170,11 @@ def seen_in(
     """What each of the columns holds, and the first rows, of other columns also.
 
     The data are read once, in bounded memory.
+
+    Raises
+    ------
+    DataError
+        There are no rows, and a column does not say its states otherwise.
     """
     seen = {name: Seen(Said.of(name, data)) for name in columns}
     first = None
@@ -177,6 +183,9 @@ def seen_in(
             first = first or piece
             for name in columns:
                 seen[name].add(piece.columns[name])
+    has_rows = any(own.rows or own.empty or own.is_nested for own in seen.values())
+    if not has_rows and not all(own.said.labels for own in seen.values()):
+        raise DataError.no_rows(source.label)
     return {name: own.completed() for name, own in seen.items()}, first
 
 
