@@ -91,7 +91,6 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("Rain=yes", "name the variable alone"),
         ("Snow", "no variable 'Snow'"),
         ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
         ("Rain|do(Wet)", "as in Wet=no; its states are ['no', 'yes']"),

@@ -314,8 +314,6 @@ def test_a_query_may_be_written_as_on_the_command_line(
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("P(Rain=no | Wet=yes)", r"name the variable alone: .* answer\['no'\]"),
-        ("P(Rain=no, Wet=yes)", r"name the variable alone: .* answer\['no', 'yes'\]"),
         ("P(Rain | Wet)", "as in Wet=no"),
         ("P(Rain | Wet=damp)", "damp"),
         ("P(Snow)", "Snow"),
@@ -380,3 +378,51 @@ def test_states_of_an_answer_are_named_or_numbered() -> None:
         answer[rain[0], wet[0], "more"]
     with pytest.raises(LacunetError, match="name one state for each of Rain, Wet"):
         answer[..., wet[0]]
+
+
+def test_a_state_that_is_asked_about_is_the_answer() -> None:
+    whole = query(RAIN, ["Rain", "Wet"], {"Sprinkler": "on"})
+    answer = query(RAIN, "P(Rain=yes, Wet | Sprinkler=on)")
+    np.testing.assert_array_equal(answer, whole[["no", "yes"].index("yes") :][:1])
+    assert str(answer).startswith("P(Rain=yes, Wet | Sprinkler=on)\n")
+    assert answer.states == (("yes",), RAIN.states("Wet"))
+    alone = query(RAIN, "P(Rain=yes)")
+    assert float(alone) == alone["yes"] == query(RAIN, "Rain")["yes"]
+    with pytest.raises(TypeError):
+        float(whole)
+
+
+def test_the_interval_of_a_state_is_that_of_the_whole_answer() -> None:
+    rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
+    result = learn(RAIN, rows, "direct-mcar", intervals=True)
+    whole, state = query(result, "Rain"), query(result, "P(Rain=yes)")
+    at = RAIN.states("Rain").index("yes")
+    assert whole.interval is not None
+    assert state.interval is not None
+    np.testing.assert_array_equal(state.interval[0], whole.interval[at])
+    bounded = query(result, "P(Rain=yes)", unsupported="bounds").bounds
+    assert bounded is not None
+    assert bounded.low.shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["p(Rain | Wet=yes)", "P(Rain | Wet='yes')", "P('Rain' | Wet==yes)", "Pr(Rain|Wet = 'yes')"],
+)
+def test_a_query_may_be_written_in_many_ways(text: str) -> None:
+    assert str(query(RAIN, text)) == str(query(RAIN, "Rain", {"Wet": "yes"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("P(Rain | Wet=yes; Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
+        ("P(Rain | Wet=yes & Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
+        ("P(Rain | Wet=yes and Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
+        ("P(Rain | Wet!=yes)", "knows = only.\\nHint: ask of each of the other states"),
+        ("P(Rain | Wet)", r"as in Wet=\w+; its states are"),
+    ],
+)
+def test_a_query_that_cannot_be_read_is_answered_with_the_way(text: str, message: str) -> None:
+    with pytest.raises(LacunetError, match=message):
+        query(RAIN, text)

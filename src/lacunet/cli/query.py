@@ -20,7 +20,7 @@ from lacunet.cli.options import (
     network_of,
     note,
 )
-from lacunet.data.typed import AskedQuery, asked_query
+from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -64,7 +64,8 @@ def run(options: Namespace) -> int:
 
     result: Any = network_of(options) if has_data(options) else answering(options, "query")
     network: Network = getattr(result, "network", result)
-    asked = [asked_query(text, network) for text in queries_of(options, network)]
+    texts = [*map(as_probability, queries_of(options, network))]
+    asked = [asked_query(text, network) for text in texts]
     code = 0
     if has_data(options):
         result, code = _learned(network, options)
@@ -72,10 +73,7 @@ def run(options: Namespace) -> int:
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
-    answers = [
-        query(result, target, given, do=do, interval=interval, unsupported=unsupported)
-        for target, given, do in asked
-    ]
+    answers = [query(result, text, interval=interval, unsupported=unsupported) for text in texts]
     if options.json:
         print(json.dumps([*map(_as_data, asked, answers)]))
     else:

@@ -15,7 +15,8 @@ from lacunet.wording import quotes_blanked, separated
 if TYPE_CHECKING:
     from lacunet.model.network import Network
 
-_PROBABILITY = re.compile(r"Pr?\(")
+_PROBABILITY = re.compile(r"[Pp]r?\(")
+_AND = re.compile(r"\s*(?:;|&+|\band\b)\s*")
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
 
 
@@ -28,11 +29,15 @@ class Typed(NamedTuple):
 
 
 class AskedQuery(NamedTuple):
-    """A query whose variables and states the network has."""
+    """A query whose variables and states the network has.
+
+    ``states`` are those of the target that are asked about; all of them for other variables.
+    """
 
     target: list[str]
     given: dict[str, str]
     do: dict[str, str]
+    states: dict[str, str]
 
 
 def is_query(text: str) -> bool:
@@ -54,7 +59,9 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     >>> from lacunet.model.network import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
     >>> asked_query("P(Ill | Age=old)", network)
-    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={})
+    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={})
+    >>> asked_query("P(Ill=yes)", network)
+    AskedQuery(target=['Ill'], given={}, do={}, states={'Ill': 'yes'})
     """
     typed = split_query(text)
     if not typed.target:
@@ -62,16 +69,19 @@ def asked_query(text: str, network: Network) -> AskedQuery:
             f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
         )
     names, states = names_and_states(typed.target, network)
-    if states:
-        shown = ", ".join(map(repr, states.values()))
-        raise LacunetError(
-            f"the query {text!r} asks about {', '.join(typed.target)!r}.",
-            "name the variable alone: the answer has all its states; in Python answer"
-            f"[{shown}] takes one.",
-        )
     for name in names:
         network.known(name)
-    return AskedQuery(names, states_in(typed.given, network), states_in(typed.do, network))
+    given, do = states_in(typed.given, network), states_in(typed.do, network)
+    return AskedQuery(names, given, do, states)
+
+
+def as_probability(text: str) -> str:
+    """A query within ``P(...)``, as it is or put there.
+
+    >>> as_probability("Ill, Test | Age=old"), as_probability("P(Ill)")
+    ('P(Ill, Test | Age=old)', 'P(Ill)')
+    """
+    return text if _PROBABILITY.match(text.lstrip()) else f"P({text})"
 
 
 def split_query(text: str) -> Typed:
@@ -145,6 +155,13 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     while left:
         part = left.pop(0)
         known = [name for name in network.variables if _is_about(part, name)]
+        if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)", part)):
+            name = network.known(other[1])
+            raise LacunetError(
+                f"{part!r}: a query knows = only.",
+                f"ask of each of the other states; those of {name} are "
+                f"{', '.join(network.states(name))}.",
+            )
         if not known:
             name = part.partition("=")[0].rstrip("> ").strip()
             states = network.states(network.known(name)) if name else ()
@@ -163,7 +180,9 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     """``["X", "Y=y"]`` as names, and the states of those that were typed with one."""
     found: list[str] = []
     states: dict[str, str] = {}
-    for part in parts:
+    for written in parts:
+        is_bare = len(written) > 1 and written[0] == written[-1] == "'"
+        part = written[1:-1] if is_bare and written not in network.states_of else written
         if part in network.states_of or not {"=", "<"} & set(part):
             found.append(part)
         else:
@@ -178,11 +197,17 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
     for taken in range(len(following) + 1):
         whole = ",".join([text, *following[:taken]])
         spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
-        for written in (whole, whole.strip(), "".join(whole.split())):
+        bare = whole.strip().removeprefix("=").strip()  # of X==x
+        bare = bare[1:-1] if bare[:1] == bare[-1:] == "'" else bare
+        for written in (whole, whole.strip(), "".join(whole.split()), bare):
             if written in spelled:
                 return spelled[written], taken
     from lacunet.data.evidence import codes_seen
 
+    first, *more = _AND.split(text)
+    if more and all(any(_is_about(own, other) for other in network.variables) for own in more):
+        meant = ", ".join([f"{name}={first.strip()}", *more])
+        raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
     seen = codes_seen(network, {name: text.strip()})
     if name not in seen:
         raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")

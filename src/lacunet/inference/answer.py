@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from itertools import product
 from typing import Any, NamedTuple
@@ -123,6 +124,27 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if part not in states:
             raise NetworkError.no_such_state(self.scope[axis], part, states)
         return states.index(part)
+
+    def __float__(self) -> float:
+        return np.asarray(self).item() if self.size == 1 else float(np.asarray(self))
+
+    def at_states(self, states: Mapping[str, str]) -> Answer:
+        """The answer of these states alone; their variables keep an axis of length one."""
+        if not states:
+            return self
+        basis, axes = self.basis, [*zip(self.scope, self.states, strict=True)]
+        kept = [(states[name],) if name in states else own for name, own in axes]
+        cut = np.ix_(
+            *([own.index(one) for one in of] for of, (_, own) in zip(kept, axes, strict=True))
+        )
+        names = [assigned(name, states[name]) if name in states else name for name in self.scope]
+        rest = basis.title.removeprefix(f"P({', '.join(self.scope)}")
+        basis = replace(basis, title=f"P({', '.join(names)}{rest}", states=tuple(kept))
+        if basis.bounds is not None:
+            basis = replace(basis, bounds=Bounds(basis.bounds.low[cut], basis.bounds.high[cut]))
+        if basis.spread is not None:
+            basis = replace(basis, spread=partial(_cut, basis.spread, cut))
+        return Answer.of(np.asarray(self)[cut], basis)
 
     def __reduce__(self) -> Any:
         basis = self._basis and replace(self._spread(), share=self.unsupported)
@@ -261,6 +283,13 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if not tidy:
             return labelled.frame(library, tidy=False)
         return frame_of({**labelled.tidy(), **self._columns()}, library)
+
+
+def _cut(
+    spread: Callable[[], tuple[FloatArray, FloatArray]], cut: Any
+) -> tuple[FloatArray, FloatArray]:
+    interval, error = spread()
+    return interval[cut], error[cut]
 
 
 def resting(share: float) -> str:

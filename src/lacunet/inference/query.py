@@ -64,7 +64,8 @@ def query(
         A network with CPTs, a result of learning, or the path or name of one.
     target
         The variables :math:`Y`; the axes of the answer are in this order. Or a query as it is
-        written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too.
+        written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too; of
+        ``"P(Ill=yes)"`` the answer has that state alone, and ``float`` makes a number of it.
     evidence
         The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
@@ -116,11 +117,13 @@ def query(
     array([0.8, 0.2])
     >>> float(query(rain, "P(Rain | Wet=no)")["yes"].round(4))
     0.0526
+    >>> round(float(query(rain, "P(Rain=yes | Wet=no)")), 4)
+    0.0526
     """
     result: Any = network
     network = as_network(network)
     check_choice(unsupported)
-    scope, evidence, do = _asked(network, target, evidence, do)
+    scope, evidence, do, states = _asked(network, target, evidence, do)
     asked, given = after_doing(network, evidence, do)
     warn_of_undirected(result, do)
     question = posed(asked, [scope], given, memory)
@@ -140,7 +143,7 @@ def query(
         level = LEVEL if interval is None or interval is True else interval
         spread = partial(_spread, result, scope, dict(evidence), dict(do), level)
         basis = replace(basis, level=level, spread=spread)
-    answer = Answer.of(table, basis)
+    answer = Answer.of(table, basis).at_states(states)
     if interval is not None:
         _ = answer.interval  # asked for: what is wrong with them is said here
     return answer
@@ -151,17 +154,20 @@ def _asked(
     target: str | Sequence[str],
     evidence: Mapping[str, object],
     do: Mapping[str, object],
-) -> tuple[Scope, Mapping[str, object], Mapping[str, object]]:
-    """What is asked, seen and set, where the target may be the text of all three."""
+) -> tuple[Scope, Mapping[str, object], Mapping[str, object], Mapping[str, str]]:
+    """What is asked, seen and set, where the target may be the text of it; the states asked about.
+
+    Without states, all of them are.
+    """
     if not isinstance(target, str) or target in network.states_of or not is_query(target):
-        return (target,) if isinstance(target, str) else tuple(target), evidence, do
+        return (target,) if isinstance(target, str) else tuple(target), evidence, do, {}
     asked = asked_query(target, network)
     if (asked.given or asked.do) and (evidence or do):
         raise QueryError(
             f"the query {target!r} says what is given, and evidence or do says it again.",
             "say it in one of the two.",
         )
-    return tuple(asked.target), asked.given or evidence, asked.do or do
+    return tuple(asked.target), asked.given or evidence, asked.do or do, asked.states
 
 
 def _basis(
