@@ -118,3 +118,10 @@ def test_a_row_that_stands_for_several_is_as_many_copies_of_it_bit_for_bit() -> 
     one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (once, copied))
     assert one.ended.heldout == two.ended.heldout
     assert_same(one, two)
+
+
+def test_steps_that_read_no_cell_are_not_said_to_read_any() -> None:
+    rows = {"Age": ["old", "young"] * 20, "Ill": ["yes", "no", "no", None] * 10}
+    why = lc.learn("Age -> Ill", rows).why
+    assert " EM step" in why
+    assert "cells each" not in why

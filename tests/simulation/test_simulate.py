@@ -22,6 +22,7 @@ from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, NetworkError
+from lacunet.report.simulated import simulation_as_text
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.generators import random_network
@@ -280,7 +281,7 @@ def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
 
 
 def test_a_dataframe_before_the_network_is_refused() -> None:
-    with pytest.raises(NetworkError, match=r"not DataFrame.*\n.*the network comes first"):
+    with pytest.raises(NetworkError, match="the network comes first"):
         lc.hide(lc.sample(RAIN, 5), RAIN, lc.MCAR(), rng=0)
 
 
@@ -328,3 +329,9 @@ def test_simulations_can_be_compared() -> None:
     one, two = (lc.simulate("asia", 3, rng=0) for _ in range(2))
     assert one != two
     assert one == one
+
+
+def test_one_variable_is_not_called_variables() -> None:
+    data = {"rows": 1, "variables": 2, "missing": {"A": 1}, "category": None, "graph": ""}
+    told = simulation_as_text(data)
+    assert told == "1 row of 2 variables; 1 of 2 cells (50.0%) are hidden, in 1 variable"

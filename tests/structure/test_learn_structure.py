@@ -22,6 +22,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.report.structured import structure_as_text
 from lacunet.simulation.sampling import sample
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import Judge
@@ -733,3 +734,16 @@ def test_a_given_graph_stays_whole_over_the_learned_arcs() -> None:
     assert found.missingness.network.edges == found.network.edges
     assert found.missingness.monotone == (("Second", "First"),)
     assert "R[Second] <= R[First]" in str(found.missingness)
+
+
+def test_an_edge_without_a_direction_is_explained_below() -> None:
+    rows = {"A": ["0", "0", "1", "1"] * 20, "B": ["0", "0", "1", "0"] * 20}
+    found = lc.learn_structure(rows, strengths=4)
+    told = "--: the data do not tell the direction"
+    assert str(found).endswith(f"\nA -- B\n{told}")
+    printed = structure_as_text(found)
+    assert told in printed
+    assert "adjacent: the probability that an edge is there; directed: that it is and" in printed
+    directed = lc.learn_structure(rows, strengths=0, required="A -> B")
+    assert told not in str(directed)
+    assert "adjacent" not in structure_as_text(directed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lacunet.simulation.simulate import Simulation
+from lacunet.wording import counted
 
 
 def simulation_as_data(drawn: Simulation) -> dict[str, Any]:
@@ -24,8 +25,9 @@ def simulation_as_text(data: dict[str, Any]) -> str:
     cells, hidden = data["rows"] * data["variables"], sum(data["missing"].values())
     share = hidden / cells if cells else 0.0
     lines = [
-        f"{data['rows']:,} rows of {data['variables']} variables; {hidden:,} of {cells:,} cells "
-        f"({share:.1%}) are hidden, in {len(data['missing'])} variables"
+        f"{counted(data['rows'], 'row')} of {counted(data['variables'], 'variable')}; {hidden:,} "
+        f"of {cells:,} cells ({share:.1%}) are hidden, in "
+        f"{counted(len(data['missing']), 'variable')}"
     ]
     if data["graph"]:
         lines += [f"{data['category']}, by the missingness graph", "", data["graph"]]

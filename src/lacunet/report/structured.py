@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from lacunet.report.plain import plain
-from lacunet.structure.learn import LearnedStructure
+from lacunet.structure.learn import UNTOLD, LearnedStructure
 from lacunet.wording import counted, finite, text_table
 
 NO_EDGES = "no edges: the variables look independent"
+STRENGTHS = (
+    "adjacent: the probability that an edge is there; directed: that it is and goes this way"
+)
 
 
 def structure_as_text(found: LearnedStructure) -> str:
@@ -47,7 +50,12 @@ def _edges(found: LearnedStructure) -> str:
         is_cut_short = found.ended in ("interrupted", "time limit", "memory limit")
         return "no edges: the search ended before it found one" if is_cut_short else NO_EDGES
     header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
-    return text_table(header, rows, left=3)
+    lines = [text_table(header, rows, left=3)]
+    if found.cpdag.reversible:
+        lines.append(UNTOLD)
+    if found.strengths:
+        lines.append(STRENGTHS)
+    return "\n".join(lines)
 
 
 def structure_as_data(found: LearnedStructure) -> dict[str, Any]:

@@ -149,7 +149,11 @@ class LearnedStructure:
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [repr(self), str(self.cpdag)]))
+        untold = UNTOLD if self.cpdag.reversible else ""
+        return "\n".join(filter(None, [repr(self), str(self.cpdag), untold]))
+
+
+UNTOLD = "--: the data do not tell the direction"
 
 
 @dataclass(frozen=True, eq=False)

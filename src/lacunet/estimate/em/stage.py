@@ -378,7 +378,8 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     start = climber.start if isinstance(climber.start, str) else "the given network"
     at = found.climb
     steps = counted(at.iterations, "EM step")
-    done = f"{start} and {steps} of {reads:,.0f} cells each" if at.iterations else f"{start} alone"
+    each = f" of {reads:,.0f} cells each" if round(reads) else ""
+    done = f"{start} and {steps}{each}" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"
     if at.reason == "held-out peak":
