@@ -128,7 +128,7 @@ def test_what_is_printed_shows_what_was_made() -> None:
     hidden = int(simulation.frame().isna().sum().sum())
     assert f"10 rows of 3 variables, {hidden} of 30 cells hidden" in repr(simulation)
     found = lc.learn_structure(lc.simulate(RAIN, 300, rng=1).frame(), rng=1)
-    assert str(found).endswith(str(found.cpdag))
+    assert str(found.cpdag) in str(found)
 
 
 def test_what_was_learned_has_the_edges_of_its_network() -> None:

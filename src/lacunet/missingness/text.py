@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class _Graph(Written):
+class _GraphText(Written):
     """A text of edges among these variables and their mechanisms."""
 
     variables: Collection[str]
@@ -93,7 +93,7 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    written = _Graph(source, text, MissingnessGraphError, variables)
+    written = _GraphText(source, text, MissingnessGraphError, variables)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
@@ -113,7 +113,9 @@ def _unreadable(text: str, at: int) -> str:
     return "this cannot be read here (a name with such a character goes in quotes)"
 
 
-def _statements(tokens: list[Token], written: _Graph, lone_variables: bool) -> Iterator[Statement]:
+def _statements(
+    tokens: list[Token], written: _GraphText, lone_variables: bool
+) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare nodes."""
     left, at = _nodes(tokens, 0, written)
     if tokens[at].kind == "end":
@@ -148,7 +150,7 @@ def _meant(nodes: tuple[Node, ...]) -> str:
     return f"write {', '.join(meant)}." if meant else ""
 
 
-def _nodes(tokens: list[Token], at: int, written: _Graph) -> tuple[tuple[Node, ...], int]:
+def _nodes(tokens: list[Token], at: int, written: _GraphText) -> tuple[tuple[Node, ...], int]:
     """The nodes of a list, and the position of the token behind it."""
     nodes: list[Node] = []
     while not nodes or tokens[at - 1].kind == "comma":
