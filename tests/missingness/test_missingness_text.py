@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.model.network import Network
+from lacunet.model.network import Network, NetworkError
 from lacunet.model.nodes import Mechanism, Node
 from strategies import networks
 
@@ -150,6 +150,12 @@ def test_a_text_without_a_network_is_answered_with_one() -> None:
     with pytest.raises(TypeError) as refused:
         MissingnessGraph.parse("Age -> R[Job]")  # type: ignore[call-arg]
     assert "parse(text, network)" in refused.value.__notes__[0]
+
+
+def test_edges_in_place_of_a_network_are_answered_with_one() -> None:
+    edges: Any = [("Age", "Income"), ("Job", "Income")]
+    with pytest.raises(NetworkError, match=r"edges alone.*\n.*Network.from_data\(data, edges\)"):
+        MissingnessGraph.parse("Age -> R[Job]", edges)
 
 
 def test_the_text_of_a_hint_can_be_read() -> None:

@@ -91,6 +91,11 @@ def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
             return Network.from_data(data, edges)
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
+    if isinstance(value, list | tuple) and value and all(map(_is_edge, value)):
+        raise NetworkError(
+            "a network is needed, and edges alone do not say the states of its variables.",
+            f"make one with data that show them: {_FROM_EDGES}.",
+        )
     if not isinstance(found, Network):
         raise NetworkError(
             f"a network is needed, not {type(value).__name__}.",
