@@ -308,7 +308,7 @@ def warn_of_undirected(source: Any, do: Iterable[str]) -> None:
         if edges:
             warn(
                 f"the data do not tell the direction of {first_of(edges, 3)}; the other direction "
-                f"gives another effect of {name}. Say what is known with learn_structure(..., "
+                f"may give another effect of {name}. Say what is known with learn_structure(..., "
                 "required=, tiers=), or learn the CPTs of a network that you draw."
             )
 
