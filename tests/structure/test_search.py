@@ -165,7 +165,7 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
     rows = CodedRows.of(random_rows(300, 11, hidden=0.5))
     constraints = constraints_of(NAMES, (), [("A", "E")], None, 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
-    gains = Gains.of(rows, share=0.1)
+    gains = Gains.of(rows).with_share(0.1)
     wide = widened(start, gains, constraints)
     assert all(few <= many for few, many in zip(start, wide, strict=True))
     assert sum(map(len, wide)) > sum(map(len, start))

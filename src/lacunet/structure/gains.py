@@ -137,10 +137,10 @@ class Gains:
     known: dict[tuple[int, int, frozenset[int]], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: CodedRows, share: float = 1.0) -> Gains:
-        """The gains of these rows."""
+    def of(cls, rows: CodedRows) -> Gains:
+        """The gains of these rows, with the whole penalty."""
         pairs = pair_informations(rows)
-        return cls(rows, share, pairs, related(pairs[0] - pairs[1]))
+        return cls(rows, 1.0, pairs, related(pairs[0] - pairs[1]))
 
     def with_share(self, share: float) -> Gains:
         """The gains where another share of the penalty is counted."""

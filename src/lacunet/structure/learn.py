@@ -487,7 +487,8 @@ def _search_incomplete(job: Job, search: Search) -> None:
     other.rejected = search.rejected
     _climb(job, other, search.dag)
     assert other.fit is not None
-    _take(search, "start 2", other.fit)
+    if _take(search, "start 2", other.fit) > LEAST_RISE:
+        search.ended = other.ended or search.ended  # none where it led to the class of the first
 
 
 def _take(search: Search, what: str, fit: FittedStructure) -> float:
