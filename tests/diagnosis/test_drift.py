@@ -25,7 +25,7 @@ OTHER = CHAIN.with_tables(
 
 def counted(network: lc.Network, seed: int, method: str, rate: float = 0.2) -> lc.Statistics:
     hidden = lc.simulate(network, 4000, lc.MCAR(1.0, rate), rng=seed)
-    return lc.count(CHAIN, hidden.frame("arrow"), method)
+    return lc.count(CHAIN, hidden.frame("pyarrow"), method)
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])

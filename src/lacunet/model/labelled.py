@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product, repeat
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.wording import counted, text_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NO_DATA = "no data"  # the mark of a CPT row that no data support
 MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
@@ -164,10 +167,15 @@ def _html_table(header: Sequence[str], rows: Iterable[str], caption: str) -> str
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def frame_of(columns: Mapping[str, Any], library: Library) -> Any:
-    """Columns as a dataframe of a library."""
+def frame_of(columns: Mapping[str, Any] | pa.Table, library: Library) -> Any:
+    """Columns, or a table of PyArrow, as a dataframe of a library."""
+    import pyarrow as pa
+
     module = library_named(library)
-    return module.table(dict(columns)) if library == "pyarrow" else module.DataFrame(dict(columns))
+    table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
+    if library == "pyarrow":
+        return table
+    return table.to_pandas() if library == "pandas" else module.from_arrow(table)
 
 
 def library_named(library: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
-from lacunet.model.labelled import library_named
+from lacunet.model.labelled import Library, frame_of
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import SELECTION, named
 from lacunet.randomness import generator
@@ -91,7 +91,6 @@ def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
         )
 
 
-Library = Literal["pandas", "polars", "arrow"]
 Seed = np.random.Generator | int | None
 
 
@@ -136,26 +135,12 @@ class Simulation:
         Parameters
         ----------
         library
-            "pandas", "polars", or "arrow" for a PyArrow table. Columns are categorical, with
-            all states in the network's order.
+            "pandas", "polars" or "pyarrow". Columns are categorical, with all states in the
+            network's order.
         complete
             The rows before anything was hidden.
         """
-        return _frame(self.complete if complete else self.table, self.network, library)
-
-
-def _frame(table: EncodedTable, network: Network, library: Library) -> Any:
-    """The rows as a dataframe of a library."""
-    rows = to_arrow(table, network)
-    if library == "arrow":
-        return rows
-    if library not in ("pandas", "polars"):
-        raise SimulationError(
-            f"there is no kind of dataframe called {library!r}.",
-            "choose among 'pandas', 'polars' and 'arrow'.",
-        )
-    module = library_named(library)
-    return rows.to_pandas() if library == "pandas" else module.from_arrow(rows)
+        return frame_of(to_arrow(self.complete if complete else self.table, self.network), library)
 
 
 @with_hints
@@ -172,7 +157,7 @@ def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = 
         Where the randomness comes from, or a seed; one seed gives one table, None another one
         each time.
     library
-        "pandas", "polars", or "arrow" for a PyArrow table.
+        "pandas", "polars" or "pyarrow".
 
     Returns
     -------
@@ -191,7 +176,7 @@ def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = 
     ['tail', 'tail', 'tail']
     """
     network = as_network(network)
-    return _frame(sampling.sample(network, rows, generator(rng)), network, library)
+    return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
 
 
 @with_hints
