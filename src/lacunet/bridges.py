@@ -157,6 +157,8 @@ def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
         lost.append(f"the cut points of {listed(network.cuts_of)}")
     if not all(mask.all() for mask in (network.support or {}).values()):
         lost.append("which CPT rows no data support")
+    if network.reversible:
+        lost.append("for which edges the data do not tell the direction")
     if lost:
         warn(f"{library} has no place for {' and '.join(lost)}; .json files do.")
 

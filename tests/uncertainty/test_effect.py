@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -119,32 +121,51 @@ def test_a_condition_that_comes_after_the_outcome_is_warned_of() -> None:
     lc.effect(NETWORK, "Y", do="X", given={"Z": "a"})  # comes before: no warning
 
 
-def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of() -> None:
-    a = np.array([0, 1] * 100)
-    b = np.where(np.arange(200) % 5 == 0, 1 - a, a)  # A -- B; C by itself
-    found = lc.learn_structure({"A": a, "B": b, "C": [0, 0, 1, 1] * 50}, strengths=0)
+PAIRED = {  # A -- B; C by itself
+    "A": [0, 1] * 100,
+    "B": [1 - a if at % 5 == 0 else a for at, a in enumerate([0, 1] * 100)],
+    "C": [0, 0, 1, 1] * 50,
+}
+
+
+def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of(
+    tmp_path: Path,
+) -> None:
+    found = lc.learn_structure(PAIRED, strengths=0)
     assert found.cpdag.reversible == {("A", "B")}
     parent, child = found.network.edges[0]
-    asked: list[Any] = [
-        lambda: lc.effect(found, child, do=parent),
-        lambda: lc.query(found, child, do={parent: "1"}),
-        lambda: lc.query(found, f"P({child} | do({parent}=1))"),
-        lambda: lc.marginals(found, do={parent: "1"}),
+    learned = lc.learn(found, PAIRED)
+    lc.write_network(learned, tmp_path / "learned.json")
+    again = lc.learn(lc.Network.from_data(PAIRED, found.network), PAIRED, intervals=True)
+    again.write(tmp_path / "again.json")
+    sources: list[Any] = [
+        found,
+        found.network,
+        learned,
+        tmp_path / "learned.json",
+        again,
+        lc.read_result(tmp_path / "again.json"),
     ]
-    for ask in asked:
+    asked: list[Any] = [
+        lambda source: lc.effect(source, child, do=parent),
+        lambda source: lc.query(source, child, do={parent: "1"}),
+        lambda source: lc.query(source, f"P({child} | do({parent}=1))"),
+        lambda source: lc.marginals(source, do={parent: "1"}),
+    ]
+    for source, ask in product(sources, asked):
         with pytest.warns(LacunetWarning, match=f"direction of {parent} -- {child}") as told:
-            ask()
+            ask(source)
         assert len(told) == 1
 
 
 def test_directions_that_are_known_are_not_warned_of() -> None:
-    a = np.array([0, 1] * 100)
-    b = np.where(np.arange(200) % 5 == 0, 1 - a, a)
-    data = {"A": a, "B": b, "C": [0, 0, 1, 1] * 50}
-    found = lc.learn_structure(data, strengths=0)
+    found = lc.learn_structure(PAIRED, strengths=0)
     lc.query(found, "B", {"A": "1"})  # nothing is set
     lc.query(found, "B", do={"C": "1"})  # no edges
-    lc.effect(lc.learn_structure(data, required="A -> B", strengths=0), "B", do="A")
+    lc.effect(lc.learn_structure(PAIRED, required="A -> B", strengths=0), "B", do="A")
+    parent, child = found.network.edges[0]
+    lc.effect(lc.learn(found.edges, PAIRED), child, do=parent)  # edges as the user gives them
+    lc.effect(found.network.with_reversible([]), child, do=parent)
 
 
 def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:

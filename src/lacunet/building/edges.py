@@ -58,10 +58,14 @@ class EdgesError(LacunetError):
 
 @dataclass(frozen=True)
 class Edges:
-    """The variables in the order in which they are named, and the parents of each that has any."""
+    """The variables in the order in which they are named, and the parents of each that has any.
+
+    ``reversible`` are the edges of a learned structure whose direction the data do not tell.
+    """
 
     variables: Scope
     parents_of: Mapping[str, Scope]
+    reversible: tuple[tuple[str, str], ...] = ()
 
 
 def edges_of(edges: Any) -> Edges:
@@ -80,7 +84,8 @@ def edges_of(edges: Any) -> Edges:
     True
     """
     if isinstance(edges, Network):
-        return Edges(edges.variables, {v: own for v, own in edges.parents_of.items() if own})
+        parents_of = {v: own for v, own in edges.parents_of.items() if own}
+        return Edges(edges.variables, parents_of, edges.reversible)
     if isinstance(edges, Path):
         edges = _in_file(edges)
     if isinstance(edges, str):

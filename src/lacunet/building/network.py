@@ -74,6 +74,7 @@ def find_network(
     given = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in given.items()}
     states_of_all = {name: given.get(name) or found[name] for name in (*columns, *hidden)}
     network = coded_network((*columns, *hidden), states_of_all, cuts, said, seen, drawn.parents_of)
+    network = network.with_reversible(drawn.reversible)
     shown = {} if first is None else first_codes(network, source, said, columns, first)
     numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts}
     notes = [

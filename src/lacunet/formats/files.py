@@ -349,6 +349,8 @@ def _lost(network: Network, kind: str) -> list[str]:
         lost.append(f"when {listed(network.not_asked_of)} are not asked")
     if network.mechanisms is not None:
         lost.append("how values went missing")
+    if network.reversible:
+        lost.append("for which edges the data do not tell the direction")
     return lost
 
 

@@ -7,9 +7,10 @@ own states. A variable whose states are intervals of numbers also has its ``cuts
 begins and where the last ends, null where there is no limit. ``codes`` says what values in data
 mean (a state, a list of states, null for missing), ``not_asked`` when a question was not asked.
 ``unsupported`` numbers the CPT rows that no data support ("0 3-5", or "none"), where that is
-known. How values went missing, if the network knows, is in ``missingness`` (the graph's text) and
-``mechanisms``. What a result of learning knows beyond its network is in ``learned``
-(`lacunet.estimate.saved`), and of no concern here. The schema is in ``docs/formats.md``.
+known; ``reversible`` names the parents to whose edges the data give no direction. How values
+went missing, if the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``.
+What a result of learning knows beyond its network is in ``learned`` (`lacunet.estimate.saved`),
+and of no concern here. The schema is in ``docs/formats.md``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,17 @@ FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_KEYS = ("name", "states", "parents", "cpt", "cuts", "codes", "not_asked", "unsupported")
+_KEYS = (
+    "name",
+    "states",
+    "parents",
+    "cpt",
+    "cuts",
+    "codes",
+    "not_asked",
+    "unsupported",
+    "reversible",
+)
 _MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
 _PARTS = ("format", "version", "variables", "missingness", "mechanisms", "learned")
 
@@ -85,7 +96,18 @@ def parse(source: Source) -> Network:
         except DictionaryError as error:
             raise FormatError(f"{source.name}: {error.message}", error.hint) from None
         network = whole.with_support(network.support)
-    return _with_mechanisms(network, document, source)
+    edges = [edge for entry in entries for edge in _reversible(entry, network)]
+    return _with_mechanisms(network.with_reversible(edges), document, source)
+
+
+def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
+    """The edges into a variable whose direction the data do not tell."""
+    if "reversible" not in entry.content:
+        return []
+    child, parents = str(entry.content["name"]), _texts(entry, "reversible")
+    if strangers := [name for name in parents if name not in network.parents(child)]:
+        raise FormatError.syntax(entry.place, strangers[0], f"a parent of {child!r}")
+    return [(parent, child) for parent in parents]
 
 
 def _with_mechanisms(network: Network, document: Document, source: Source) -> Network:
@@ -328,4 +350,6 @@ def _rendered(network: Network, name: str) -> str:
         content["not_asked"] = {"when": rule.when, "state": rule.state}
     if (rows := rows_without_data(network, name)) is not None:
         content["unsupported"] = rows
+    if parents := [parent for parent, child in network.reversible if child == name]:
+        content["reversible"] = parents
     return json.dumps(content, ensure_ascii=False)

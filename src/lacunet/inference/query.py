@@ -98,7 +98,7 @@ def query(
     -----
     LacunetWarning
         The answer rests on CPT rows without data; or ``do`` sets a variable of a learned structure
-        at which the data do not tell the direction of an edge.
+        at which the data do not tell the direction of an edge (``network.reversible``).
 
     Examples
     --------
@@ -120,12 +120,38 @@ def query(
     >>> round(float(query(rain, "P(Rain=yes | Wet=no)")), 4)
     0.0526
     """
-    result: Any = network
-    network = as_network(network)
+    source, network = network, as_network(network)
     check_choice(unsupported)
     scope, evidence, do, states = _asked(network, target, evidence, do)
+    answer = answered(
+        source,
+        scope,
+        evidence,
+        do=do,
+        states=states,
+        interval=interval,
+        unsupported=unsupported,
+        memory=memory,
+    )
+    warn_of_undirected(network, do)
+    return answer
+
+
+def answered(
+    source: AnyNetwork,
+    scope: Scope,
+    evidence: Mapping[str, object],
+    *,
+    do: Mapping[str, object],
+    states: Mapping[str, str] = NOTHING,
+    interval: bool | float | None,
+    unsupported: Unsupported,
+    memory: float | None = None,
+) -> Answer:
+    """The answer of `query`, at some states alone if they are given; directions are not judged."""
+    result: Any = source
+    network = as_network(source)
     asked, given = after_doing(network, evidence, do)
-    warn_of_undirected(result, do)
     question = posed(asked, [scope], given, memory)
     check_confounding(network, [scope], evidence, do)
     (table,) = question.answers
@@ -248,10 +274,10 @@ def marginals(
       head    tail
     0.2500  0.7500
     """
-    source, network = network, as_network(network)
+    network = as_network(network)
     check_choice(unsupported)
     asked, given = after_doing(network, evidence, do)
-    warn_of_undirected(source, do)
+    warn_of_undirected(network, do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     question = posed(asked, scopes, given, memory)
     check_confounding(network, scopes, evidence, do)
@@ -295,16 +321,14 @@ def after_doing(
     return network.intervened(fixed), {**evidence, **do}
 
 
-def warn_of_undirected(source: Any, do: Iterable[str]) -> None:
-    """Warn of edges at what is set whose direction the data did not tell.
+def warn_of_undirected(network: Network, do: Iterable[str]) -> None:
+    """Warn of edges at what is set whose direction the data do not tell.
 
-    Only of a structure that was learned, which has its class of equivalent DAGs.
+    Only of a structure that was learned: other networks take their directions as known.
     """
-    if (cpdag := getattr(source, "cpdag", None)) is None:
-        return
     for name in do:
-        beside = {own for edge in cpdag.reversible if name in edge for own in edge} - {name}
-        edges = [f"{quoted(name)} -- {quoted(own)}" for own in cpdag.variables if own in beside]
+        beside = {own for edge in network.reversible if name in edge for own in edge} - {name}
+        edges = [f"{quoted(name)} -- {quoted(own)}" for own in network.variables if own in beside]
         if edges:
             warn(
                 f"the data do not tell the direction of {first_of(edges, 3)}; the other direction "

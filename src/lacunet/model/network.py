@@ -192,6 +192,7 @@ class Network(metaclass=Hinted):
     not_asked_of: Mapping[str, NotAsked]
     support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
     mechanisms: Mechanisms | None  # how values went missing; None: not known
+    reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
 
     def __init__(
         self,
@@ -218,6 +219,7 @@ class Network(metaclass=Hinted):
             ("not_asked_of", MappingProxyType(rules)),
             ("support", None),
             ("mechanisms", None),
+            ("reversible", ()),
         ):
             object.__setattr__(self, name, value)
         self._check_rules()
@@ -490,6 +492,29 @@ class Network(metaclass=Hinted):
             check_mechanisms(self, mechanisms)
         return self._with(mechanisms=mechanisms)
 
+    def with_reversible(self, edges: Iterable[tuple[str, str]]) -> Network:
+        """The same network, which knows of edges whose direction the data do not tell.
+
+        A structure that was learned knows them. What setting a variable does is answered with a
+        warning where it has such an edge.
+
+        Parameters
+        ----------
+        edges
+            Edges of the network, in any direction; none of them takes all directions as known.
+
+        Examples
+        --------
+        >>> pair = Network({"Rain": ["no", "yes"], "Wet": ["no", "yes"]}, {"Wet": ["Rain"]})
+        >>> pair.with_reversible([("Wet", "Rain")]).reversible
+        (('Rain', 'Wet'),)
+        """
+        given, known = {(one, two) for one, two in edges}, {*self.edges}
+        if strangers := sorted(edge for edge in given if not {edge, edge[::-1]} & known):
+            one, two = strangers[0]
+            raise NetworkError(f"the network has no edge between {one!r} and {two!r}.")
+        return self._with(reversible=tuple(e for e in self.edges if {e, e[::-1]} & given))
+
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
 
@@ -523,6 +548,7 @@ class Network(metaclass=Hinted):
                 {name: rule for name, rule in self.not_asked_of.items() if name not in set_to}
             ),
             mechanisms=None,
+            reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
         )
 
     def _with(self, **fields: object) -> Network:
@@ -597,7 +623,7 @@ class Network(metaclass=Hinted):
             {name: (rule.when, rule.state) for name, rule in self.not_asked_of.items()},
         )
         support = None if self.support is None else dict(self.support)
-        return _rebuilt, (own, support, self.mechanisms)
+        return _rebuilt, (own, support, self.mechanisms, self.reversible)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -609,9 +635,13 @@ class Network(metaclass=Hinted):
 
 
 def _rebuilt(
-    own: tuple[Any, ...], support: Mapping[str, ArrayLike] | None, mechanisms: Mechanisms | None
+    own: tuple[Any, ...],
+    support: Mapping[str, ArrayLike] | None,
+    mechanisms: Mechanisms | None,
+    reversible: tuple[tuple[str, str], ...],
 ) -> Network:
-    return Network(*own).with_support(support)._with(mechanisms=mechanisms)
+    found = Network(*own).with_support(support)
+    return found._with(mechanisms=mechanisms, reversible=reversible)
 
 
 def _skeleton(network: Network) -> tuple[object, ...]:

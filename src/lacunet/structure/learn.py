@@ -318,6 +318,7 @@ def learn_structure(
     _run(job, search, method)
     structure = network_of(job.columns, search.dag)
     cpdag = cpdag_of(network.variables, list(map(set, search.dag)), constraints.contradicted)
+    structure = structure.with_reversible(cpdag.reversible)
     return LearnedStructure(
         network=_in_order(_with_cpts(job, search, structure, prior), given),
         cpdag=cpdag.in_order(given),
@@ -342,7 +343,7 @@ def _in_order(network: Network, names: Sequence[str]) -> Network:
         cuts=network.cuts_of,
         codes=network.codes_of,
         not_asked=network.not_asked_of,
-    )
+    ).with_reversible(network.reversible)
 
 
 def _columns_in_order(table: EncodedTable, names: Sequence[str]) -> EncodedTable:

@@ -28,7 +28,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
-from lacunet.inference.query import NOTED_SHARE, check_mapping, query, warn_of_undirected
+from lacunet.inference.query import NOTED_SHARE, answered, check_mapping, warn_of_undirected
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
@@ -356,8 +356,8 @@ def effect(
         The outcome comes before the treatment in the network, so that the effect is zero; what is
         given is a consequence of the treatment or of the outcome, so that it is not the effect in
         a group that can be chosen beforehand; it rests on CPT rows without data; or the data do
-        not tell the direction of an edge at the treatment, where ``source`` is a structure
-        learned from them.
+        not tell the direction of an edge at the treatment, where the structure was learned from
+        them (``network.reversible``).
 
     Examples
     --------
@@ -405,7 +405,7 @@ def effect(
     if not given:
         _warn_of_order(network, target, do)
     _warn_of_consequences(network, target, do, given)
-    warn_of_undirected(source, [do])
+    warn_of_undirected(network, [do])
     if isinstance(source, MissingnessGraph):
         is_zero = False
         numbers = _by_graph(source, target, do, given, data, population, level)
@@ -491,9 +491,11 @@ def _by_network(
 ) -> _Numbers:
     has_intervals = getattr(source, "uncertainty", None) is not None
     interval = level if has_intervals else False
-    asked_of = source if has_intervals else network  # its edges without direction are warned of
+    asked_of = source if has_intervals else network
     answers = [
-        query(asked_of, target, given, do={do: state}, interval=interval, unsupported="ignore")
+        answered(
+            asked_of, (target,), given, do={do: state}, interval=interval, unsupported="ignore"
+        )
         for state in network.states(do)
     ]
     shares = None
