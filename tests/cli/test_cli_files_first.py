@@ -21,7 +21,7 @@ WRITING = {
     "recover": "recover rain.bif graph.txt --report OUT.html",
     "implications": "recover rain.bif graph.txt --implications --report OUT.html",
     "compare": "compare rain.bif rain.csv --methods direct-mcar --repetitions 1 --report OUT.html",
-    "simulate": "simulate rain.bif --rows 5 -o OUT.csv --missingness-out OUT.txt",
+    "simulate": "simulate rain.bif --rows 5 --hide mar -o OUT.csv --missingness-out OUT.txt",
     "network": "network rain.csv --edges Rain->Wet -o OUT.json --json",
     "networks": "networks asia -o OUT.bif",
     "predict": "predict rain.bif rain.csv --targets Wet -o OUT.csv --json",

@@ -26,15 +26,17 @@ def simulate(tmp_path: Path, *more: str, name: str = "rows.csv", seed: int = 3) 
 
 
 def test_a_seed_gives_the_same_file_and_another_seed_another(tmp_path: Path) -> None:
-    one, same = simulate(tmp_path), simulate(tmp_path, name="again.csv")
+    hide = ("--hide", "mar")
+    one, same = simulate(tmp_path, *hide), simulate(tmp_path, *hide, name="again.csv")
     assert one.read_bytes() == same.read_bytes()
-    assert one.read_bytes() != simulate(tmp_path, name="other.csv", seed=4).read_bytes()
+    assert one.read_bytes() != simulate(tmp_path, *hide, name="other.csv", seed=4).read_bytes()
 
 
 def test_shown_values_are_those_of_the_complete_rows(tmp_path: Path) -> None:
     asia, complete = example("asia"), tmp_path / "complete.parquet"
-    shown = read_table(simulate(tmp_path, "--complete-out", str(complete)), asia)
+    shown = read_table(simulate(tmp_path, "--hide", "mar", "--complete-out", str(complete)), asia)
     whole = read_table(complete, asia)
+    assert shown.partially_observed
     assert not whole.partially_observed
     for name in asia.variables:
         is_shown = shown.columns[name] != asia.cardinality(name)
@@ -106,9 +108,19 @@ def test_an_option_that_a_way_of_going_missing_does_not_use_is_wrong_usage(
     assert not out.exists()
 
 
-def test_nothing_need_be_hidden(tmp_path: Path) -> None:
-    rows = simulate(tmp_path, "--hide", "none")
+@pytest.mark.parametrize("said", [(), ("--hide", "none")])
+def test_nothing_is_hidden_unless_it_is_asked_for(said: tuple[str, ...], tmp_path: Path) -> None:
+    rows = simulate(tmp_path, *said)
     assert not read_table(rows, example("asia")).partially_observed
+
+
+@pytest.mark.parametrize("unused", [("--share", "0.5"), ("--missingness-out", "graph.txt")])
+def test_options_of_hiding_alone_are_answered_with_the_option_that_hides(
+    unused: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["simulate", "asia", "--rows", "5", *unused, "-o", str(tmp_path / "rows.csv")])
+    assert "give --hide mcar" in capsys.readouterr().err
 
 
 def test_an_unknown_way_of_going_missing_lists_the_known(tmp_path: Path, capsys: Captured) -> None:
@@ -154,6 +166,8 @@ def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> 
             str(tmp_path / "rain.bif"),
             "--rows",
             "300",
+            "--hide",
+            "mar",
             "--parents",
             "1",
             "--share",

@@ -111,7 +111,7 @@ def test_the_page_lists_the_old_spellings() -> None:
         ("simulate asia --rows 3 --missing mar -o OUT.csv", "--hide"),
         ("simulate asia --rows 3 --missing=none -o OUT.csv", "--hide"),
         ("simulate asia --rows 3 --missing graph.txt -o OUT.csv", "--missingness"),
-        ("simulate asia --rows 3 -o OUT.csv --graph-out OUT.txt", "--missingness-out"),
+        ("simulate asia --rows 3 --hide mar -o OUT.csv --graph-out OUT.txt", "--missingness-out"),
         ("diagnose asia rows.csv --mechanisms OUT.txt", "--missingness-out"),
         ("compare asia rows.csv --limit 5 --repetitions 1 --methods direct-mcar", "--time-limit"),
         ("compare asia rows.csv --processes=1 --repetitions 1 --methods listwise", "--jobs"),

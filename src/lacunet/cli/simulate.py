@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from lacunet.simulation.at_random import Missing
     from lacunet.simulation.simulate import Simulation
 
-HELP = "draw rows from a network and hide values: MCAR, MAR, informed MAR, or by a graph"
+HELP = "draw rows from a network, and hide values if asked: MCAR, MAR, informed MAR, or by a graph"
 EXAMPLE = """example:
+  lacunet simulate alarm --rows 10000 -o rows.csv
   lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv --missingness-out graph.txt
   lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 --rate 0.2 -o rows.parquet
   lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv --complete-out all.csv
@@ -32,7 +33,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--rows N", "number of rows", type=int, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
-    hide = "how values go missing, by mechanisms drawn at random (default: mar)"
+    hide = "how values go missing, by mechanisms drawn at random (default: none)"
     add(command, "--hide", hide, choices=HOW_TO_HIDE)
     graph = (
         "hide values by these mechanisms instead: a file with a missingness graph, or with "
@@ -96,7 +97,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     if options.hide and options.missingness:
         options.usage_error("give --hide or --missingness, not both")
     path = options.missingness
-    how = options.hide or ("" if path else "mar")
+    how = options.hide or ("" if path else "none")
     kind: Any = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}.get(how)
     is_written = bool(path) and path.endswith(".json")
     if kind is not None:
@@ -105,6 +106,8 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
         used = [] if how == "none" or is_written else ["beta"]
     names = ("share", "rate", "parents", "separator", "beta")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not (options.hide or path) and (given or options.missingness_out):
+        options.usage_error("nothing is hidden by default: give --hide mcar, mar or informed")
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
         said = f"--missingness {path}" if path else f"--hide {how}"
