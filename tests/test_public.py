@@ -124,7 +124,7 @@ def test_edges_have_no_cpts_to_answer_by(asked: Callable[[], object]) -> None:
 
 
 def test_rows_in_place_of_edges_are_refused_as_what_they_are() -> None:
-    with pytest.raises(lacunet.LacunetError, match="a network is needed, not dict"):
+    with pytest.raises(lacunet.LacunetError, match="the arguments are swapped"):
         lacunet.learn(PATIENTS, lacunet.example("asia"))
 
 

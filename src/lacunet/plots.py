@@ -21,7 +21,7 @@ from lacunet.figures import charts
 from lacunet.figures.charts import Estimate, Series
 from lacunet.figures.network import network_picture
 from lacunet.figures.shapes import Picture
-from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
+from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray
@@ -81,7 +81,9 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
     from lacunet.statistics.observations import missing_in_data
 
     given = data_given(data)
-    return charts.patterns(missing_in_data(given, as_network(network, given)), most)
+    return charts.patterns(
+        missing_in_data(given, network_beside(network, given, "missing_patterns")), most
+    )
 
 
 def em_trace(result: Result) -> Picture:

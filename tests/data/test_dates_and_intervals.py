@@ -91,7 +91,7 @@ def test_a_series_with_a_name_is_a_table_of_one_column() -> None:
 
 def test_swapped_arguments_are_recognised() -> None:
     network = Network({"A": ["no", "yes"]})
-    with pytest.raises(DataError, match=r"are swapped.\nHint: .*learn\(network, data\)"):
+    with pytest.raises(DataError, match=r"are swapped.\nHint: the network comes first"):
         refuse_swapped({"A": ["no"]}, network)
     with pytest.raises(DataError, match="the data are a network"):
         read_table(network, network)

@@ -111,6 +111,7 @@ SEEN = {"Rain": ["no", "yes", "no"], "Wet": ["no", "yes", "yes"]}
         ("rows.csv", "Rain -> Wet", r"learn\('Rain -> Wet', 'rows.csv'\)"),
         ("rows.csv", RAIN, r"learn\(network, 'rows.csv'\)"),
         ("rows.csv", "rain.bif", r"learn\('rain.bif', 'rows.csv'\)"),
+        ("rows.csv", "asia", r"learn\('asia', 'rows.csv'\)"),
         (pd.DataFrame(SEEN), PAIRS, r"learn\(edges, data\)"),
         (pd.DataFrame(SEEN), ["Rain -> Wet"], r"learn\(edges, data\)"),
     ],
@@ -118,6 +119,23 @@ SEEN = {"Rain": ["no", "yes", "no"], "Wet": ["no", "yes", "yes"]}
 def test_data_before_edges_are_answered_with_the_order(first: Any, second: Any, order: str) -> None:
     with pytest.raises(lc.LacunetError, match=rf"the arguments are swapped.*\n.*{order}"):
         lc.learn(first, second)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("learn", "explain", "count", "diagnose", "predict", "impute", "log_likelihood"),
+        *("learn_missingness", "sensitivity", "worst_case", "hide"),
+    ],
+)
+def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(name: str) -> None:
+    frame: Any = pd.DataFrame(SEEN)
+    called: Any = getattr(lc, name)
+    one = {"sensitivity": "Wet", "worst_case": "Wet", "predict": "Wet", "hide": lc.MCAR()}
+    more = [one[name]] if name in one else []
+    for first, given in ((frame, "data"), ("rows.csv", "'rows.csv'"), (SEEN, "data")):
+        with pytest.raises(lc.LacunetError, match=rf"{name}\(network, {given}\)"):
+            called(first, RAIN, *more)
 
 
 def test_data_in_place_of_a_network_are_answered_in_python() -> None:

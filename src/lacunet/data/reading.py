@@ -137,7 +137,7 @@ def refuse_swapped(network: object, data: object) -> None:
             "the network and the data are swapped."
             if not isinstance(network, Network)
             else "the data are a network.",
-            "the network comes first, then the data: learn(network, data).",
+            "the network comes first, then the data.",
         )
 
 

@@ -26,7 +26,7 @@ from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.errors import LacunetError, warn
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
@@ -161,7 +161,9 @@ def diagnose(
     if data is None:
         network, data = None, _only_data(network)
     data = data_given(data, **said)
-    network = _network_of_columns(data) if network is None else as_network(network, data)
+    network = (
+        _network_of_columns(data) if network is None else network_beside(network, data, "diagnose")
+    )
     budget = memory_budget(memory)
     with observations(data, network, budget, progress=progress) as rows:
         look = rows.look()

@@ -23,7 +23,7 @@ from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
@@ -156,7 +156,7 @@ def sensitivity(
     said_data = data_given(
         data, weight=weight, counts=counts, missing=missing, strata=strata, cluster=cluster
     )
-    network = as_network(network, said_data)
+    network = network_beside(network, said_data, "sensitivity")
     _check_options(method, threshold, groups, deltas)
     target, state, evidence = _one_state(network, target, state, evidence)
     mechanism = _given_mechanism(mechanism, target)

@@ -17,7 +17,7 @@ from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
@@ -100,7 +100,7 @@ def count(
     progress = as_progress(progress)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
     _refuse_counted(data)
-    given = as_network(network, data)
+    given = network_beside(network, data, "count")
     network = with_data_codes(given, data)
     method = method if isinstance(method, str) else method.name
     budget, is_rows = memory_budget(memory), needs_rows(method)

@@ -24,7 +24,7 @@ from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
 from lacunet.estimate.registry import default_prior, method_of
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
@@ -224,7 +224,7 @@ def explain(
         said = {"weight": weight, "counts": counts, "missing": missing}
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
-    network = given = as_network(network, data)
+    network = given = network_beside(network, data, "explain")
     if data is not None:
         given = network.with_tables(None) if data.not_asked else network
         network = with_data_codes(given, data)

@@ -37,7 +37,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.model.mechanisms import Mechanisms
@@ -167,7 +167,7 @@ def learn(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
-    network = as_network(network, data)
+    network = network_beside(network, data, "learn")
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)
     chosen = method_of(network, method_counted_for(data) if method is None else method, options)

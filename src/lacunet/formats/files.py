@@ -69,26 +69,38 @@ AnyNetwork = Network | HasNetwork | os.PathLike[str] | str
 NetworkOrEdges = AnyNetwork | Iterable[Any]
 
 
-def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
-    """The network that is meant: itself, that of a result, in a file, or a bundled one.
+def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
+    """The network that is meant beside data: edges in place of it are those of `Network.from_data`.
 
     Parameters
     ----------
     data
-        The `lacunet.Data` beside it, if there are any: edges in place of a network are then
-        those of `Network.from_data`.
+        The `lacunet.Data` beside it, or None.
+    function
+        The name of the public function that was called.
+
+    Raises
+    ------
+    NetworkError
+        It is neither a network nor edges.
+    """
+    if data is not None:
+        _refuse_data(value, data, function)
+        edges = _edges_in(value)
+        if edges is not None and not isinstance(data.source, Network):
+            _refuse_statistics(data.source)
+            return Network.from_data(data, edges)
+    return as_network(value)
+
+
+def as_network(value: NetworkOrEdges) -> Network:
+    """The network that is meant: itself, that of a result, in a file, or a bundled one.
 
     Raises
     ------
     NetworkError
         It is none of these.
     """
-    if data is not None:
-        _refuse_data(value, data)
-        edges = _edges_in(value)
-        if edges is not None and not isinstance(data.source, Network):
-            _refuse_statistics(data.source)
-            return Network.from_data(data, edges)
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
     if isinstance(value, list | tuple) and value and all(map(_is_edge, value)):
@@ -109,9 +121,10 @@ def as_network(value: NetworkOrEdges, data: Any = None) -> Network:
 _FROM_EDGES = "lacunet.Network.from_data(data, edges)"
 
 
-def _refuse_data(value: object, data: Any) -> None:
+def _refuse_data(value: object, data: Any, function: str) -> None:
     """Refuse data in place of a network; the two may be swapped."""
     is_table = hasattr(value, "columns") and not hasattr(value, "network")
+    is_table |= isinstance(value, Mapping) and isinstance(data.source, Network)
     is_file = isinstance(value, str | os.PathLike) and _suffix(os.fspath(value)) in OF_DATA
     if not (is_table or is_file or isinstance(value, type(data))):
         return
@@ -125,17 +138,17 @@ def _refuse_data(value: object, data: Any) -> None:
     else:
         raise NetworkError(
             f"a network is needed, not {first if is_file else type(value).__name__}.",
-            f"the network comes first, then the data: learn(edges, {first}).",
+            f"the network comes first, then the data: {function}(edges, {first}).",
         )
     raise NetworkError(
         "the arguments are swapped: the network comes first, then the data.",
-        f"as in learn({second}, {first}).",
+        f"as in {function}({second}, {first}).",
     )
 
 
 def _is_network(value: object) -> bool:
     if isinstance(value, str | os.PathLike):
-        return _suffix(os.fspath(value)) in FORMATS
+        return _suffix(os.fspath(value)) in FORMATS or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
 
 

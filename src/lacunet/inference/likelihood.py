@@ -22,7 +22,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
@@ -83,7 +83,7 @@ def log_likelihood(
     from lacunet.statistics.observations import observations
 
     given = data_given(data, weight=weight, counts=counts, missing=missing)
-    network, budget = as_network(network, given), memory_budget(memory)
+    network, budget = network_beside(network, given, "log_likelihood"), memory_budget(memory)
     with observations(given, network, budget) as rows:
         found, before, read_report = 0.0, 0, ReadReport()
         for table in rows.tables(read_report):

@@ -6,7 +6,7 @@ from typing import Any
 
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
@@ -69,7 +69,7 @@ def learn_missingness(
 
     deadline = Deadline.asked(time_limit)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
-    network = as_network(network, data)
+    network = network_beside(network, data, "learn_missingness")
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
     try:

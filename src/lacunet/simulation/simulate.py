@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
+from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
 from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
@@ -270,7 +270,7 @@ def hide(
     from lacunet.data.given import data_given
     from lacunet.data.read import read_table
 
-    network = as_network(network, None if frame is None else data_given(frame))
+    network = network_beside(network, None if frame is None else data_given(frame), "hide")
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:

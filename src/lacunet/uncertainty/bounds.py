@@ -21,7 +21,7 @@ from lacunet.data.reading import with_data_codes
 from lacunet.data.skips import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
-from lacunet.formats.files import NetworkOrEdges, as_network
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
@@ -104,7 +104,7 @@ def worst_case(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     said_data = data_given(data, **said)
-    network = as_network(network, said_data)
+    network = network_beside(network, said_data, "worst_case")
     left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
     if not left or len({*scope}) < len(scope):
