@@ -89,7 +89,7 @@ def test_a_string_that_names_a_file_is_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("Age -> Ill").write_text("no network")
+    Path("Age -> Ill").write_text("this is no network")
     with pytest.raises(lacunet.LacunetError, match="does not say which format"):
         lacunet.learn("Age -> Ill", PATIENTS)
 

@@ -76,6 +76,10 @@ def test_edges_may_be_in_a_file(tmp_path: Path) -> None:
         ("edges.CSV", "\ufeffcause;effect\r\nA;B\r\n\r\nB; C\r\n"),
         ("edges.tsv", "source\ttarget\nA\tB\nB\tC\n"),
         ("edges.csv", "A -> B -> C\n"),
+        ("edges.txt", "A B\nB C\n"),
+        ("edges.txt", "# parents first\n\n  from   to\nA B  # known\nB  C\n"),
+        ("edges.txt", '"A" "B"\n"B" C\n'),
+        ("edges", "child parent\nB A\nC B\n"),
     ],
 )
 def test_edges_may_be_in_the_columns_of_a_file(tmp_path: Path, name: str, text: str) -> None:
@@ -86,8 +90,38 @@ def test_edges_may_be_in_the_columns_of_a_file(tmp_path: Path, name: str, text: 
 @pytest.mark.parametrize("text", ["A,B,C\n", "A\nB\n", "from,to\nA\n", "A,B\nC,\n"])
 def test_a_line_of_a_file_that_is_no_edge_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "edges.csv").write_text(text)
-    with pytest.raises(EdgesError, match=r"edges\.csv': \[.*\] is not an edge"):
+    line = len(text.splitlines()) if text != "A\nB\n" else 1
+    with pytest.raises(EdgesError, match=rf"edges\.csv, line {line}: \[.*\] is not an edge"):
         edges_of(tmp_path / "edges.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("A B\n\nB C D\n", "line 3"),
+        ("A B\nC\n", "line 2"),
+        ("A -> B\nB -- C\n", "line 2, column 3"),
+        ("A -> B\nB -> \n", "line 2"),
+    ],
+)
+def test_a_line_of_a_text_file_that_is_no_edge_is_named(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    (tmp_path / "edges.txt").write_text(text)
+    with pytest.raises(EdgesError, match=rf"edges\.txt, {place}"):
+        edges_of(tmp_path / "edges.txt")
+
+
+def test_a_name_with_spaces_needs_quotes_where_spaces_stand_between(tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text('"Place, of birth" Job\n')
+    assert edges_of(tmp_path / "edges.txt").parents_of == {"Job": ("Place, of birth",)}
+
+
+def test_files_of_edges_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_bytes(b"\xff\xfe\x00")
+    for name in ("edges.txt", "no.txt"):
+        with pytest.raises(EdgesError, match=name):
+            edges_of(tmp_path / name)
 
 
 def test_columns_with_numbers_for_names_become_strings() -> None:

@@ -13,7 +13,8 @@ r"""Edges, in the languages that people write them in.
 
 Also understood: pairs ``(parent, child)``, a mapping from each child to its parents, a graph of
 networkx (and so a model of pgmpy), and another network; and a file of the text, or a file of two
-columns with one edge per line, the parent before the child, with or without names of the columns.
+columns (with commas, tabs or spaces between) with one edge per line, the parent before the child,
+with or without names of the columns.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.formats.files import ARROW, is_list_of_pairs
+from lacunet.formats.files import ARROW, is_list_of_pairs, is_list_of_words
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import AMBIGUOUS, Token, Written, as_separate_edges, both_readings
-from lacunet.wording import first_of
+from lacunet.wording import first_of, near_files
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 
@@ -50,6 +51,10 @@ _TOKEN = re.compile(
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
+
+
+# The variables left of an arrow and those right of it; nothing on the left for a lone variable.
+Step = tuple[Sequence[Any], Sequence[Any]]
 
 
 class EdgesError(LacunetError):
@@ -87,7 +92,7 @@ def edges_of(edges: Any) -> Edges:
         parents_of = {v: own for v, own in edges.parents_of.items() if own}
         return Edges(edges.variables, parents_of, edges.reversible)
     if isinstance(edges, Path):
-        edges = _in_file(edges)
+        return _collected(_in_file(edges))
     if isinstance(edges, str):
         return _collected(_written(edges))
     if isinstance(edges, Mapping):
@@ -115,39 +120,59 @@ def _refuse_plain_names(steps: Sequence[Step]) -> None:
         )
 
 
-def _in_file(path: Path) -> str | list[tuple[str, str]]:
-    """The text of a file, or the pairs of a file of two columns."""
-    text = path.read_text(encoding="utf-8-sig")
-    is_table = path.suffix.lower() in (".csv", ".tsv") or is_list_of_pairs(text)
-    is_list = is_table and not ARROW.search(text)
-    return list(_in_columns(text, path)) if is_list else text
+def _in_file(path: Path) -> Iterable[Step]:
+    """The edges of a file of the text, or of a file of two columns."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise EdgesError(f"{path}: {error.strerror or error}.", near_files(str(path))) from None
+    except UnicodeDecodeError:
+        raise EdgesError(f"{path}: the file is not text in UTF-8.", HINT) from None
+    if ARROW.search(text):
+        return _written(text, str(path))
+    if path.suffix.lower() in (".csv", ".tsv") or is_list_of_pairs(text):
+        return _in_columns(_cells(text), path)
+    if is_list_of_words(text):
+        return _in_columns(_words(text), path)
+    return _written(text, str(path))
 
 
 _PARENTS = ("from", "parent", "source", "cause", "tail")
 _CHILDREN = ("to", "child", "target", "effect", "head")
 
 
-def _in_columns(text: str, path: Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a file of columns: the columns with such names, or the two that there are."""
+# The number of a line, and its cells.
+Line = tuple[int, list[str]]
+
+
+def _cells(text: str) -> list[Line]:
+    """The lines of a table with commas, semicolons or tabs."""
     delimiter = next((sign for sign in "\t;" if sign in text.partition("\n")[0]), ",")
-    cells = csv.reader(text.splitlines(), delimiter=delimiter)
-    rows = [[cell.strip() for cell in row] for row in cells if any(row)]
-    header = [cell.lower() for cell in rows[0]] if rows else []
+    table = csv.reader(text.splitlines(), delimiter=delimiter)
+    return [(table.line_num, [cell.strip() for cell in row]) for row in table if any(row)]
+
+
+def _words(text: str) -> list[Line]:
+    """The lines of a table with spaces between; quotes hold a name together."""
+    lines = (re.findall(r'#.*|"([^"]*)"|([^\s"#]+)', line) for line in text.splitlines())
+    cells = ([quoted or bare for quoted, bare in line if quoted or bare] for line in lines)
+    return [(number, row) for number, row in enumerate(cells, 1) if row]
+
+
+def _in_columns(lines: list[Line], path: Path) -> Iterator[Step]:
+    """The edges of a file of columns: the columns with such names, or the two that there are."""
+    header = [cell.lower() for cell in lines[0][1]] if lines else []
     named = [at for names in (_PARENTS, _CHILDREN) for at, c in enumerate(header) if c in names]
     if len(named) == 2:
-        rows = [[row[at] for at in named if at < len(row)] for row in rows[1:]]
-    for row in rows:
+        lines = [(number, [row[at] for at in named if at < len(row)]) for number, row in lines[1:]]
+    for number, row in lines:
         if len(row) != 2 or not all(row):
             raise EdgesError(
-                f"{str(path)!r}: {row} is not an edge, which has a parent and a child.",
+                f"{path}, line {number}: {row} is not an edge, which has a parent and a child.",
                 "give the file two columns, or name those of the parent and the child 'from' and "
-                "'to' in its first line.",
+                "'to' in its first line; names with spaces need quotes where spaces stand between.",
             )
-        yield row[0], row[1]
-
-
-# The variables left of an arrow and those right of it; nothing on the left for a lone variable.
-Step = tuple[Sequence[Any], Sequence[Any]]
+        yield [row[0]], [row[1]]
 
 
 def _collected(steps: Iterable[Step]) -> Edges:
@@ -190,15 +215,19 @@ def _of_graph(graph: Any) -> Edges:
     return _collected([*nodes, *(([edge[0]], [edge[1]]) for edge in graph.edges)])
 
 
-def _written(text: str) -> Iterator[Step]:
+def _written(text: str, name: str = "edges") -> Iterator[Step]:
     if text.lstrip().startswith("["):
         return _model_string(text)
     block = _BLOCK.fullmatch(text)
     if block is None:
-        return _statements(text, 0, len(text), in_block=False)
+        return _statements(Written(name, text, _refusal), 0, len(text), in_block=False)
     if block.group(1) == "graph":
         raise EdgesError("the DOT text is an undirected graph.", "write digraph { A -> B }.")
-    return _statements(text, *block.span(2), in_block=True)
+    return _statements(Written(name, text, _refusal), *block.span(2), in_block=True)
+
+
+def _refusal(problem: str, hint: str) -> EdgesError:
+    return EdgesError(problem, hint or HINT)
 
 
 def _model_string(text: str) -> Iterator[Step]:
@@ -211,8 +240,7 @@ def _model_string(text: str) -> Iterator[Step]:
         yield [name.strip() for name in parents.split(":") if name.strip()], [child.strip()]
 
 
-def _statements(text: str, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
-    written = Written("edges", text, lambda problem, hint: EdgesError(problem, hint or HINT))
+def _statements(written: Written, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
     tokens = list(written.tokens(_TOKEN, start, end))
     for kind, sign, at in tokens:
         if kind in _REFUSED:

@@ -31,7 +31,7 @@ DATA_HELP = (
 
 EDGES_HELP = (
     "edges such as 'Age -> Disease; Disease -> Test', a bnlearn model string '[A][B|A]', or a "
-    "file with edges as text, DOT, dagitty or a CSV of two columns, from and to; then no "
+    "file with edges as text, DOT, dagitty or two columns, from and to; then no "
     "NETWORK is given"
 )
 SMALLEST = 5e-324  # the first number above zero

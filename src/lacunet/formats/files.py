@@ -43,6 +43,7 @@ STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 # In a string that is not a file: an arrow, two statements, a block of DOT, a model string.
 _EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|\s--+\s|^\s*\[")
+_EDGES_OR_CELLS = re.compile(rf"{_EDGES.pattern}|[,\[\]]")
 # In the text of a file.
 ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
 MOST_EDGES = 2**20  # bytes of a file that may hold edges in place of a network
@@ -189,7 +190,8 @@ def _holds_edges(name: str) -> bool:
     if not os.path.isfile(name) or os.path.getsize(name) > MOST_EDGES:
         return False
     text = Path(name).read_bytes().decode("utf-8-sig", errors="replace")
-    return ARROW.search(text) is not None or is_list_of_pairs(text)
+    is_list = is_list_of_pairs(text) or (_suffix(name) not in OF_DATA and is_list_of_words(text))
+    return ARROW.search(text) is not None or is_list
 
 
 def is_list_of_pairs(text: str) -> bool:
@@ -200,8 +202,26 @@ def is_list_of_pairs(text: str) -> bool:
     >>> is_list_of_pairs("from,to\nAge,Ill"), is_list_of_pairs("Age, Sex, Ill")
     (True, False)
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _without_quoted(text).splitlines() if line.strip()]
     return any(lines and all(line.count(sign) == 1 for line in lines) for sign in "\t,")
+
+
+def is_list_of_words(text: str) -> bool:
+    r"""Whether the first line has two words, and no line a sign of the language of edges.
+
+    Examples
+    --------
+    >>> is_list_of_words("Age Ill\nSex Ill"), is_list_of_words("Age -> Ill")
+    (True, False)
+    """
+    lines = [line.partition("#")[0].split() for line in _without_quoted(text).splitlines()]
+    lines = [words for words in lines if words]
+    is_pair = bool(lines) and len(lines[0]) == 2
+    return is_pair and not any(_EDGES_OR_CELLS.search(" ".join(words)) for words in lines)
+
+
+def _without_quoted(text: str) -> str:
+    return re.sub(r'"[^"\n]*"', '""', text)
 
 
 def _is_edges(value: object) -> bool:

@@ -247,7 +247,7 @@ class Network(metaclass=Hinted):
         edges
             Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
             dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
-            parents; a `pathlib.Path` of a file with the text, or of a CSV file of pairs.
+            parents; a `pathlib.Path` of a file with the text, or of a file of two columns.
         states
             The states of some of the variables, in order, where the data do not show them all. A
             variable that has no column needs them: it is hidden.
