@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import floor
 from typing import Any
 
@@ -187,7 +188,7 @@ def test_what_is_not_a_number_of_parents_is_refused(missing: Any, parents: Any) 
     assert MAR(0.2, beta=(3, 7)) == MAR(share=0.2, parents=2, beta=(3, 7))
 
 
-@pytest.mark.parametrize("beta", [0.5, (1,), "ab", (1, "b"), None])
+@pytest.mark.parametrize("beta", [0.5, (1,), "ab", (1, "b"), (True, 2), None])
 def test_what_is_not_two_shapes_is_refused(beta: Any) -> None:
     with pytest.raises(SimulationError, match="beta must be the two shape parameters"):
         MAR(0.4, 2, beta)
@@ -195,6 +196,8 @@ def test_what_is_not_two_shapes_is_refused(beta: Any) -> None:
         InformedMAR(separator=2.5)  # type: ignore[arg-type]
 
 
-def test_names_in_place_of_a_share_are_refused() -> None:
-    with pytest.raises(SimulationError, match="must lie between 0 and 1, not \\['A'\\]"):
-        MCAR(["A"])  # type: ignore[arg-type]
+@pytest.mark.parametrize("missing", [MCAR, MAR, InformedMAR])
+@pytest.mark.parametrize("share", [["A"], "0.5", True, False, None])
+def test_what_is_not_a_share_is_refused(missing: Any, share: Any) -> None:
+    with pytest.raises(SimulationError, match=re.escape(f"between 0 and 1, not {share!r}")):
+        missing(share)

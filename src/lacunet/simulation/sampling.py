@@ -38,8 +38,12 @@ def check_least(what: str, least: int, value: int) -> None:
 
 def check_share(what: str, value: float) -> None:
     """Refuse what is not a share."""
-    if not (isinstance(value, Real) and 0 <= value <= 1):
-        raise SimulationError(f"{what} must lie between 0 and 1, not {value!r}.")
+    if not (_is_number(value) and 0 <= value <= 1):
+        raise SimulationError(f"{what} must be a number between 0 and 1, not {value!r}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_whole(what: str, value: object, hint: str = "") -> None:
@@ -51,7 +55,7 @@ def check_whole(what: str, value: object, hint: str = "") -> None:
 def check_beta(shapes: tuple[float, float]) -> None:
     """Refuse shape parameters that no Beta distribution has."""
     is_pair = isinstance(shapes, Sequence | np.ndarray) and len(shapes) == 2
-    if not is_pair or not all(isinstance(shape, Real) for shape in shapes):
+    if not is_pair or not all(map(_is_number, shapes)):
         raise SimulationError(
             f"beta must be the two shape parameters of a Beta distribution, not {shapes!r}.",
             "as in beta=(3, 7), where 30% of the values are missing on average.",
