@@ -71,6 +71,19 @@ def test_small_counts_are_not_written_beside_a_network(
     assert "are not written" in capsys.readouterr().err
 
 
+def test_what_is_given_without_a_state_has_a_row_for_each(
+    rain: tuple[str, str], capsys: Captured
+) -> None:
+    assert main(["query", rain[0], "P(Wet | Rain, do(Sprinkler=on))", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["each"], told["do"], told["states"][0]) == (
+        ["Rain"],
+        {"Sprinkler": "on"},
+        list(RAIN.states("Rain")),
+    )
+    np.testing.assert_allclose(told["answer"], RAIN.cpt("Wet").table[:, 1], rtol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
 def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: Captured) -> None:
     command = ["query", *rain, "--query", "Rain|Wet=yes", "--query", "Wet", "--method", method]
@@ -92,8 +105,7 @@ def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: 
     ("query", "says"),
     [
         ("Snow", "no variable 'Snow'"),
-        ("Rain|Wet", "'Wet' is not of the form VARIABLE=STATE"),
-        ("Rain|do(Wet)", "as in Wet=no; its states are ['no', 'yes']"),
+        ("Rain|Rain", "names 'Rain' more than once"),
         ("Rain|Snow", "no variable 'Snow'"),
         ("Rain|Wet=dry", "has no state 'dry'"),
         ("", "names no variable"),

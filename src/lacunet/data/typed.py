@@ -6,7 +6,7 @@ A name or state is in quotes if it holds a comma, a bar or an equals sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.errors import LacunetError
@@ -32,12 +32,15 @@ class AskedQuery(NamedTuple):
     """A query whose variables and states the network has.
 
     ``states`` are those of the target that are asked about; all of them for other variables.
+    ``each`` and ``each_do`` are variables that are given or done without a state: in each of them.
     """
 
-    target: list[str]
-    given: dict[str, str]
-    do: dict[str, str]
-    states: dict[str, str]
+    target: Sequence[str]
+    given: Mapping[str, object]
+    do: Mapping[str, object]
+    states: Mapping[str, str]
+    each: Sequence[str] = ()
+    each_do: Sequence[str] = ()
 
 
 def is_query(text: str) -> bool:
@@ -59,9 +62,9 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     >>> from lacunet.model.network import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
     >>> asked_query("P(Ill | Age=old)", network)
-    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={})
-    >>> asked_query("P(Ill=yes)", network)
-    AskedQuery(target=['Ill'], given={}, do={}, states={'Ill': 'yes'})
+    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={}, each=[], each_do=[])
+    >>> asked_query("P(Ill=yes)", network).states, asked_query("P(Ill | Age)", network).each
+    ({'Ill': 'yes'}, ['Age'])
     """
     typed = split_query(text)
     if not typed.target:
@@ -71,8 +74,13 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     names, states = names_and_states(typed.target, network)
     for name in names:
         network.known(name)
-    given, do = states_in(typed.given, network), states_in(typed.do, network)
-    return AskedQuery(names, given, do, states)
+    given, each = _states_and_names(typed.given, network)
+    do, each_do = _states_and_names(typed.do, network)
+    behind = [*given, *do, *each, *each_do]
+    for name in dict.fromkeys([*each, *each_do]):
+        if name in names or behind.count(name) > 1:
+            raise LacunetError(f"the query {text!r} names {name!r} more than once.")
+    return AskedQuery(names, given, do, states, each, each_do)
 
 
 def as_probability(text: str) -> str:
@@ -150,10 +158,24 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
     """
+    found, bare = _states_and_names(parts, network)
+    for name in bare:
+        states = network.states(name)
+        hint = f"as in {name}={states[0]}; its states are {list(states)}."
+        raise LacunetError(f"{name!r} is not of the form VARIABLE=STATE.", hint)
+    return found
+
+
+def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str, str], list[str]]:
+    """The states as in `states_in`, and the variables that stand without one."""
     found: dict[str, str] = {}
+    bare: list[str] = []
     left = list(parts)
     while left:
         part = left.pop(0)
+        if part in network.states_of:
+            bare.append(part)
+            continue
         known = [name for name in network.variables if _is_about(part, name)]
         if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)", part)):
             name = network.known(other[1])
@@ -173,7 +195,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
         text = part[len(name) :].lstrip()
         found[name], taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
-    return found
+    return found, bare
 
 
 def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str], dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -54,6 +54,7 @@ class AnswerBasis:
 class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     """The answer to a query: probabilities, an axis for each variable asked about.
 
+    Before these come the axes of what is given without a state, as Age in ``P(Ill | Age)``.
     It is an array; whatever is computed from it is a plain one. Printed, it is labelled. States may
     be named in place of numbers: ``answer["yes"]``, and of two variables ``answer["yes", "no"]``.
 
@@ -61,7 +62,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     ----------
     unsupported
         The share of the answer that rests on CPT rows without data: the posterior probability
-        of passing through one. None where the network does not know what supports it.
+        of passing through one; of several rows, the largest. None where the network does not know
+        what supports it.
     interval
         The interval of each cell (axes of the answer, then low and high), where learning gave any;
         computed when it is looked at or printed, unless it was asked for.
@@ -285,6 +287,35 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return frame_of({**labelled.tidy(), **self._columns()}, library)
 
 
+def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:
+    """Answers of one kind as one: a row for each configuration of the variables of ``scope``."""
+    first, shape = answers[0].basis, tuple(map(len, states))
+
+    def stacked(rows: Iterable[Any]) -> FloatArray:
+        cells = np.stack([np.asarray(row) for row in rows])
+        return cells.reshape(*shape, *cells.shape[1:])
+
+    def spread() -> tuple[FloatArray, FloatArray]:
+        intervals = stacked(answer.interval for answer in answers)
+        return intervals, stacked(answer.standard_error for answer in answers)
+
+    shares = [share for answer in answers if (share := answer.unsupported) is not None]
+    bounds = [answer.bounds for answer in answers if answer.bounds is not None]
+    basis = replace(
+        first,
+        title=title,
+        scope=(*scope, *first.scope),
+        states=(*states, *first.states),
+        share=max(shares, default=None),
+        interval=None,
+        standard_error=None,
+        bounds=Bounds(*map(stacked, zip(*bounds, strict=True))) if bounds else None,
+        bounds_are_exact=all(answer.bounds_are_exact for answer in answers) if bounds else None,
+        spread=None if first.level is None else spread,
+    )
+    return Answer.of(stacked(answers), basis)
+
+
 def _cut(
     spread: Callable[[], tuple[FloatArray, FloatArray]], cut: Any
 ) -> tuple[FloatArray, FloatArray]:
@@ -301,15 +332,21 @@ def resting(share: float) -> str:
     return f"{share:.1%} of the answer rests on CPT rows that no data support"
 
 
-def title(scope: Sequence[str], evidence: Mapping[str, object], do: Mapping[str, object]) -> str:
-    """What is asked, as it is written.
+def title(
+    scope: Sequence[str],
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+    each: Sequence[str] = (),
+    each_do: Sequence[str] = (),
+) -> str:
+    """What is asked, as it is written; of ``each`` and ``each_do`` all states are given or set.
 
     >>> title(["Y"], {"Z": "a"}, {"X": "yes"})
     'P(Y | do(X=yes), Z=a)'
     >>> title(["Y"], {"Age": ">=60"}, {})
     'P(Y | Age>=60)'
     """
-    fixed = ", ".join(assigned(name, state) for name, state in do.items())
+    fixed = ", ".join([*each_do, *(assigned(name, state) for name, state in do.items())])
     given = [f"do({fixed})"] if fixed else []
-    given += [assigned(name, state) for name, state in evidence.items()]
+    given += [*each, *(assigned(name, state) for name, state in evidence.items())]
     return f"P({', '.join(scope)}{' | ' if given else ''}{', '.join(given)})"

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from itertools import product
+from math import prod
+from types import MappingProxyType
 from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen
-from lacunet.data.typed import asked_query, is_query
+from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints, with_hints_by
-from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, title
+from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, table_of, title
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import quoted
-from lacunet.wording import first_of, separated
+from lacunet.wording import assigned, first_of, separated
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
 MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
 LEVEL = 0.95
+MOST_ROWS = 1000  # of an answer to what is given without a state
 
 
 def _evidence_by_keyword(args: Sequence[Any], named: Mapping[str, Any]) -> str:
@@ -65,7 +69,9 @@ def query(
     target
         The variables :math:`Y`; the axes of the answer are in this order. Or a query as it is
         written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too; of
-        ``"P(Ill=yes)"`` the answer has that state alone, and ``float`` makes a number of it.
+        ``"P(Ill=yes)"`` the answer has that state alone, and ``float`` makes a number of it. Of
+        ``"P(Ill | Age)"`` it has a row for each state of Age: what stands behind the bar without
+        a state has the first axes.
     evidence
         The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
@@ -119,47 +125,88 @@ def query(
     0.0526
     >>> round(float(query(rain, "P(Rain=yes | Wet=no)")), 4)
     0.0526
+    >>> query(rain, "P(Rain | Wet)")
+    P(Rain | Wet)
+    Wet      no     yes
+    no   0.9474  0.0526
+    yes  0.3333  0.6667
     """
     source, network = network, as_network(network)
     check_choice(unsupported)
-    scope, evidence, do, states = _asked(network, target, evidence, do)
-    answer = answered(
-        source,
-        scope,
-        evidence,
-        do=do,
-        states=states,
-        interval=interval,
-        unsupported=unsupported,
-        memory=memory,
-    )
-    warn_of_undirected(network, do)
-    return answer
+    asked = _asked(network, target, evidence, do)
+    cases = [*_cases(network, asked)]
+    answers = [
+        answered(
+            source,
+            asked.target,
+            seen,
+            do=done,
+            states=asked.states,
+            interval=interval,
+            has_bounds=unsupported == "bounds",
+            memory=memory,
+        )
+        for seen, done in cases
+    ]
+    check_confounding(network, [tuple(asked.target)], *cases[0])
+    if unsupported in ("warn", "refuse"):
+        shares = [(answer.basis.title, answer.unsupported or 0.0) for answer in answers]
+        if noted := {case: share for case, share in shares if share >= NOTED_SHARE}:
+            _object(noted, unsupported)
+    warn_of_undirected(network, [*asked.do, *asked.each_do])
+    return _whole(answers, network, asked)
+
+
+def _cases(
+    network: Network, asked: AskedQuery
+) -> Iterator[tuple[Mapping[str, object], Mapping[str, object]]]:
+    """What is seen and set in each row of the answer: one, unless something has no state."""
+    names = [*asked.each_do, *asked.each]
+    if not names:
+        yield asked.given, asked.do
+        return
+    if (rows := prod(network.shape(names))) > MOST_ROWS:
+        raise QueryError(
+            f"the answer would have {rows:,} rows, one for each configuration of "
+            f"{', '.join(names)}.",
+            f"give states of some of them; it has {MOST_ROWS:,} rows at most.",
+        )
+    for states in product(*map(network.states, names)):
+        state_of = dict(zip(names, states, strict=True))
+        seen = {name: state_of[name] for name in asked.each}
+        done = {name: state_of[name] for name in asked.each_do}
+        yield {**asked.given, **seen}, {**asked.do, **done}
+
+
+def _whole(answers: Sequence[Answer], network: Network, asked: AskedQuery) -> Answer:
+    """The one answer, or the table of those to all states of what is given without one."""
+    names = (*asked.each_do, *asked.each)
+    if not names:
+        return answers[0]
+    target = [assigned(x, asked.states[x]) if x in asked.states else x for x in asked.target]
+    written = title(target, asked.given, asked.do, asked.each, asked.each_do)
+    return table_of(answers, written, names, tuple(map(network.states, names)))
 
 
 def answered(
     source: AnyNetwork,
-    scope: Scope,
+    target: Sequence[str],
     evidence: Mapping[str, object],
     *,
     do: Mapping[str, object],
-    states: Mapping[str, str] = NOTHING,
     interval: bool | float | None,
-    unsupported: Unsupported,
+    states: Mapping[str, str] = MappingProxyType({}),
+    has_bounds: bool = False,
     memory: float | None = None,
 ) -> Answer:
-    """The answer of `query`, at some states alone if they are given; directions are not judged."""
+    """The answer of `query` to one case, without its warnings; at some states alone, if given."""
     result: Any = source
-    network = as_network(source)
+    network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory)
-    check_confounding(network, [scope], evidence, do)
     (table,) = question.answers
-    share = unsupported_share(question)
-    basis = _basis(question, scope, do, share)
-    if share is not None and share >= NOTED_SHARE and unsupported in ("warn", "refuse"):
-        _object({basis.title: share}, unsupported)
-    if unsupported == "bounds":
+    basis = _basis(question, scope, do, unsupported_share(question))
+    if has_bounds:
         basis = _with_bounds(basis, question)
     is_learned = hasattr(result, "require_intervals")
     has_any = is_learned and result.uncertainty is not None
@@ -180,20 +227,17 @@ def _asked(
     target: str | Sequence[str],
     evidence: Mapping[str, object],
     do: Mapping[str, object],
-) -> tuple[Scope, Mapping[str, object], Mapping[str, object], Mapping[str, str]]:
-    """What is asked, seen and set, where the target may be the text of it; the states asked about.
-
-    Without states, all of them are.
-    """
+) -> AskedQuery:
+    """What is asked, seen and set, where the target may be the text of it."""
     if not isinstance(target, str) or target in network.states_of or not is_query(target):
-        return (target,) if isinstance(target, str) else tuple(target), evidence, do, {}
+        return AskedQuery([target] if isinstance(target, str) else target, evidence, do, {})
     asked = asked_query(target, network)
-    if (asked.given or asked.do) and (evidence or do):
+    if any((asked.given, asked.do, asked.each, asked.each_do)) and (evidence or do):
         raise QueryError(
             f"the query {target!r} says what is given, and evidence or do says it again.",
             "say it in one of the two.",
         )
-    return tuple(asked.target), asked.given or evidence, asked.do or do, asked.states
+    return asked._replace(given=asked.given or evidence, do=asked.do or do)
 
 
 def _basis(

@@ -28,7 +28,13 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
-from lacunet.inference.query import NOTED_SHARE, answered, check_mapping, warn_of_undirected
+from lacunet.inference.query import (
+    NOTED_SHARE,
+    answered,
+    check_confounding,
+    check_mapping,
+    warn_of_undirected,
+)
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
@@ -493,11 +499,10 @@ def _by_network(
     interval = level if has_intervals else False
     asked_of = source if has_intervals else network
     answers = [
-        answered(
-            asked_of, (target,), given, do={do: state}, interval=interval, unsupported="ignore"
-        )
+        answered(asked_of, (target,), given, do={do: state}, interval=interval)
         for state in network.states(do)
     ]
+    check_confounding(network, [(target,)], given, {do: network.states(do)[0]})
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
