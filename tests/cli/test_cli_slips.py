@@ -115,13 +115,32 @@ def test_a_network_is_not_written_as_data(survey: Path, capsys: Captured) -> Non
     assert "without an ending" in refused(capsys, "convert", "s.json", "found")
 
 
-def test_edges_in_columns_are_taken_and_in_place_of_a_network_named(
-    survey: Path, capsys: Captured
-) -> None:
+def test_a_file_of_edges_may_stand_in_place_of_a_network(survey: Path, capsys: Captured) -> None:
     Path("edges.csv").write_text("parent,child\nSmoker,xray\n")
-    told = refused(capsys, "learn", "edges.csv", "survey.csv")
-    assert "--edges edges.csv" in told
-    assert run("learn", "--edges", "edges.csv", "survey.csv") == 0
+    method = ("--method", "direct-mcar")
+    assert run("learn", "--edges", "edges.csv", "survey.csv", *method) == 0
+    learned = capsys.readouterr().out
+    for name, text in (
+        ("edges.csv", "parent,child\nSmoker,xray\n"),
+        ("edges.txt", "Smoker xray\n"),
+        ("arrows.txt", "Smoker -> xray\n"),
+    ):
+        Path(name).write_text(text)
+        assert run("learn", name, "survey.csv", *method) == 0
+        assert capsys.readouterr().out == learned
+    assert run("diagnose", "edges.txt", "survey.csv") == 0
+    assert run("query", "edges.csv", "survey.csv", "P(xray | Smoker)") == 0
+    assert run("query", "edges.csv", "P(xray | Smoker)") == 1  # it may be data; there are no others
+
+
+def test_data_of_two_columns_are_not_taken_for_edges(survey: Path, capsys: Captured) -> None:
+    for name in ("one.csv", "two.csv"):
+        Path(name).write_text("Smoker,xray\nno,no\nyes,yes\n")
+    assert run("diagnose", "two.csv") == 0
+    assert run("diagnose", "one.csv", "two.csv") == 0
+    with pytest.raises(SystemExit):
+        run("learn", "two.csv")
+    assert "a network and data are needed" in capsys.readouterr().err
 
 
 def test_a_file_of_edges_that_is_not_there_is_named(survey: Path, capsys: Captured) -> None:

@@ -89,7 +89,8 @@ def add_network_or_edges(
     are an option of the command's own. Where no network is needed, data alone stand for their
     columns.
     """
-    given = f"{NETWORK_HELP}; {text}"
+    edges = ", or a file of edges" if then == "data" else ""
+    given = f"{NETWORK_HELP}{edges}; {text}"
     second = then.upper() if needs_data else f"[{then.upper()}]"
     metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {second}"
     files = command.add_argument("files", metavar=metavar, nargs="+", help=given)
@@ -118,6 +119,8 @@ def split_files(options: Namespace) -> None:
         return
     files = _without_queries(options)
     is_alone = not options.needs_network and (not files or _is_data_name(files[0]))
+    if options.edges is None and not is_alone and _begin_with_edges(files, options):
+        options.edges = files.pop(0)
     options.network = files.pop(0) if options.edges is None and files and not is_alone else None
     if options.edges is None and options.network is None and not is_alone:
         options.usage_error("name a network, or give --edges 'A -> B' instead of one")
@@ -142,6 +145,15 @@ def split_files(options: Namespace) -> None:
         setattr(options, options.then, files[0] if files else None)
     else:
         options.usage_error(f"name one {options.then} after the network")
+
+
+def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
+    """Whether a file of edges stands in place of a network; one of columns, if data follow."""
+    from lacunet.formats.files import is_file_of_edges
+
+    if options.then != "data" or not files or not is_file_of_edges(files[0]):
+        return False
+    return not _is_data_name(files[0]) or len(files) > 1 or options.sql is not None
 
 
 def _is_data_name(name: str) -> bool:

@@ -172,7 +172,7 @@ def _edges_in(value: Any) -> Any:
     if not isinstance(value, str | os.PathLike):
         return None
     name = os.fspath(value)
-    if _suffix(name) in (*FORMATS, STATISTICS) or name in names():
+    if _names_network(name):
         return None
     if os.path.exists(name):
         return Path(name) if _holds_edges(name) else None
@@ -183,6 +183,15 @@ def _edges_in(value: Any) -> Any:
         "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
         f"{', '.join(FORMATS)}.{_bundled(name)}",
     )
+
+
+def is_file_of_edges(name: str) -> bool:
+    """Whether there is a file of this name that holds edges, and that is not a network's."""
+    return not _names_network(name) and _holds_edges(name)
+
+
+def _names_network(name: str) -> bool:
+    return _suffix(name) in (*FORMATS, STATISTICS) or name in names()
 
 
 def _holds_edges(name: str) -> bool:
