@@ -122,6 +122,19 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower)]
 
 
+def beginning_with(start: str, known: Iterable[str]) -> list[str]:
+    """The known names that begin with these letters, in any case; none if they are more than three.
+
+    Examples
+    --------
+    >>> beginning_with("POS", ["negative", "positive"]), beginning_with("1", "10 11 12 13".split())
+    (['positive'], [])
+    """
+    lower = start.lower()
+    found = [name for name in known if lower and name.lower().startswith(lower)]
+    return found if len(found) <= 3 else []
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question that offers the names that are close, or nothing where there are none.
 
@@ -130,8 +143,25 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("age", ["Age", "Sex"]), did_you_mean("age", ["Sex"])
     ("did you mean 'Age'?", '')
     """
-    words = " or ".join(map(repr, close_to(name, known)))
+    return question(close_to(name, known))
+
+
+def question(names: Iterable[str]) -> str:
+    """Whether one of these names was meant; nothing where there are none."""
+    words = " or ".join(map(repr, names))
     return f"did you mean {words}?" if words else ""
+
+
+def apart_from(value: float, other: float) -> str:
+    """A number with six digits, or as many more as it takes to tell it from another.
+
+    Examples
+    --------
+    >>> apart_from(1.2999999999999998, 1), apart_from(1.000000001, 1)
+    ('1.3', '1.000000001')
+    """
+    texts = (f"{value:.{digits}g}" for digits in (6, 9, 12))
+    return next((text for text in texts if float(text) != other), repr(value))
 
 
 def near_files(path: str) -> str:

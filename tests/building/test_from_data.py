@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,17 @@ def test_columns_that_are_no_variables_are_refused_with_the_way_out(
     with pytest.raises(StatesError, match=message) as refusal:
         find_network(rows, edges)
     assert refusal.value.hint
+
+
+def test_only_a_name_unlike_every_column_is_taken_for_a_hidden_variable() -> None:
+    for edges, hint in [
+        ("Agee -> Ill", r"did you mean 'Age' for 'Agee'\?$"),
+        ("Cause -> Ill", r"^if 'Cause' is hidden, give its states"),
+        ("Cause -> Agee", r"did you mean 'Age' for 'Agee'\? Or: if 'Cause' is hidden"),
+    ]:
+        with pytest.raises(StatesError) as refusal:
+            find_network(FRAME, edges)
+        assert re.search(hint, refusal.value.hint)
 
 
 def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:

@@ -132,7 +132,11 @@ def test_replicate_weights_say_how_a_variance_is_made() -> None:
     ("options", "message"),
     [
         ({"replicate_weights": ["r1", "r2"]}, "does not say their kind"),
-        ({"weight": "no"}, "no column 'no' for weight="),
+        ({"weight": "no"}, r"weight='no' \(--weight\) names a column that the dict does not have"),
+        (
+            {"weight": [1] * 4, "replicate_weights": lc.ReplicateWeights(["r1", "r2"], "brr")},
+            r"replicate_weights='r1' \(--replicates\) names a column",
+        ),
         ({"missing": {"C": [9]}}, r"missing=\{\.\.\.\} names \['C'\]"),
         ({"unknown": "no"}, "unknown= is 'no'"),
         ({"query": "select 1"}, "a source or a query"),

@@ -276,8 +276,10 @@ def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path: Path, suffix: str) -> None:
     for content in (b"", b"A,B\nyes,1\n"):
         (tmp_path / f"rows{suffix}").write_bytes(content)
-        with pytest.raises(DataError, match=f"rows{suffix}"):
+        with pytest.raises(DataError, match=f"rows{suffix}") as refusal:
             read_table(tmp_path / f"rows{suffix}", PAIR)
+        assert ".." not in refusal.value.message
+        assert refusal.value.hint
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:

@@ -156,9 +156,11 @@ def test_data_without_rows_are_refused() -> None:
 
 
 def test_a_dict_must_hold_columns_of_one_length() -> None:
-    for wrong in ({"A": ["no"], "B": [0, 1]}, {"A": "no", "B": "01"}, {"A": 3, "B": 4}):
+    for wrong in ({"A": "no", "B": "01"}, {"A": 3, "B": 4}):
         with pytest.raises(DataError, match="the dict cannot be read"):
             read_table(wrong, PAIR)
+    with pytest.raises(DataError, match="'A' has 1 value, 'B' has 2 values"):
+        read_table({"A": ["no"], "B": [0, 1]}, PAIR)
 
 
 def test_rows_of_weight_zero_are_left_out_and_the_others_keep_their_numbers() -> None:
@@ -214,6 +216,22 @@ def test_a_weight_that_is_no_number_from_zero_upwards_is_named_with_its_place(
         read_table(Data(tmp_path / "rows.csv", weight="w"), PAIR)
 
 
+def test_what_is_wrong_with_a_weight_is_said_in_its_own_words() -> None:
+    for bad, message in [
+        (
+            None,
+            r"is missing\.\nHint: .* not negative, infinite or missing\. Rows are counted from 1",
+        ),
+        (np.nan, "is missing"),
+        (-1, "is -1.*\nHint: .*not negative"),
+        (1e-150, "is 1e-150.*\nHint: .*between 1e-100 and 1e100"),
+        (True, "is True.*\nHint: weights must be numbers"),
+    ]:
+        rows = ROWS | {"w": [1, 1, bad, 1]}
+        with pytest.raises(WeightError, match=message):
+            read_table(Data(rows, weight="w"), PAIR)
+
+
 def test_wrong_weights_are_refused() -> None:
     reader = pa.table(ROWS).to_reader
     weight: Any
@@ -225,7 +243,7 @@ def test_wrong_weights_are_refused() -> None:
         (reader(), [1] * 6, "weight= has 6 values for 4 rows"),
         (ROWS, [0] * 4, "every row has weight zero"),
         (ROWS, [1, 1, -2, 1], r"the weight in row 3 is -2\.0"),
-        (ROWS, [1, None, 1, 1], "the weight in row 2 is nan"),
+        (ROWS, [1, None, 1, 1], "the weight in row 2 is missing"),
         (ROWS, [["a"]], "one-dimensional array of numbers"),
         (ROWS, [[1, 1, 1, 1]], "one-dimensional array of numbers"),
         (ROWS, 1.0, "one-dimensional array of numbers"),

@@ -117,7 +117,7 @@ def test_the_marginals_of_some_variables_are_those_among_all() -> None:
 
 def test_impossible_evidence_is_named() -> None:
     evidence = {"Rain": "no", "Sprinkler": "off", "Wet": "yes"}
-    with pytest.raises(ImpossibleEvidenceError, match="Rain=no, Sprinkler=off, Wet=yes"):
+    with pytest.raises(ImpossibleEvidenceError, match=r"Rain=no, .*, Wet=yes cannot occur tog"):
         marginals(RAIN, evidence)
 
 

@@ -75,6 +75,8 @@ def test_networks_are_equal_if_all_their_numbers_are() -> None:
         (AB, {"B": ["A"]}, {**TABLES, "A": [1.5, -0.5]}, "'A' holds 1.5, which is not a prob"),
         (AB, {"B": ["A"]}, {**TABLES, "A": [np.nan, 1]}, "'A' holds nan"),
         (AB, {"B": ["A"]}, {**TABLES, "A": [0.5, 0.4]}, "'A' sums to 0.9, not to 1"),
+        (AB, {"B": ["A"]}, {**TABLES, "A": [0.6, 0.7]}, r"'A' sums to 1\.3, not to 1"),
+        (AB, {"B": ["A"]}, {**TABLES, "A": [0.5, 0.5 + 1e-9]}, r"sums to 1\.000000001, not"),
         (
             AB,
             {"B": ["A"]},
@@ -98,6 +100,15 @@ def test_an_unknown_variable_is_named_with_its_neighbours_in_spelling() -> None:
 def test_an_unknown_state_is_named_with_the_known() -> None:
     with pytest.raises(NetworkError, match=r"'Rain' has no state 'maybe', only \['no', 'yes'\]"):
         RAIN.state_index("Rain", "maybe")
+
+
+def test_a_state_is_offered_by_its_spelling_or_its_beginning() -> None:
+    network = Network({"Test": ["negative", "positive"], "Day": [f"100{k}" for k in range(5)]})
+    for state in ("pos", "P", "posittive"):
+        with pytest.raises(NetworkError, match=r"did you mean 'positive'\?"):
+            network.state_index("Test", state)
+    with pytest.raises(NetworkError, match="use one of these"):
+        network.state_index("Day", "1")
 
 
 def test_a_network_without_cpts_says_so() -> None:

@@ -243,14 +243,15 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
     if absent:
         close = {name: close_to(name, columns) for name in absent}
         meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
-        hint = f"did you mean {', '.join(meant)}? " if meant else ""
-        hidden = (
-            "A hidden variable needs its states: lacunet.Network.from_data(data, edges, "
-            f"states={{{absent[0]!r}: [...]}}) (--states)."
-        )
+        hints = [f"did you mean {', '.join(meant)}?"] if meant else []
+        if unlike := [name for name, own in close.items() if not own]:
+            hints.append(
+                f"if {unlike[0]!r} is hidden, give its states: lacunet.Network.from_data(data, "
+                f"edges, states={{{unlike[0]!r}: [...]}}) (--states)."
+            )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
-            delimiter_hint(columns) or hint + hidden,
+            delimiter_hint(columns) or " Or: ".join(hints),
         )
 
 

@@ -291,7 +291,9 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         for piece in part.read(wanted):
             rows += piece.rows
             yield piece
-    except (OSError, UnicodeError, pa.ArrowException) as error:
+    except pa.ArrowException as error:
+        raise DataError.damaged(part.label, error) from None
+    except (OSError, UnicodeError) as error:
         raise DataError.unreadable(part.label, error) from None
     if part.unit == "rows" and part.size is not None and part.size != rows:
         reason = f"it announces {counted(part.size, 'row')} but holds {rows:,}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import inf, isnan
 
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.wording import counted
@@ -36,8 +37,18 @@ class DataError(LacunetError):
     """The data cannot be read, or do not fit the network."""
 
     @classmethod
-    def unreadable(cls, label: str, reason: object) -> DataError:
-        return cls(f"{label} cannot be read: {str(reason).strip() or type(reason).__name__}.")
+    def unreadable(cls, label: str, reason: object, hint: str = "") -> DataError:
+        words = str(reason).strip().rstrip(".") or type(reason).__name__
+        return cls(f"{label} cannot be read: {words}.", hint)
+
+    @classmethod
+    def damaged(cls, label: str, reason: object) -> DataError:
+        return cls.unreadable(
+            label,
+            reason,
+            "the file may be damaged or cut short, or of another kind than its name says: write or "
+            "fetch it again, or correct the ending of its name.",
+        )
 
     @classmethod
     def no_rows(cls, label: str, *, is_once: bool = False) -> DataError:
@@ -97,10 +108,13 @@ class WeightError(DataError):
 
     @classmethod
     def value(cls, noun: str, where: str, value: object) -> WeightError:
-        return cls(
-            f"the {noun} in {where} is {clipped(value)}.",
-            "it has to be zero or a number between 1e-100 and 1e100, and never missing.",
-        )
+        is_missing = value is None or value == "" or (isinstance(value, float) and isnan(value))
+        told = "missing" if is_missing else clipped(value)
+        rule = f"{noun}s must be numbers, and not negative, infinite or missing."
+        if isinstance(value, float | int) and value is not True and 0 < value < inf:
+            rule = f"{noun}s above zero must be between 1e-100 and 1e100: rescale them."
+        counting = " Rows are counted from 1." if "row " in where else ""
+        return cls(f"the {noun} in {where} is {told}.", rule + counting)
 
     @classmethod
     def length(cls, option: str, given: int, rows: int | str) -> WeightError:

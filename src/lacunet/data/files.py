@@ -122,7 +122,9 @@ def _part(path: Path, data: Data) -> Part:
             with path.open("rb") as pipe:
                 path = _saved(pipe, path.name)
         return opened(path, label, data)
-    except (OSError, UnicodeError, pa.ArrowException) as error:
+    except pa.ArrowException as error:
+        raise DataError.damaged(label, error) from None
+    except (OSError, UnicodeError) as error:
         raise DataError.unreadable(label, error) from None
 
 

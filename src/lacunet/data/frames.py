@@ -13,6 +13,7 @@ from typing import Any
 from lacunet.data.databases import cursor_reader, relation_part
 from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
+from lacunet.wording import counted, first_of
 
 
 def frame_part(data: Any) -> Part:
@@ -73,10 +74,16 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
 
     if not all(hasattr(cells, "__len__") and not isinstance(cells, str) for cells in data.values()):
         raise DataError.unreadable("the dict", "its values must be lists or arrays, one per column")
-    lengths = {len(cells) for cells in data.values()}
-    if len(lengths) > 1:
-        raise DataError.unreadable("the dict", f"its columns have the lengths {sorted(lengths)}")
-    rows = lengths.pop() if lengths else 0
+    first_of_length: dict[int, str] = {}
+    for name, cells in data.items():
+        first_of_length.setdefault(len(cells), str(name))
+    if len(first_of_length) > 1:
+        lengths = [f"{n!r} has {counted(k, 'value')}" for k, n in first_of_length.items()]
+        raise DataError(
+            f"the columns of the dict differ in length: {first_of(lengths, 3)}.",
+            "give each column one value for each row; None where it is missing.",
+        )
+    rows = next(iter(first_of_length), 0)
     columns = {
         str(name): nw.from_native(cells, series_only=True, pass_through=True)
         for name, cells in data.items()

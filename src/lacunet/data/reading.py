@@ -17,7 +17,7 @@ from lacunet.data.databases import query_part
 from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import PER_ROW, Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
@@ -238,6 +238,10 @@ def _check_columns(source: DataSource, network: Network, data: Data) -> None:
             )
 
 
+# The options of the command line that name columns which are not variables.
+TYPED = {name: f"--{name}" for name in PER_ROW} | {"replicate_weights": "--replicates"}
+
+
 def _check_beside(source: DataSource, network: Network, data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
@@ -248,7 +252,8 @@ def _check_beside(source: DataSource, network: Network, data: Data) -> None:
             )
         if column not in source.columns:
             raise WeightError(
-                f"{source.label} has no column {column!r} for {option}=.",
+                f"{option}={column!r} ({TYPED[option]}) names a column that {source.label} does "
+                "not have.",
                 did_you_mean(column, source.columns[:MOST_COMPARED])
                 or f"its columns are {first_of(source.columns, SHOWN_VALUES)}.",
             )

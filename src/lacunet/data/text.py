@@ -59,7 +59,9 @@ class TextFile:
                 yield csv.reader(lines, delimiter=self.delimiter, strict=strict)
         except UnicodeError:
             raise self.wrong_encoding() from None
-        except (OSError, EOFError, zlib.error) as error:
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataError.damaged(self.label, error) from None
+        except OSError as error:
             raise DataError.unreadable(self.label, error) from None
 
     def wrong_encoding(self) -> DataError:

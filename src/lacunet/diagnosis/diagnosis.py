@@ -10,6 +10,7 @@ import numpy as np
 
 from lacunet.building.network import network_of_columns
 from lacunet.building.proposals import proposals
+from lacunet.data.errors import clipped
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
@@ -26,7 +27,7 @@ from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.errors import LacunetError, warn
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges, is_edges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
@@ -174,9 +175,14 @@ def diagnose(
 
 
 def _only_data(given: object) -> object:
-    """What is given alone, unless it is a network, whose data are missing then."""
+    """What is given alone; a network or edges need data beside them."""
     if isinstance(getattr(given, "network", given), Network):
         raise LacunetError("there are no data to diagnose.", "as in diagnose(network, data).")
+    if isinstance(given, str) and is_edges(given):
+        raise LacunetError(
+            f"edges are given without data: {clipped(given)}.",
+            "give the data too, as in diagnose(edges, data), or the data alone: diagnose(data).",
+        )
     return given
 
 

@@ -58,6 +58,7 @@ _PROPERTY = re.compile(rf'\s*property\b((?:[^;"]++|{STRING})*+);')
 _UNSUPPORTED = re.compile(r'\s*lacunet_unsupported\s*=\s*"([^"]*)"\s*')
 _TYPE = re.compile(rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE})\}}\s*;")
 _STATEMENT = re.compile(rf"\s*({_FREE});")
+_MARK = re.compile(r"[;}]")
 _WHOLE = re.compile(r"(table|default)\b")
 _SIDE = rf'(?:[^"|]++|{STRING})*+'
 _SIDES = re.compile(rf"({_SIDE})(?:\|({_SIDE}))?")
@@ -85,7 +86,7 @@ def parse(source: Source) -> Network:
         if keyword == "variable":
             declared.append(_variable(cursor, name(head, place), place))
         elif keyword == "probability":
-            blocks.append((head, place, [*_statements(cursor)]))
+            blocks.append((head, place, [*_statements(cursor, head)]))
         else:
             _skip_properties(cursor)
     variables = declare(source, declared)
@@ -105,8 +106,10 @@ def _skip_properties(cursor: Cursor) -> None:
 
 def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
     properties = [*_properties(cursor)]
+    _refuse_cut(cursor, f"the variable {variable}")
     found = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
     properties += _properties(cursor)
+    _refuse_cut(cursor, f"the variable {variable}")
     cursor.take(_END, "'property' or '}'")
     announced = int(found[1])
     states = counted(found[2], announced, place)
@@ -116,9 +119,17 @@ def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
     return Declared(variable, tuple(states), place, parse_rows(*told[0]) if told else None)
 
 
-def _statements(cursor: Cursor) -> Iterator[ProbabilityLine]:
+def _refuse_cut(cursor: Cursor, within: str) -> None:
+    """Refuse a file that ends where a statement or a block should."""
+    if not _MARK.search(cursor.source.text, cursor.offset):
+        raise FormatError.cut_short(cursor.source.end, within)
+
+
+def _statements(cursor: Cursor, head: str) -> Iterator[ProbabilityLine]:
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
+            child = head.strip().removeprefix("(").partition("|")[0].rstrip(" )").strip()
+            _refuse_cut(cursor, f"the CPT of {child}")
             found = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
             yield _statement(found[1], cursor.source.at(found.start(1)))
 

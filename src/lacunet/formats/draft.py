@@ -28,7 +28,7 @@ from lacunet.model.network import (
     NetworkError,
     Scope,
 )
-from lacunet.wording import counted, listed
+from lacunet.wording import apart_from, counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
@@ -435,7 +435,7 @@ def _normalised(potential: Potential, table: FloatArray) -> tuple[FloatArray, in
     if (deviation > REFUSED_DEVIATION + ROW_SUM_TOLERANCE).any():
         row = int(np.argmax(deviation))
         raise FormatError(
-            f"{named(row)} sums to {float(sums.flat[row])!r}, not to 1.",
+            f"{named(row)} sums to {apart_from(float(sums.flat[row]), 1)}, not to 1.",
             "correct the row; only sums within 0.01 of 1 are rescaled.",
         )
     is_off = deviation > ROW_SUM_TOLERANCE

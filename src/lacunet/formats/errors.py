@@ -17,6 +17,13 @@ class FormatError(LacunetError):
         return cls(f"{place}: {what} where {expected} was expected.")
 
     @classmethod
+    def cut_short(cls, place: str, within: str) -> FormatError:
+        return cls(
+            f"{place}: the file ends here, within {within}.",
+            "it may be cut short: write or fetch it again.",
+        )
+
+    @classmethod
     def state_count(
         cls, place: str, name: str, announced: int, states: Sequence[str]
     ) -> FormatError:

@@ -130,7 +130,7 @@ def _refuse_data(value: object, data: Any, function: str) -> None:
     if not (is_table or is_file or isinstance(value, type(data))):
         return
     first, source = repr(value) if isinstance(value, str) else "data", data.source
-    if _is_network(source) or (isinstance(source, str) and _is_edges(source)):
+    if _is_network(source) or (isinstance(source, str) and is_edges(source)):
         second = repr(source) if isinstance(source, str) else "network"
     elif isinstance(source, list | tuple) and source and all(map(_is_edge, source)):
         second = "edges"
@@ -167,7 +167,7 @@ def _edges_in(value: Any) -> Any:
     NetworkError
         It is a text that is neither the name of a network or a file, nor edges.
     """
-    if _is_edges(value):
+    if is_edges(value):
         return value
     if not isinstance(value, str | os.PathLike):
         return None
@@ -233,7 +233,7 @@ def _without_quoted(text: str) -> str:
     return re.sub(r'"[^"\n]*"', '""', text)
 
 
-def _is_edges(value: object) -> bool:
+def is_edges(value: object) -> bool:
     """Whether it may be edges: a text of them that names no file, or what holds them."""
     if isinstance(value, str):
         return not os.path.exists(value) and _EDGES.search(value) is not None

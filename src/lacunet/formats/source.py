@@ -49,6 +49,11 @@ class Source:
         """The name of the file and the number of the line, as messages begin."""
         return f"{self.name}:{bisect_left(self.breaks, offset) + 1}"
 
+    @property
+    def end(self) -> str:
+        """The place of the last line that has text."""
+        return self.at(len(self.text.rstrip()))
+
     def without_comments(self, comments: str, string: str = STRING) -> Source:
         """The same text with spaces in place of comments; texts in quotes stay as they are.
 

@@ -14,9 +14,11 @@ class ImpossibleEvidenceError(LacunetError):
     @classmethod
     def of(cls, evidence: Mapping[str, str]) -> ImpossibleEvidenceError:
         shown = ", ".join(assigned(name, state) for name, state in evidence.items())
+        together, whose = (" together", "their") if len(evidence) > 1 else ("", "its")
         return cls(
-            f"the network gives the evidence {shown} the probability zero.",
-            "leave out what is in doubt, or look at the CPTs for zeros: network.cpt(variable).",
+            f"{shown} cannot occur{together} in this network: {whose} probability is zero.",
+            "leave out the evidence that is in doubt, or look for zeros in the CPTs: "
+            "network.cpt(variable).",
         )
 
 

@@ -23,7 +23,18 @@ from lacunet.errors import LacunetError, warn
 from lacunet.hints import Hinted
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import Labelled, Library, rows_as_html
-from lacunet.wording import assigned, counted, did_you_mean, first_of, in_quotes, text_table
+from lacunet.wording import (
+    apart_from,
+    assigned,
+    beginning_with,
+    close_to,
+    counted,
+    did_you_mean,
+    first_of,
+    in_quotes,
+    question,
+    text_table,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -42,7 +53,7 @@ class NetworkError(LacunetError):
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
-            did_you_mean(str(state), known)
+            question(close_to(str(state), known) or beginning_with(str(state), known))
             or "use one of these, spelled as here; leave the variable out if it was not observed.",
         )
 
@@ -841,6 +852,6 @@ def _check_rows(
     if off.any():
         row = tuple(np.argwhere(off)[0])
         raise NetworkError(
-            f"the CPT of {name!r}{where(row)} sums to {float(sums[row])!r}, not to 1.",
+            f"the CPT of {name!r}{where(row)} sums to {apart_from(float(sums[row]), 1)}, not to 1.",
             "divide the row by its sum.",
         )
