@@ -48,8 +48,8 @@ EXAMPLE = """example:
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
-  effective    the number of complete rows that would give the same variance, where known: of the
-               weakest CPT row, beside the rows that have its parents' states
+  effective    for the weakest CPT row, where known: "370 of 445" means that 445 rows show its
+               parents' states, and that it is as precise as if learned from 370 complete rows
   fell back    share of the rows' weight whose group had no data of its own
   unsupported  parent configurations that no row shows together with the variable
 """

@@ -33,8 +33,11 @@ EXAMPLE = """example:
 
 what is printed for each edge:
   ->, --      the data tell the direction, or only that there is an edge
-  adjacent    share of the bootstrap replicates that have the edge
-  directed    share that have it in this direction (half where it is undirected)
+  adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
+              corrected by how often such edges are true in published networks; an edge that all
+              replicates have gets 0.95, and only a required one gets 1
+  directed    probability that there is an edge and it goes this way; the rest of adjacent is for
+              the other way: beside --, it says which way is likelier
 """
 
 
@@ -55,7 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "or a file with a missingness graph"
     )
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
-    method = "'closed-form' returns the first network, without iterating"
+    method = "'closed-form' returns the network that the search starts from"
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
     add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"

@@ -9,9 +9,11 @@ from lacunet.structure.learn import UNTOLD, LearnedStructure
 from lacunet.wording import counted, finite, text_table
 
 NO_EDGES = "no edges: the variables look independent"
-STRENGTHS = (
-    "adjacent: the probability that an edge is there; directed: that it is and goes this way"
-)
+STRENGTHS = """\
+adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
+The rest of adjacent is for the other way: beside --, directed says which way is likelier.
+Both are shares of bootstrap replicates, corrected by how often edges with such shares are true in
+published networks: an edge that all replicates have gets 0.95, and only a required one gets 1."""
 
 
 def structure_as_text(found: LearnedStructure) -> str:
