@@ -42,6 +42,7 @@ _TOKEN = re.compile(
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
+_OTHER_ARROW = re.compile(r"[-=~]*>$")
 ARROWS = {"->": "->", "→": "->", "⟶": "->", "<->": "<->", "↔": "<->", "⟷": "<->"}
 ARROWS |= {"<=": "<=", "≤": "<="}
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
@@ -97,7 +98,7 @@ def parse_statements(
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
-            raise written.wrong(_unreadable(text, token.at), token.at)
+            raise written.wrong(*_unreadable(text, token.at))
         if token.kind != "end":
             statement.append(token)
         elif statement:
@@ -105,12 +106,15 @@ def parse_statements(
             statement = []
 
 
-def _unreadable(text: str, at: int) -> str:
+def _unreadable(text: str, at: int) -> tuple[str, int]:
+    """What is wrong, and where it begins."""
     if text[at] == '"':
-        return "this quote is not closed"
+        return "this quote is not closed", at
     if text.startswith(("<-", "←"), at):
-        return "edges are written from cause to effect, as in A -> R[B]"
-    return "this cannot be read here (a name with such a character goes in quotes)"
+        return "edges are written from cause to effect, as in A -> R[B]", at
+    if text[at] == ">" and (arrow := _OTHER_ARROW.search(text, 0, at + 1)):
+        return "expected '->'", arrow.start()
+    return "this cannot be read here (a name with such a character goes in quotes)", at
 
 
 def _statements(
@@ -125,7 +129,7 @@ def _statements(
     first_arrow, found = tokens[at].at, []
     while tokens[at].kind != "end":
         if tokens[at].kind != "arrow":
-            raise written.wrong("an arrow -> or <->, or <= was expected", tokens[at].at)
+            raise written.wrong("expected '->', '<->' or '<='", tokens[at].at)
         arrow = ARROWS[tokens[at].text]
         right, at = _nodes(tokens, at + 1, written)
         found.append(Statement(left, arrow, right))
@@ -157,7 +161,7 @@ def _nodes(tokens: list[Token], at: int, written: _GraphText) -> tuple[tuple[Nod
         if tokens[at].kind == "open":
             nodes.append(Mechanism(_name(tokens[at + 1], written)))
             if tokens[at + 2].kind != "close":
-                raise written.wrong("a ] was expected", tokens[at + 2].at)
+                raise written.wrong("expected ']'", tokens[at + 2].at)
             at += 2
         else:
             nodes.append(written.node(_name(tokens[at], written)))
@@ -170,7 +174,7 @@ def _name(token: Token, written: Written) -> str:
         return token.text
     if token.kind == "quoted":
         return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], token.text[1:-1])
-    raise written.wrong("a variable or a mechanism R[...] was expected", token.at)
+    raise written.wrong("expected a variable or a mechanism R[...]", token.at)
 
 
 def write_statements(statements: list[Statement]) -> str:

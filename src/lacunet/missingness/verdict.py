@@ -50,6 +50,10 @@ RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
 BETTER = 1.05  # times the weighted sample size, for another estimand than the first to be taken
+WAY_OUT = (
+    "with these numbers of states the data determine it near almost every model: learn with "
+    "method='em' and missingness=graph"
+)
 FEW = 0.05  # of the rows that show the query; below it a warning
 
 
@@ -156,11 +160,19 @@ class Verdict:
         return str(self.asked)
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<li>{escape(line)}</li>" for line in (self.why, self.estimand) if line)
+        lines = (self.why, self.estimand, self._way_out)
+        told = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
         return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{told}</ul>"
 
     def __str__(self) -> str:
-        return f"{self.query} is {self.standing}: {self.estimand or self.why}"
+        why = self.estimand or self.why
+        if self.status == NOT_RECOVERABLE and self.generic:
+            why = f"no formula recovers it in every model ({why})"
+        return "; ".join(filter(None, [f"{self.query} is {self.standing}: {why}", self._way_out]))
+
+    @property
+    def _way_out(self) -> str:
+        return WAY_OUT if self.term is None and self.generic else ""
 
     @property
     def is_recoverable(self) -> bool:
@@ -184,11 +196,13 @@ class Verdict:
 
     @property
     def generic(self) -> bool | None:
-        """Whether the query is identified for the numbers of states of this network, locally.
+        """Whether the data determine the query for the numbers of states of this network.
 
-        "Not recoverable" means that for some numbers of states two models agree. This is about
-        those at hand: near almost every model, do the data determine the query? None where that
-        is too large to decide. Where it is true, EM on the graph estimates it.
+        "Not recoverable" means that no formula gives the query in every model of the graph: for
+        some numbers of states, two models give the same data and differ in the query. This is
+        about the numbers of states at hand: near almost every model with these, do the data
+        determine the query? None where that is too large to decide. Where it is true, EM on the
+        graph estimates it: ``learn(network, data, method="em", missingness=graph)``.
         """
         return True if self.term is not None else is_generic(self.graph, self.asked)
 
@@ -372,7 +386,7 @@ def estimate(
     if term is None:
         raise NotRecoverableError(
             f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
-            "EM on the graph estimates it: lacunet.EM(missingness=graph)."
+            f"{WAY_OUT}."
             if verdict.generic
             else "its lowest and highest values that fit the data: identified_set of the "
             "verdict, or lacunet recover --query ... --data ROWS.",

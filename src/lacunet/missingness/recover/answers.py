@@ -301,7 +301,7 @@ def _self_censoring(graph: MixedGraph, name: str) -> str:
     return (
         f"{quoted(name)} {arrow} {own}: whether a row shows {quoted(name)} depends on "
         f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, and the values "
-        "shown do not tell what the others are"
+        "shown do not tell by themselves what the others are"
     )
 
 

@@ -25,9 +25,9 @@ LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 TWO_MODELS = "Two models that give the same data and different answers:"
 GENERIC = (
-    "Near almost every model with the numbers of states of this network the data determine it (two "
-    "models that agree are an exception, or have other numbers of states): EM on the graph "
-    "estimates it, lacunet learn --method em --missingness GRAPH."
+    "No formula recovers it in every model. With the numbers of states of this network, the data "
+    "determine it near almost every model (the two models that agree are an exception, or have "
+    "other numbers of states): learn with lacunet learn --method em --missingness GRAPH."
 )
 
 ESTIMATED = (  # of an estimate, as data
