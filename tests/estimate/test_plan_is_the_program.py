@@ -149,7 +149,7 @@ def test_rows_too_few_for_em_are_explained_as_left_to_the_closed_form(
     choice = f"factored-mar alone: {words}, too few for EM"
     assert told.plan.intention == choice
     assert told.stages == ("factored-mar",)
-    assert "if fewer than" not in str(told)
+    assert "if there are fewer than" not in str(told)
     assert choice in result.why
 
 
@@ -158,7 +158,7 @@ def test_that_rows_may_be_too_few_is_a_branch_only_if_their_number_is_not_known(
     rows: int | None, is_branch: bool
 ) -> None:
     told = lc.explain(NETWORK, None if rows is None else rows_of("auto").take(slice(0, rows)))
-    assert ("if fewer than 10 rows" in str(told)) == is_branch
+    assert ("if there are fewer than 10 rows" in str(told)) == is_branch
     assert ("no row is held out" in str(told)) == (rows == 10)
 
 

@@ -117,8 +117,10 @@ def _closed(
 def _branches(total: float | None) -> tuple[str, ...]:
     """What else may become of EM, for rows worth so many; None if that is not known."""
     if total is None:
-        return (f"fewer than {FEWEST_ROWS} rows: factored-mar alone",)
-    return ("no row is held out, or all are: factored-mar alone",) if total < MANY_ROWS else ()
+        return (f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone",)
+    return (
+        ("no row is held out, or all are: factored-mar is used alone",) if total < MANY_ROWS else ()
+    )
 
 
 def _too_few(rows: int, total: float) -> str:

@@ -14,21 +14,35 @@ from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
 from lacunet.hints import meant
 from lacunet.model.network import Network
-from lacunet.wording import did_you_mean
+from lacunet.wording import did_you_mean, question
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
+LIKELIHOOD = ("ml", "mle", "max-likelihood", "maximum-likelihood", "likelihood")
 
 
 def options_of(name: str) -> dict[str, Field[Any]]:
     """The options of a method, by their names."""
     if name not in KINDS:
-        offer = f"{did_you_mean(str(name), METHODS)} "
-        raise MethodError(
-            f"there is no method {name!r}.", f"{offer.lstrip()}choose one of {', '.join(METHODS)}."
-        )
+        offer = _meant_method(str(name))
+        choose = f"{offer} Or choose" if offer else "choose"
+        raise MethodError(f"there is no method {name!r}.", f"{choose} one of {', '.join(METHODS)}.")
     every = fields(KINDS[name])  # type: ignore[arg-type]
     return {own.name: own for own in every if own.metadata}
+
+
+def _meant_method(name: str) -> str:
+    """The method that was probably meant, in words, or nothing.
+
+    Examples
+    --------
+    >>> _meant_method("factored_mar"), _meant_method("Factored MCA")
+    ("did you mean 'factored-mar'?", "did you mean 'factored-mcar' or 'factored-mar'?")
+    """
+    plain = name.lower().replace("_", "-").replace(" ", "-")
+    if plain in LIKELIHOOD:
+        return "maximum likelihood is method 'em' with prior=1 (--method em --prior 1)."
+    return question([plain]) if plain in METHODS else did_you_mean(plain, METHODS)
 
 
 def method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
 UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
-FELL_BACK = f"groups without a row that shows the family: {UNGROUPED} is used for their rows"
+FELL_BACK = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
 MERGED = "how the estimates along the lattice are merged"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values

@@ -73,9 +73,10 @@ from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
-LOOPY_BRANCH = "components beyond the memory budget: loopy belief propagation"
+LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
 NO_STEP_BRANCH = (
-    "EM makes no step, for lack of time or since held-out rows favour none: what it starts from"
+    "EM makes no step, for lack of time or because held-out rows favour none: the CPTs that it "
+    "starts from are kept"
 )
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 TOO_FEW = "too few to hold some out."
