@@ -102,6 +102,19 @@ def listed(names: Iterable[object], most: int | None = None) -> str:
     return first_of(list(map(repr, names)), most)
 
 
+def differing(one: str, names: Iterable[str], two: str, others: Iterable[str]) -> str:
+    """What each of two has and the other has not, a few of them.
+
+    Examples
+    --------
+    >>> differing("the first", "AB", "the second", "BCD"), differing("one", "A", "two", "AB")
+    ("only the first has 'A', only the second has 'C', 'D'", "only two has 'B'")
+    """
+    here, there = {*names}, {*others}
+    sides = [(one, sorted(here - there)), (two, sorted(there - here))]
+    return ", ".join(f"only {who} has {listed(own, most=5)}" for who, own in sides if own)
+
+
 def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> str:
     """The first ``most`` words, and how many more there are.
 

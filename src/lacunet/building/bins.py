@@ -30,6 +30,7 @@ from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
+from lacunet.wording import counted
 
 # A number of intervals, ("width", number), or cut points.
 Bins = int | tuple[str, int] | Sequence[float]
@@ -92,8 +93,9 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     if encoder.refused and reading.data.unknown == "error":
         values = [str(value) for value, _ in encoder.refused.most_common(5)]
         raise BinsError(
-            f"column {name!r}: {encoder.refused.total()} cells are outside the cut points "
-            f"{_shown(reading.network.cuts_of[name])} or are not numbers: {', '.join(values)}.",
+            f"column {name!r}: {counted(encoder.refused.total(), 'cell is', 'cells are')} outside "
+            f"the cut points {_shown(reading.network.cuts_of[name])} or not numbers: "
+            f"{', '.join(values)}.",
             "add -inf or inf to the cut points, correct the values, or say what they mean: "
             "lacunet.Data(data, codes={...}).",
         )

@@ -31,7 +31,7 @@ from lacunet.inference.query import Unsupported, check_choice, marginals
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
-from lacunet.wording import counted, in_quotes
+from lacunet.wording import beginning_with, close_to, counted, in_quotes, question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
@@ -53,9 +53,9 @@ def predict(
     r"""The posterior of some variables for every row, given what the row shows of the others.
 
     Rows may miss any cells. The targets are predicted from the other columns, whether a row
-    shows them or not: no target is evidence, and no question counts as not asked because of what
-    a row shows of a target. A network that knows how values went missing (one learned with a
-    missingness graph) takes what each row misses as evidence too.
+    shows the targets or not: a target is not evidence, and rules on questions that were not asked
+    do not look at it. A network that was learned with a missingness graph also takes as evidence
+    which cells a row misses.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def predict(
         probability of all that the row shows, targets included, whatever it misses (as
         `lacunet.log_likelihood` adds it up), ``"unsupported"`` the share of each prediction
         that rests on CPT rows without data, as the columns ``unsupported(X)``; or several.
-        Names that would meet, such as those of ``A=b`` with the state ``c`` and of ``A`` with
-        ``b=c``, are put in quotes.
+        Where two names of columns would clash, such as those of the variable ``A=b`` with the
+        state ``c`` and of ``A`` with the state ``b=c``, they are put in quotes.
     given_targets
         Whether a target that a row shows is evidence after all: then it is certain itself, and
         counts as evidence for the others.
@@ -107,7 +107,10 @@ def predict(
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:
-        raise LacunetError(f"give={wrong[0]!r} is not known.", f"choose among {', '.join(GIVEN)}.")
+        first = str(wrong[0])
+        offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
+        hint = offer or f"choose among {', '.join(GIVEN)}."
+        raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
     shares = _wants_shares(network, answers, unsupported)
     asked = _AskedTargets(
         network=network,
@@ -380,8 +383,18 @@ def compile(  # noqa: A001
 ) -> Predictor:
     """A predictor for single rows, such as a service gets.
 
-    What can be prepared is prepared once, and what depends on which columns a row shows is kept
-    for the next row that shows the same; so a row takes about as long as one query.
+    It does as much of the work as it can once and for all, and remembers what depends only on
+    which columns a row shows. A row then takes about as long as one query.
+
+    Parameters
+    ----------
+    network, targets, memory
+        As in `predict`.
+
+    Returns
+    -------
+    A function of one row, a mapping from columns to values. It gives the probabilities of the
+    states of each target.
 
     Examples
     --------

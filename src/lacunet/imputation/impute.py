@@ -70,11 +70,11 @@ def impute(
     rng
         A seed or a generator for the draws; None draws differently each time.
     proper
-        Whether each frame is drawn with parameters of its own, drawn first from what is known
-        about them; that takes a result. One learned without intervals is learned again with
-        them, if these are the data it was learned from. With False, all frames are drawn with the
-        same CPTs: enough for a network that is certain, too little variance for one that was
-        learned.
+        Whether each frame is drawn with CPTs of its own, which are drawn first, within their
+        uncertainty. This needs a result of learning. If the result has no intervals, it is
+        learned again with intervals, provided that ``data`` are the data that it was learned from.
+        With False, all frames are drawn with the same CPTs. That is right for a network that is
+        known exactly; for one that was learned, the frames then vary too little.
     unsupported
         What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
         A completed table has no probabilities that could have bounds; those of `predict` have.
@@ -95,6 +95,18 @@ def impute(
     ------
     ImpossibleDataError
         A row has probability zero, so nothing follows about its missing cells.
+    LacunetError
+        Frames are to be drawn, and the missingness graph of the result does not determine the
+        distribution to draw them from.
+
+    Warns
+    -----
+    AssumptionWarning
+        Cells are missing, and one of these holds: the result was learned without a missingness
+        graph, so that values are taken to be missing at random; its graph is MNAR, but its
+        mechanisms were not learned (``method="em"`` learns them); or the graph does not determine
+        the distribution that the most probable completion is taken from. A network alone does not
+        say what was assumed, and gives no warning.
 
     Examples
     --------
@@ -185,8 +197,8 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
     """The result, learned again with intervals if it was learned without from these rows."""
     if not isinstance(given, Result):
         raise LacunetError(
-            "draws for multiple imputation need to know how sure the parameters are, and a network "
-            "alone does not.",
+            "multiple imputation draws the CPTs too, within their uncertainty, and a network alone "
+            "has no uncertainty.",
             "give the result of lacunet.learn (a file of lacunet learn --intervals -o RESULT.json)"
             ", or proper=False (--fixed-cpts) to draw with the CPTs as they are.",
         )

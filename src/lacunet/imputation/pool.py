@@ -80,12 +80,13 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     Parameters
     ----------
     estimates
-        The estimate from each table, numbers or arrays of one shape; tables come first.
+        The estimate from each table: numbers, or arrays of one shape. The first axis is the tables.
     variances
         The variance of each estimate, as if its table had been observed: squared standard errors.
     df
-        The degrees of freedom that the estimate would have had with complete data. Where they are
-        finite, and estimates differ that have no variance, none are left: intervals are infinite.
+        The degrees of freedom that the estimate would have had with complete data. If they are
+        finite and all variances are zero, while the estimates differ, no degrees of freedom are
+        left and the intervals are infinite.
 
     Examples
     --------

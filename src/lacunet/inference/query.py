@@ -54,33 +54,36 @@ def query(
     unsupported: Unsupported = "warn",
     memory: float | None = None,
 ) -> Answer:
-    r"""The posterior joint distribution :math:`\Pr(Y \mid e)`, one axis for each variable of it.
+    """The joint distribution of the target given the evidence, P(target | evidence, do).
 
-    With ``do`` it is :math:`\Pr(Y \mid \mathrm{do}(x), e)`: edges into X are cut, X is x, and the
-    evidence is what is seen afterwards (truncated factorisation; the network must have no hidden
-    common causes, and one that was learned with a missingness graph that has them is refused where
-    they matter; without ``do`` it answers with a warning there). A target that is also evidence has
-    probability one at the state seen.
+    It has one axis for each variable of the target. A target that is also evidence has probability
+    one at the state seen.
+
+    With ``do``, variables are set to states from outside: the edges into them are cut, and the
+    evidence is what is seen afterwards (truncated factorisation). This is right only if there are
+    no hidden common causes. A network that was learned with a missingness graph knows of those in
+    the graph (``X <-> Y``). Where they matter to the answer, a query with ``do`` is refused, and
+    one without ``do`` is answered with a warning.
 
     Parameters
     ----------
     network
         A network with CPTs, a result of learning, or the path or name of one.
     target
-        The variables :math:`Y`; the axes of the answer are in this order. Or a query as it is
+        The variables asked for; the axes of the answer are in this order. Or a query as it is
         written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too; of
         ``"P(Ill=yes)"`` the answer has that state alone, and ``float`` makes a number of it. Of
         ``"P(Ill | Age)"`` it has a row for each state of Age: what stands behind the bar without
         a state has the first axes.
     evidence
-        The states :math:`e` of the variables seen, as the data would have them: 5 and "5" are
+        The states of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
     do
         The states that variables are set to from outside.
     interval
         Whether the answer has intervals, or their level (True: 0.95), for a result that was
-        learned with intervals. By default it has them where the result does, and computes them
-        when they are looked at or printed: they take many times what the answer takes.
+        learned with intervals. By default it has them where the result does. They take much
+        longer than the answer itself, so they are computed only when they are read or printed.
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
@@ -297,11 +300,13 @@ def marginals(
     unsupported: Unsupported = "warn",
     memory: float | None = None,
 ) -> Mapping[str, Answer]:
-    r"""The posterior :math:`\Pr(X \mid e)` of every variable, or of some, from one calibration.
+    """The distribution of every variable, or of some, given the evidence: P(X | evidence, do).
 
-    Each answer has its share without support, ``unsupported``. That takes a calibration for each
-    variable; where all answers together rest on CPT rows without data by less than 0.1%, or with
-    "ignore", it is computed only when it is looked at.
+    All of them come from one calculation, which takes less time than a `query` for each.
+
+    The ``unsupported`` of each answer is the share of it that rests on CPT rows without data. This
+    takes a calculation for each variable. It is computed only when it is read, if all answers
+    together rest on such rows by less than 0.1%, or with ``unsupported="ignore"``.
 
     Parameters
     ----------
@@ -358,7 +363,9 @@ def after_doing(
     if not do:
         return network, evidence
     if both := sorted(set(do) & set(evidence)):
-        raise QueryError(f"{both} are in do and in the evidence.", "give each in one of the two.")
+        raise QueryError(
+            f"{both[0]!r} is both in do and in the evidence.", "name it in one of the two."
+        )
     fixed = codes_seen(network, do)
     if unset := [name for name in do if name not in fixed]:
         raise QueryError(f"do={{{unset[0]!r}: {do[unset[0]]!r}}} names no state.", "name one.")

@@ -6,6 +6,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.wording import differing
 
 
 class ComparisonError(LacunetError):
@@ -48,8 +49,7 @@ def _check(truth: Network, learned: Network) -> None:
     if one != two:
         raise ComparisonError(
             "the networks have different variables: "
-            f"only the true one has {sorted(one - two)}, "
-            f"only the learned one has {sorted(two - one)}."
+            f"{differing('the true one', one, 'the learned one', two)}."
         )
     for name in truth.variables:
         if set(truth.states(name)) != set(learned.states(name)):

@@ -154,8 +154,8 @@ def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = 
     rows
         The number of rows.
     rng
-        Where the randomness comes from, or a seed; one seed gives one table, None another one
-        each time.
+        A random generator or a seed. The same seed gives the same table; None another one each
+        time.
     library
         "pandas", "polars" or "pyarrow".
 
@@ -203,7 +203,8 @@ def simulate(
         graph or its text (``"Age -> R[Income]"``), or the ``missingness`` of another simulation;
         None hides nothing.
     rng
-        Where the randomness comes from, or a seed; one seed gives one result.
+        A random generator or a seed. The same seed gives the same result; None another one each
+        time.
 
     Examples
     --------
@@ -235,18 +236,19 @@ def hide(
         Gives the variables and their states, or edges; CPTs are needed only where ``missing`` has
         hidden causes of variables.
     frame
-        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. What
-        the mechanisms look at must be shown in every row.
+        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. Variables
+        that decide whether others are missing must be shown in every row.
     missing
         How values go missing, as for `simulate`.
     rng
-        Where the randomness comes from, or a seed; one seed hides the same cells.
+        A random generator or a seed. The same seed hides the same cells; None hides other cells
+        each time.
 
     Returns
     -------
-    A dataframe of the same library: some values are null, everything else is as it was,
-    columns that the network does not have too. Under a graph with ``R[*]`` the rows that were not
-    recorded are gone.
+    A dataframe of the same library in which some values are null. Everything else stays as it
+    was, including columns that the network does not have. Under a graph with ``R[*]``, rows that
+    were not recorded are left out.
 
     Raises
     ------

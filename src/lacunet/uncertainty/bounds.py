@@ -72,9 +72,10 @@ def worst_case(
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
 
-    A cell that is one of several states may be these and no others, and no completion of a row
-    breaks the rule by which one of the variables, or one that it looks at, was not asked. What the
-    rules of other questions say of these is not used: the bounds may be wider for it.
+    A missing cell may hold any state, with two limits. A cell that is known to be one of several
+    states holds one of these. And rows keep to the rules on questions that were not asked: those of
+    the variables of the query, and of the variables that these rules look at. Other rules are not
+    used, so the bounds may be wider than they need to be.
 
     Parameters
     ----------
@@ -107,8 +108,12 @@ def worst_case(
     network = network_beside(network, said_data, "worst_case")
     left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
-    if not left or len({*scope}) < len(scope):
-        raise LacunetError(f"the bounds need different variables, at least one target: {scope}.")
+    if not left:
+        raise LacunetError(
+            "the query has no target.", "name one: worst_case(network, data, 'Ill')."
+        )
+    if twice := [name for at, name in enumerate(scope) if name in scope[:at]]:
+        raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
         network.known(name)
     with observations(said_data, network, memory_budget(memory)) as rows:

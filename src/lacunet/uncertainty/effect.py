@@ -337,17 +337,18 @@ def effect(
     target, do
         The outcome, and the treatment: what is set.
     given
-        What is known of other variables, as the evidence of `lacunet.query`: the effect in a group
-        is asked for with the state of each variable, ``{"Age": "old"}``.
+        The group in which the effect is asked for, as the evidence of `lacunet.query`: a state for
+        each variable that defines it, ``{"Age": "old"}``.
     data
         The rows from which a missingness graph recovers the effect.
     population
-        Where the graph says that the rows are a selection: rows of everyone that show what decides
-        on it, or its probabilities, as in ``{"Age": [0.7, 0.3]}``. They are taken as exact.
+        Needed where the graph says that the rows are a selection (``Age -> R[*]``): how the
+        variables that decide on the selection are distributed among everyone. Rows of everyone, or
+        probabilities such as ``{"Age": [0.7, 0.3]}``, which are taken as exact.
     reference
         The state of ``do`` to compare with; its first if not given.
     outcome
-        The state of ``target`` to compare; all of them if not given; the second if there are two.
+        The state of ``target`` to compare. If not given: the second of two states, otherwise each.
     level
         The level of the intervals.
 
@@ -404,8 +405,8 @@ def effect(
     given = states_seen(network, given)
     if target == do or {target, do} & {*given}:
         raise LacunetError(
-            "the outcome, what is set and what is given must be different variables, not "
-            f"{first_of([target, do, *given], 9)}.",
+            "the outcome, the treatment (do) and what is given must be different variables, but "
+            f"{do if do in (target, *given) else target} is named twice.",
             'as in effect(result, "Ill", do="Smoke", given={"Age": "old"}).',
         )
     if not given:
