@@ -307,7 +307,7 @@ def test_structure_requires_the_arcs_that_rules_look_at() -> None:
     assert ("Ever", "Now") in found.network.edges
     assert found.network.not_asked_of["Now"].when == "Ever=no"
     assert found.network.codes_of["Sex"] == {"1": "male", "2": "female"}
-    with pytest.raises(lc.LacunetError, match="required, but forbidden"):
+    with pytest.raises(lc.LacunetError, match="Ever -> Now is required, but it is forbidden"):
         lc.learn_structure(SURVEY, codes=CODES, not_asked=RULES, forbidden=[("Ever", "Now")])
 
 

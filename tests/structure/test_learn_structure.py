@@ -416,7 +416,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         ({"required": [("smoke", "lung"), ("lung", "smoke")]}, "cycle"),
         (
             {"required": "smoke -> lung", "forbidden": [("smoke", "lung")]},
-            "required, but forbidden",
+            "required, but it is forbidden",
         ),
         ({"required": ["smoke"]}, "not a pair"),
         ({"tiers": [["smoke"], ["smoke"]]}, "in two tiers"),

@@ -36,8 +36,10 @@ Without a network, all columns are looked at, without edges.
 what is printed for each variable:
   missing       share of the rows that do not show it
   family shown  rows that show it together with all its parents
-  influx        how well its missing values are connected to shown values of other variables
-  outflux       how well its shown values are connected to missing values of other variables
+  influx        share of all shown cells that are in rows where it is missing: how much there is
+                to predict it from
+  outflux       share of all missing cells that are in rows that show it: how much it can help to
+                predict
 """
 
 

@@ -239,7 +239,7 @@ def add_seed(command: Any, text: str = "random seed") -> None:
 def add_prior(command: Any, text: str = "") -> None:
     """Let the prior be chosen."""
     words = f"concentration of the Dirichlet prior{text}: 2 adds one pseudo-count per cell, "
-    words += "1 none, 'learn' as many as all counts make likely; "
+    words += "1 none, 'learn' estimates the pseudo-counts from all counts (empirical Bayes); "
     words += "learned by default; closed forms use 2"
     add(command, "--prior ALPHA", words, type=prior, default=None)
 

@@ -73,9 +73,9 @@ def count(
         The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
         counted; for every other method the distinct rows, which may reveal single rows.
     part
-        What to call this part of the data. Statistics that hold a part twice are refused when
-        they are added; a file is known by its name and contents, a dataframe only if it has a
-        name here.
+        A name for this part of the data, so that no part is added twice by mistake: that is
+        refused. Files are recognised by their name and contents; a dataframe only if it
+        has a name here.
     weight, counts, missing, memory, scratch, progress
         As `lacunet.learn` takes them.
 
@@ -83,7 +83,7 @@ def count(
     -----
     DataWarning
         The data have strata, clusters or replicate weights, which statistics do not keep; or
-        something was met while they were read.
+        there are notes on how they were read.
 
     Returns
     -------

@@ -41,10 +41,10 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True)
 class Explanation:
-    """A plan, and what it will meet in these data; it prints.
+    """A plan, and how much data there is for it; it prints.
 
-    ``families`` say how each CPT will be estimated; of several estimands that recover one, the
-    one that the data support best. ``shown`` counts for each variable the rows that show its
+    ``families`` say how each CPT will be estimated; where several formulas would do, by the one
+    that the data support best. ``shown`` counts for each variable the rows that show its
     family, ``complete_rows`` those that show every variable, where only these are used.
     ``tables`` are the unions of families that will be counted, ``groupings`` the sets of
     variables that rows will be grouped by, ``bytes_needed`` what the largest family takes. Where
@@ -201,10 +201,13 @@ def explain(
     progress: AskedProgress = False,
     **options: Any,
 ) -> Explanation:
-    """The plan that `lacunet.learn` would carry out, and what it will meet in the data.
+    """The plan that `lacunet.learn` would carry out, and how much data there is for each CPT.
 
-    Nothing is estimated. Of the data, if given, the rows that show each family are counted; for
-    EM, also what a step will cost is forecast from the rows with missing values.
+    Nothing is estimated. If data are given, the rows that show each family (a variable and its
+    parents) are counted; for EM, the cost of one step is forecast too.
+
+    The plan has a formula for each CPT. In it, ``R[B]=1`` stands for the rows that show B, and
+    ``X_o`` for the variables that are never missing, where it is not known yet which these are.
 
     Parameters
     ----------

@@ -105,10 +105,11 @@ def learn(
         A method's name, or a method with its options. By default "auto", or "mgraph" where
         ``missingness`` is given.
     prior
-        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count per cell,
-        1 none; "learn" adds to each cell as many as the counts of all CPTs make likely. A prior
-        that was learned before, `Result.prior`, can be given again. By default it is learned;
-        closed forms use 2.
+        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell
+        of a CPT; 1 adds none, which is maximum likelihood. With "learn", the pseudo-counts of
+        each cell are estimated from the counts of all CPTs (empirical Bayes). A prior that was
+        learned before, `Result.prior`, can be given again. The default is "learn", but 2 for
+        closed forms.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
     counts
@@ -127,10 +128,12 @@ def learn(
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     intervals
-        Whether to find out how sure every CPT entry is: `Result.interval` and
-        `Result.standard_error`, and the intervals of answers of `lacunet.query`. Direct
-        deletion takes at most a few more fits, EM up to two steps for each free parameter, other
-        methods, and EM with more than 3,000 of them, some thirty fits.
+        Whether to compute confidence intervals of all CPT entries. `Result.table` shows them,
+        `Result.interval` and `Result.standard_error` give them as numbers, and answers of
+        `lacunet.query` have them too. What they cost depends on the method: for "listwise",
+        "direct-mcar", "direct-mar" and "informed-direct" no more than a few further fits; for
+        "em" up to two EM steps for each free parameter; for the other methods, and for EM with
+        more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"

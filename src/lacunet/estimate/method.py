@@ -425,7 +425,7 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
             f"prior is {prior!r}, but must be a number from 1 upwards, 'learn', or the prior of a "
             "result.",
             "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
-            "likelihood), prior=3 two; prior='learn' as many as all counts make likely.",
+            "likelihood), prior=3 two; prior='learn' estimates them from the counts.",
         )
     return float(prior)
 

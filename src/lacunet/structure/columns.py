@@ -150,7 +150,7 @@ def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
     if rows is not None and table.row_count < rows:
         yield (
             f"the memory budget holds {table.row_count:,} of the {rows:,} rows: the structure is "
-            "learned from these, taken from all over."
+            "learned from these, spread over all of the data."
         )
 
 

@@ -24,7 +24,7 @@ from lacunet.errors import LacunetError
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import quoted
-from lacunet.wording import counted
+from lacunet.wording import counted, differing
 
 Parents = list[set[int]]
 Arc = tuple[str, str]
@@ -199,8 +199,10 @@ def compare_structures(a: object, b: object) -> StructureDifference:
     """
     truth, other = _class_of(a), _class_of(b)
     if set(truth.variables) != set(other.variables):
-        only = sorted(set(truth.variables) ^ set(other.variables))
-        raise LacunetError(f"the structures do not have the same variables: {', '.join(only)}.")
+        raise LacunetError(
+            "the structures have different variables: "
+            f"{differing('the first', truth.variables, 'the second', other.variables)}."
+        )
     place = {name: at for at, name in enumerate(truth.variables)}
     one, two = _relations(truth, place), _relations(other, place)
     pairs = one.keys() | two.keys()

@@ -44,8 +44,9 @@ def constraints_of(
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
             raise LacunetError(
-                f"the arc {variables[x]} -> {variables[y]} is required, "
-                "but forbidden or against the tiers."
+                f"the arc {variables[x]} -> {variables[y]} is required, but it is forbidden or "
+                "against the tiers.",
+                "change required (or the rule of not_asked that requires it), forbidden or tiers.",
             )
         parents[y].add(x)
     if len(topological(parents)) < len(variables):
@@ -97,7 +98,7 @@ def _forbid_against(
         for name in [tier] if isinstance(tier, str) else tier:
             node = _place(name, place)
             if node in tier_of:
-                raise LacunetError(f"{name!r} is in two tiers.")
+                raise LacunetError(f"{name!r} is in two tiers.", "name it in one of them.")
             tier_of[node] = at
     for x, late in tier_of.items():
         for y, early in tier_of.items():

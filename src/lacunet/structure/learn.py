@@ -112,14 +112,14 @@ INSTEAD = {
 class LearnedStructure:
     """A network learned from data alone.
 
-    ``network`` has the learned CPTs. The data tell its DAG only up to Markov equivalence:
-    ``cpdag`` is what they tell together with what was said beforehand. ``score`` is the observed
-    data's BIC (or BDeu, for complete data, if that was asked for; with missing values a family
-    costs by the rows that show it), ``trace`` how it came about.
-    ``strengths`` has the probability of each arc, from bootstrap replicates. ``missingness``
-    is the graph of mechanisms, None where nothing is missing or it was assumed completely at
-    random. ``ended`` is "converged", "round limit", "closed form", "time limit", "memory limit"
-    or "interrupted".
+    ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has
+    the directions that follow from the data and from the arcs required and forbidden. ``score`` is
+    the BIC of the observed cells (or BDeu, for complete data, if that was asked for; with missing
+    values the penalty of a family goes by the rows that show it), ``trace`` how it rose.
+    ``strengths`` has the probability of each arc: shares of bootstrap replicates, corrected by how
+    often such arcs are true in published networks. ``missingness`` is the missingness graph, None
+    where nothing is missing or values were assumed to be missing completely at random. ``ended``
+    is "converged", "round limit", "closed form", "time limit", "memory limit" or "interrupted".
     """
 
     network: Network
@@ -229,7 +229,7 @@ def learn_structure(
         A path or several, or a dataframe of any library; every column is a variable.
     states
         The states of some or all columns, in order; by default those that occur. A network
-        gives the states of all, and its own cut points.
+        gives the states of all columns, and where numbers are cut.
     required, forbidden
         Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
@@ -241,7 +241,8 @@ def learn_structure(
         How values go missing: "learn" it, a missingness graph or its text, or None for completely
         at random.
     method
-        "auto", or "closed-form" for the first network, without iterating.
+        "auto", or "closed-form" for the network that the search would start from: greedy
+        equivalence search on the rows that show the variables compared, without iterating.
     time_limit
         Seconds after which the best so far is returned.
     rng
@@ -269,6 +270,13 @@ def learn_structure(
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
 
+    Returns
+    -------
+    A value that prints. Its ``network`` has the learned structure and CPTs. Its ``cpdag`` says
+    which directions the data tell: ``A -> B`` where they do, ``A -- B`` where they do not. Its
+    ``strengths`` hold for each arc the probability that its variables are adjacent, and that it
+    has this direction. Its ``missingness`` is the missingness graph, or None.
+
     Raises
     ------
     LacunetError
@@ -276,11 +284,18 @@ def learn_structure(
 
     Examples
     --------
+    B is A, save in ten rows; C has nothing to do with them.
+
     >>> coin = [0, 1] * 50
     >>> same = coin[:90] + [1 - x for x in coin[90:]]
-    >>> found = learn_structure({"A": coin, "B": same, "C": [0, 0, 1, 1] * 25}, strengths=0)
+    >>> found = learn_structure({"A": coin, "B": same, "C": [0, 0, 1, 1] * 25})
     >>> print(found.cpdag)
     A -- B
+
+    All bootstrap replicates have the edge, which gives the largest probability there is.
+
+    >>> found.strengths["A", "B"].adjacent
+    0.95
     """
     progress = as_progress(progress)
     _check(method, score, equivalent_size, strengths)

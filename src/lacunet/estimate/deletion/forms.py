@@ -290,7 +290,7 @@ def _too_large(form: Form, family: Scope, network: Network) -> str:
 
 @dataclass(frozen=True)
 class Listwise(Deletion):
-    """Listwise deletion: only the rows in which nothing at all is missing."""
+    """Listwise deletion: all CPTs from the rows in which nothing is missing; right under MCAR."""
 
     name = "listwise"
     form = LISTWISE
@@ -298,7 +298,11 @@ class Listwise(Deletion):
 
 @dataclass(frozen=True)
 class DirectMCAR(Deletion):
-    """Direct deletion under MCAR, also known as available-case analysis."""
+    """Direct deletion for values that are missing completely at random (MCAR).
+
+    Each CPT is estimated from the rows that show its whole family, the variable and its parents.
+    This is also known as available-case analysis.
+    """
 
     name = "direct-mcar"
     form = DIRECT_MCAR
@@ -306,7 +310,12 @@ class DirectMCAR(Deletion):
 
 @dataclass(frozen=True)
 class FactoredMCAR(Deletion):
-    """Factored deletion under MCAR."""
+    """Factored deletion for values that are missing completely at random (MCAR).
+
+    As `DirectMCAR`, but rows that show only part of a family count too: its joint distribution is
+    taken apart by the chain rule, in every order of its variables, and each factor is estimated
+    from all rows that show it. ``aggregation`` says how the orders are combined.
+    """
 
     name = "factored-mcar"
     form = FACTORED_MCAR
@@ -315,7 +324,11 @@ class FactoredMCAR(Deletion):
 
 @dataclass(frozen=True)
 class DirectMAR(Deletion):
-    """Direct deletion under MAR."""
+    """Direct deletion for values that are missing at random (MAR).
+
+    As `DirectMCAR`, but within groups of rows that agree on the variables that are never missing;
+    the groups are averaged by their size. Right if these variables decide what is missing.
+    """
 
     name = "direct-mar"
     form = DIRECT_MAR
@@ -323,7 +336,11 @@ class DirectMAR(Deletion):
 
 @dataclass(frozen=True)
 class FactoredMAR(Deletion):
-    """Factored deletion under MAR."""
+    """Factored deletion for values that are missing at random (MAR).
+
+    As `FactoredMCAR`, but within groups of rows that agree on the variables that are never missing;
+    the groups are averaged by their size. Right if these variables decide what is missing.
+    """
 
     name = "factored-mar"
     form = FACTORED_MAR

@@ -179,7 +179,7 @@ class EM:
 
 @dataclass(frozen=True)
 class OneStep(EM):
-    """The closed form, then one exact expectation: the classical one-step estimator."""
+    """A closed form, then a single step of EM from it: the classical one-step estimator."""
 
     name: ClassVar[str] = "one-step"
     stop: Stop = 1
