@@ -124,7 +124,7 @@ class Data:
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
         patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
-        frame; a dict of lists; a table that is already encoded.
+        frame; a dict of lists; or rows that lacunet itself has read and encoded before.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
         matter.
@@ -137,8 +137,10 @@ class Data:
         `ReplicateWeights` that come with the survey.
     missing
         What means "not observed", beside the usual: one value or a list of them, for all
-        columns; or a mapping from columns to values (None: all columns). What is said of all
-        columns does not count where it is a state; what is said of one column does.
+        columns; or a mapping from columns to values (None: all columns). A value given for all
+        columns is not missing in a column where it is a state: ``missing=9`` leaves a 9 that is a
+        state of Size as it is. A value given for one column is always missing there:
+        ``missing={"Size": 9}``.
     codes
         What values mean, for some columns: ``{"Smokes": {7: None, 1: "yes"}, "Age": {"40+":
         ["40-49", "50+"]}}``: nothing known, a state, one of several states. They come before

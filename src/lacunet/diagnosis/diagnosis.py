@@ -133,8 +133,8 @@ def diagnose(
     rng
         For tests that compare with random tables.
     memory
-        The budget in bytes; by default half of the memory there is. Of data that need more, as
-        many rows are looked at as it holds, from all over, and the conclusions say so.
+        The budget in bytes; by default half of the memory there is. Of data that need more, only
+        as many rows are tested as fit, spread over all of the data; the conclusions say so.
     try_graph
         Whether to learn the network twice where MAR is rejected: by EM, and by EM on a graph
         learned from the rows; the diagnosis then says if the graph is worth having.
@@ -145,7 +145,10 @@ def diagnose(
     -------
     A value that prints. Its ``mcar`` are tests of whether values are missing completely at random,
     ``mar`` of whether they are missing at random, ``patterns`` what is missing together, and
-    ``positivity`` states under which a variable is never shown.
+    ``positivity`` states under which a variable is never shown. The table of variables has two
+    numbers between 0 and 1. *Influx* is the share of all shown cells that are in rows where the
+    variable is missing: how much there is to predict it from. *Outflux* is the share of all missing
+    cells that are in rows that show the variable: how much it can help to predict.
 
     Examples
     --------
@@ -221,8 +224,9 @@ def diagnosed(
         words = (*words[:-1], str(trial), words[-1])
     if look.rows is not None and table.row_count < look.rows:
         words = (
-            f"All tests are of {table.row_count:,} of the {look.rows:,} rows, from all over: the "
-            "memory budget holds no more. What is rare may be missing here.",
+            f"All tests are of {table.row_count:,} of the {look.rows:,} rows, spread "
+            "over all of the data: no more fit in the memory budget. What is rare may be missing "
+            "here.",
             *words,
         )
     if cells:

@@ -44,10 +44,10 @@ class Patterns:
 
     ``rate_of`` is the share of rows that miss each variable. ``commonest`` are the patterns
     most rows have, ``number`` how many there are. ``is_monotone`` if the variables can be
-    ordered so that a row that misses one misses all after it. ``influx_of`` says how well a
-    variable's missing values are connected to shown values of others, ``outflux_of`` how well
-    its shown values are connected to the others' missing ones (S. van Buuren, "Flexible
-    Imputation of Missing Data", 2018, section 4.1.3); both are between 0 and 1.
+    ordered so that a row that misses one misses all after it. ``influx_of`` is the
+    share of all shown cells that are in rows where a variable is missing, ``outflux_of`` the share
+    of all missing cells that are in rows that show it (S. van Buuren, "Flexible Imputation of
+    Missing Data", 2018, section 4.1.3).
     ``family_rows`` is the number of rows that show a variable with all its parents.
     """
 

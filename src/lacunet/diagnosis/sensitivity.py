@@ -416,8 +416,10 @@ def _checked(
         )
     if network.known(mechanism) not in hidden:
         raise LacunetError(
-            f"{mechanism!r} is never missing: there is nothing to be sensitive to.",
-            f"missing at times: {', '.join(hidden) or 'nothing'}.",
+            f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
+            f"name a variable with missing values: {', '.join(hidden)}."
+            if hidden
+            else "no variable has missing values.",
         )
     _refuse_decided(network, target, state, seen)
     tilted = asked.get(mechanism, network.states(mechanism)[-1])

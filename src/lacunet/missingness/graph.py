@@ -57,7 +57,12 @@ def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, init=False, eq=False)
 class MissingnessGraph(Drawing, metaclass=Hinted):
-    """The mechanisms of a network's partially observed variables, and their causes.
+    """Why values are missing: what decides whether each variable is recorded.
+
+    ``R[X]``, the *mechanism* of X, is whether X is recorded in a row. ``Age -> R[Income]`` says
+    that age decides whether income is recorded, ``Income -> R[Income]`` that income itself does
+    (self-masking), and ``R[Income]`` alone that nothing does. Variables without a mechanism are
+    never missing.
 
     Parameters
     ----------
@@ -65,9 +70,10 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         Gives the variables and the edges among them.
     causes
         The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``. The keys are
-        the partially observed variables; mechanisms named as parents are added to them. For a
-        text use `parse`. What a rule of the network looks at is a cause of the mechanism of a
-        variable that is not asked of all, and so is whether that is shown.
+        the variables with missing values; mechanisms named as parents are added to them. For a
+        text use `parse`. If the network has a rule by which a question was not asked of all, such
+        as ``not_asked={"SmokesNow": "Smoked=no"}``, causes are added by that rule: Smoked and
+        R[Smoked] are causes of R[SmokesNow].
     hidden
         The pairs of nodes that share a hidden common cause.
     latent
@@ -92,6 +98,13 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
     X -> R[Y]
     >>> graph.category()
     'MNAR'
+
+    X decides whether it is recorded itself. Its distribution cannot be recovered by a formula, that
+    of Y given X can.
+
+    >>> masked = MissingnessGraph.parse("X -> R[X]", network)
+    >>> masked.recover("P(X)").status, masked.recover("P(Y | X)").status
+    ('not recoverable', 'recoverable')
     """
 
     _INSTEAD: ClassVar[Mapping[str, str]] = {
@@ -122,8 +135,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         Parameters
         ----------
         text
-            Statements, in any order, separated by semicolons or line ends. It comes first, then the
-            network.
+            Statements, in any order, separated by semicolons or line ends.
         network
             Gives the variables and the edges among them; edges between variables in the text
             must be the network's. Also a result, a file's path or the name of a bundled network.
@@ -291,11 +303,13 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         population: Iterable[str] | Iterable[Iterable[str]] = (),
         effort: float = 1.0,
     ) -> Verdict:
-        """Decide whether P(target | given, do(do)) can be recovered, and by which estimand.
+        """Decide whether P(target | given, do(do)) can be recovered, and by which formula.
 
-        ``target`` may also be the text of all three, ``"P(Ill | do(Drug), Age)"``.
-        ``population`` names variables whose law among all is known from elsewhere: `estimate`
-        takes it. ``effort`` is how long to search, relative to the usual.
+        The `Verdict` has ``status``, ``why``, and the formula as ``estimand``; its
+        ``estimate(data)`` computes it. ``target`` may also be the text of all three,
+        ``"P(Ill | do(Drug), Age)"``. ``population`` names variables whose distribution among
+        everyone is known from elsewhere, and is given to ``estimate``. ``effort`` is how long to
+        search, as a multiple of the usual time.
         """
         from lacunet.missingness.recover.answers import recover
 
@@ -312,7 +326,19 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         return recover_full_law(self)
 
     def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
-        """The verdict on the CPT of every variable, P(X | parents)."""
+        """The verdict on the CPT of every variable, P(X | parents).
+
+        Print a `Verdict`, or ask it: ``status`` says whether the CPT is recoverable, ``estimand``
+        is the formula, ``estimate(data)`` the table. To learn all CPTs so, use
+        ``learn(network, data, missingness=graph)``. ``effort`` is as in `recover`.
+
+        Examples
+        --------
+        >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+        >>> graph = MissingnessGraph.parse("X -> R[Y]", network)
+        >>> print(graph.recover_families()["Y"])
+        P(Y | X) is recoverable: P(Y | X) = P(Y | X, R[Y]=1)
+        """
         from lacunet.missingness.recover.answers import recover_families
 
         return recover_families(self, effort)

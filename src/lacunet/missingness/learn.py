@@ -43,7 +43,7 @@ def learn_missingness(
         Edges that are known; they stay whatever the data say. Its hidden causes are not used.
     memory
         The budget in bytes; by default half of the memory there is. Of rows that take more than a
-        quarter of it, some hundred thousand are looked at, from all over.
+        quarter of it, some hundred thousand are looked at, spread over all of the data.
     time_limit
         Seconds after which to give up, reading the rows included. A graph that lacks mechanisms
         would say that they have no causes, so none is returned.

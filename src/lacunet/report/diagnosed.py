@@ -158,9 +158,10 @@ def _variables(diagnosis: Diagnosis) -> str:
     ]
     words = (
         "Family shown: rows that show the variable with all its parents. In empty groups: rows "
-        "whose group (by the variables that are always shown) never shows the family. Influx: how "
-        "well its missing values are connected to shown values of others; outflux: how well its "
-        "shown values are connected to missing values of others."
+        "whose group (by the variables that are always shown) never shows the family. Influx: "
+        "the share of all shown cells that are in rows where it is missing: how much there is to "
+        "predict it from. Outflux: the share of all missing cells that are in rows that show it: "
+        "how much it can help to predict."
     )
     header = ["variable", "missing", "family shown", "in empty groups", "influx", "outflux"]
     return section(
