@@ -69,7 +69,7 @@ def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
 
 
 def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
-    found = lc.learn_structure(TABLE, ASIA.states_of, strengths=0)
+    found = lc.learn_structure(TABLE, ASIA.states_of, score="bic", strengths=0)
     accepted = [step.score for step in found.trace if step.is_accepted]
     assert accepted == sorted(accepted)
     assert found.score == accepted[-1]

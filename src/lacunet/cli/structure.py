@@ -60,7 +60,8 @@ def add_arguments(command: ArgumentParser) -> None:
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the network that the search starts from"
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
-    add(group, "--score", "score to maximise", choices=["bic", "bdeu"], default="bic")
+    score = "score to maximise: BIC without a charge for what cannot occur, BIC, or BDeu"
+    add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
     add(group, "--strengths N", strengths, type=int)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)

@@ -122,6 +122,7 @@ class Judge:
         memory: int,
         deadline: Deadline = NEVER,
         graph: MissingnessGraph | None = None,
+        is_sparse: bool = True,
     ) -> Judge:
         """The judge of these rows.
 
@@ -131,6 +132,8 @@ class Judge:
             The variables, without arcs.
         graph
             The mechanisms, over any network of these variables; None if they can be left out.
+        is_sparse
+            Whether what cannot occur is not charged for.
         """
         nodes = columns
         if graph is not None:
@@ -138,7 +141,7 @@ class Judge:
             rules = columns.not_asked_of
             nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
-        patterns = MissingPatterns.of(table)
+        patterns, rows = MissingPatterns.of(table), CodedRows.of(table)
         return cls(
             columns,
             nodes,
@@ -146,9 +149,9 @@ class Judge:
             graph,
             memory,
             deadline,
-            CodedRows.of(table),
+            rows,
             patterns,
-            Penalty.of(table, patterns),
+            Penalty.of(rows, patterns, is_sparse),
         )
 
     def fit(

@@ -207,7 +207,7 @@ def learn_structure(
     time_limit: float | None = None,
     rng: np.random.Generator | int | None = None,
     *,
-    score: Literal["bic", "bdeu"] = "bic",
+    score: Literal["sparse-bic", "bic", "bdeu"] = "sparse-bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
     bins: Mapping[str, Bins] | None = None,
@@ -248,8 +248,11 @@ def learn_structure(
     rng
         The source of randomness: the same seed gives the same result.
     score
-        "bic", or "bdeu" with ``equivalent_size``. With missing values BDeu guides the search,
-        and what it suggests is still accepted by the observed data's BIC.
+        "sparse-bic": BIC without a charge for combinations of states that cannot occur, those of
+        no row though five rows or more would have them if the variables were independent. "bic":
+        plain BIC, which charges for all. "bdeu": BDeu with ``equivalent_size``. With missing
+        values BDeu guides the search, and what it suggests is still accepted by the observed
+        data's BIC.
     equivalent_size
         The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths
@@ -322,12 +325,12 @@ def learn_structure(
         rows,
         network,
         _without_constants(constraints, table, rows.pair_tables),
-        Score(table.total, equivalent_size if score == "bdeu" else None),
+        Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
         generator(0 if rng is None else rng),
         budget,
         deadline,
         progress,
-        Judge.of(network, table, budget, deadline, mechanisms.to_judge),
+        Judge.of(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
     )
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, method)
@@ -405,8 +408,8 @@ def _check(
 ) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
-    if score not in ("bic", "bdeu"):
-        raise LacunetError(f"there is no score {score!r}.", "give 'bic' or 'bdeu'.")
+    if score not in ("sparse-bic", "bic", "bdeu"):
+        raise LacunetError(f"there is no score {score!r}.", "give 'sparse-bic', 'bic' or 'bdeu'.")
     if not 0 < equivalent_size < inf:
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):

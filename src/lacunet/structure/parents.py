@@ -12,7 +12,8 @@ a marginal of these.
 
 A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
 and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
-bound is below the score of one of its subsets is left out, and so are its supersets. Sets of
+bound is below the score of one of its subsets is left out, and so are its supersets. What a set
+may save by impossible cells is looked for where a candidate excludes a state of the variable. Sets of
 three and more are counted if they extend a set that scores more than its own subsets.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import inf, lgamma, log, prod
 
@@ -33,6 +35,7 @@ import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
+from lacunet.structure.cells import cost_of_family, impossible_cells
 from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside, xlogx
 from lacunet.structure.rows import CodedRows, Integers
 
@@ -47,24 +50,41 @@ NEAR = 30.0  # nats below the best subset that another completion may make up fo
 class Score:
     """What a family scores: BIC, or BDeu with an equivalent sample size.
 
-    ``total`` is the weight of all rows, :math:`N`.
+    ``total`` is the weight of all rows, :math:`N`. ``is_sparse`` says that BIC does not charge for
+    what cannot occur (`lacunet.structure.cells`).
     """
 
     total: float
     equivalent_size: float | None = None  # None for BIC
+    is_sparse: bool = False
+
+    @property
+    def each(self) -> float:
+        """What BIC takes for a free parameter."""
+        return log(max(self.total, 2.0)) / 2
 
     def penalty(self, states: int, configurations: int) -> float:
-        """What the score of a family is below its log-likelihood, at least."""
+        """What the score of a family is below its log-likelihood, at least.
+
+        That is if all cells of its table are possible.
+        """
         if self.equivalent_size is not None:
             return 0.0
-        return log(max(self.total, 2.0)) / 2 * (states - 1) * configurations
+        return self.each * (states - 1) * configurations
 
-    def of(self, table: FloatArray, likelihood: float) -> float:
-        """The score of a family whose counts are ``table`` (parents' configurations, child)."""
+    def of(self, table: FloatArray, likelihood: float, shares: Sequence[FloatArray]) -> float:
+        """The score of a family whose counts are ``table`` (parents' configurations, child).
+
+        Parameters
+        ----------
+        shares
+            How frequent the states of each parent are, the slowest first.
+        """
         configurations, states = table.shape
-        if self.equivalent_size is None:
-            return likelihood - self.penalty(states, configurations)
-        return _bdeu(table, self.equivalent_size)
+        if self.equivalent_size is not None:
+            return _bdeu(table, self.equivalent_size)
+        impossible = impossible_cells(table, shares) if self.is_sparse else (0, 0)
+        return likelihood - cost_of_family(states, configurations, impossible, self.each)
 
     def gains(
         self, rows: CodedRows, y: int, parents: Sequence[int], others: Sequence[int]
@@ -173,7 +193,7 @@ def parent_sets(
         tables = family.tables([members for _, members in counted])
         for (mask, members), (table, fit) in zip(counted, tables, strict=True):
             bound[mask] = fit
-            reached = score.of(table, fit)
+            reached = score.of(table, fit, family.shares_of(members))
             if mask & must == must:
                 scores[mask] = reached
                 if reached > within[mask] - NEAR:
@@ -196,8 +216,8 @@ def parent_sets_among(
     counted = _in_order_of_members(near)
     scores = np.full(1 << len(candidates), -inf)
     tables = family.tables([members for _, members in counted])
-    for (mask, _), (table, fit) in zip(counted, tables, strict=True):
-        scores[mask] = score.of(table, fit)
+    for (mask, members), (table, fit) in zip(counted, tables, strict=True):
+        scores[mask] = score.of(table, fit, family.shares_of(members))
     best, chosen = _best_subsets(scores)
     return ParentSets(tuple(candidates), best, chosen, tuple(near), len(near))
 
@@ -224,6 +244,8 @@ def _can_win(
         within[mask] = max(within[mask], within[smaller])
     cells = family.cells(members)
     penalty = score.penalty(family.states, cells // family.states)
+    if score.is_sparse and mask & family.excluding:
+        penalty = 0.0
     return cells <= MOST_CELLS and bound[mask] - penalty > within[mask]
 
 
@@ -254,6 +276,26 @@ class _Family:
     def cells(self, members: Sequence[int]) -> int:
         """The cells of the table of the child and some candidates."""
         return self.states * prod(self.radix[bit] for bit in members)
+
+    @cached_property
+    def shares(self) -> list[FloatArray]:
+        """How frequent the states of each candidate are."""
+        counts = [self.counted(*one) for one in zip(self.others, self.radix, strict=True)]
+        return [own / own.sum() for own in counts]
+
+    def shares_of(self, members: Sequence[int]) -> list[FloatArray]:
+        """Those of some candidates, in the order of their configurations."""
+        return [self.shares[bit] for bit in reversed(members)]
+
+    @cached_property
+    def excluding(self) -> int:
+        """The candidates with a state that a state of the child never comes with, as a mask."""
+        found = 0
+        for bit, (column, size) in enumerate(zip(self.others, self.radix, strict=True)):
+            table = self.counted(column * self.states + self.own, size * self.states)
+            table = table.reshape(size, self.states)
+            found |= (impossible_cells(table, [self.shares[bit]])[0] > 0) << bit
+        return found
 
     def counted(self, keys: Integers, cells: int) -> FloatArray:
         """The weight of each key."""

@@ -4,7 +4,8 @@ r"""What the parameters of a family cost, where not all rows show it.
     \frac{(r_y - 1) q_S}{2} \Bigl(\log n - \bigl(1 - \tfrac{n}{N}\bigr) \log q_S\Bigr)
 
 with :math:`n` of the :math:`N` rows showing y and its parents S. Where all show them this is the
-penalty of BIC, :math:`\log N / 2` for each free parameter.
+penalty of BIC, :math:`\log N / 2` for each free parameter. What cannot occur is not charged for
+unless plain BIC is asked for (`lacunet.structure.cells`).
 
 BIC approximates the logarithm of the evidence, in which a parameter costs half the logarithm of
 the rows that speak of it: with q configurations of the parents about :math:`n / q`. To take
@@ -27,15 +28,16 @@ missing in different numbers of rows their penalties differ, by less than a nat 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import exp, log, prod
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray
+from lacunet.structure.cells import cost_of_family, impossible_cells
 from lacunet.structure.region import MissingPatterns
+from lacunet.structure.rows import CodedRows
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
 LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
@@ -45,32 +47,48 @@ LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
 class Penalty:
     """The costs of families in some rows, each computed once.
 
-    ``weights`` are those of the patterns of missing values.
+    ``weights`` are those of the patterns of missing values. ``is_sparse`` says that what cannot
+    occur is not charged for.
     """
 
-    sizes: tuple[int, ...]
+    rows: CodedRows
     patterns: MissingPatterns
     weights: FloatArray
+    is_sparse: bool
     known: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: EncodedTable, patterns: MissingPatterns) -> Penalty:
-        """The costs in a table with these patterns."""
+    def of(cls, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool = False) -> Penalty:
+        """The costs in rows with these patterns."""
         number = len(patterns.missing[0])
-        weights = np.bincount(patterns.of_row, table.weights, number).astype(np.float64)
-        return cls(tuple(table.cardinality_of[v] for v in table.variables), patterns, weights)
+        weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
+        return cls(rows, patterns, weights, is_sparse)
 
     def __call__(self, node: int, parents: Iterable[int]) -> float:
         """What the parameters of a variable with these parents cost."""
         key = (node, frozenset(parents))
         if key not in self.known:
-            configurations = prod(self.sizes[parent] for parent in key[1])
             total, shown = float(self.weights.sum()), self._shown((node, *key[1]))
-            rows = max(shown, 1.0) / configurations ** (1 - shown / total) if total else 1.0
-            free = (self.sizes[node] - 1) * configurations
+            configurations = prod(self.rows.sizes[parent] for parent in key[1])
+            impossible = self._impossible(node, sorted(key[1])) if self.is_sparse else (0, 0)
+            possible = configurations - impossible[1]
+            rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0
             least = max(total**LEAST_SHARE, min(total, LEAST_ROWS), 2.0)
-            self.known[key] = log(max(rows, least)) / 2 * free
+            each = log(max(rows, least)) / 2
+            states = self.rows.sizes[node]
+            self.known[key] = cost_of_family(states, configurations, impossible, each)
         return self.known[key]
+
+    def _impossible(self, node: int, parents: Sequence[int]) -> tuple[int, int]:
+        """The cells that do not occur in the rows that show a family, and those of the parents."""
+        table = self.rows.count([*parents, node])
+        total = max(float(table.sum()), 1.0)
+        axes = range(table.ndim)
+        shares = [
+            table.sum(axis=tuple(other for other in axes if other != own)) / total
+            for own in axes[:-1]
+        ]
+        return impossible_cells(table.reshape(-1, table.shape[-1]), shares)
 
     def _shown(self, family: Iterable[int]) -> float:
         """The weight of the rows that show a family."""
