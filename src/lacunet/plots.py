@@ -21,7 +21,13 @@ from lacunet.figures import charts
 from lacunet.figures.charts import Estimate, Series
 from lacunet.figures.network import network_picture
 from lacunet.figures.shapes import Picture
-from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
+from lacunet.formats.files import (
+    AnyNetwork,
+    NetworkOrEdges,
+    as_learned,
+    as_network,
+    network_beside,
+)
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Cpt, FloatArray
@@ -259,9 +265,9 @@ def network_figure(
     >>> network_figure(lc.example("asia")).words
     '8 variables, 8 edges'
     """
-    missing = None
-    if isinstance(network, Result):
-        missing = {name: count / network.rows for name, count in network.missing.items()}
-    known = as_network(network)
+    missing, source = None, as_learned(network)
+    if isinstance(source, Result):
+        missing = {name: count / source.rows for name, count in source.missing.items()}
+    known = as_network(source)
     graph = None if missingness is None else graph_of(missingness, known)
     return network_picture(known, missing, graph, width=width)

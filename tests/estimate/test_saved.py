@@ -129,6 +129,21 @@ def test_a_result_without_intervals_comes_back_without(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.bounds("Wet").low, result.bounds("Wet").low)
 
 
+def test_the_path_of_a_result_is_the_result(tmp_path: Path) -> None:
+    result, path = learned("em", intervals=True), str(tmp_path / "result.json")
+    result.write(path)
+    asked = lc.query(path, "Wet", interval=True)
+    np.testing.assert_array_equal(asked.interval, lc.query(result, "Wet").interval)
+    effect, same = (lc.effect(source, "Wet", do="Rain") for source in (path, result))
+    np.testing.assert_array_equal(effect.to_frame(), same.to_frame())
+    frame = rows().source
+    with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
+        assert len(lc.impute(path, frame, draws=2, rng=0)) == 2
+    with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
+        lc.predict(path, frame, "Rain")
+    assert "em" in result.show(path).text
+
+
 def test_the_layout_of_the_file_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     learned("em", intervals=True).write(path)

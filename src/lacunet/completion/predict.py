@@ -22,7 +22,7 @@ from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, made_like
 from lacunet.errors import LacunetError, warn
-from lacunet.formats.files import AnyNetwork, as_network, network_beside
+from lacunet.formats.files import AnyNetwork, as_learned, as_network, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
@@ -103,7 +103,8 @@ def predict(
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
     given = data_given(data, missing=missing).every_row()
-    learned, network = network, network_beside(network, given, "predict")
+    learned = as_learned(network)
+    network = network_beside(learned, given, "predict")
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:

@@ -119,6 +119,18 @@ def as_network(value: NetworkOrEdges) -> Network:
     return found
 
 
+def as_learned(value: Any) -> Any:
+    """What is given, with all that is known of it: the path of a result's file is that result.
+
+    Anything else is as it was, for `as_network`.
+    """
+    is_path = isinstance(value, str | os.PathLike)
+    if not is_path or _suffix(name := os.fspath(value)) != ".json" or not os.path.exists(name):
+        return value
+    results = import_module("lacunet.estimate.result")  # far up the road: loaded for such a file
+    return results.read_learned(value)
+
+
 _FROM_EDGES = "lacunet.Network.from_data(data, edges)"
 
 

@@ -30,7 +30,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
-from lacunet.formats.files import AnyNetwork, network_beside
+from lacunet.formats.files import AnyNetwork, as_learned, network_beside
 from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice
@@ -121,7 +121,8 @@ def impute(
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     given = data_given(data, missing=missing).every_row()
-    learned, network = network, network_beside(network, given, "impute")
+    learned = as_learned(network)
+    network = network_beside(learned, given, "impute")
     given = held_data(given)
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = with_data_codes(network, given)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from lacunet.data.evidence import codes_seen
 from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, table_of, title
 from lacunet.inference.errors import QueryError, UnsupportedError
@@ -134,7 +134,8 @@ def query(
     no   0.9474  0.0526
     yes  0.3333  0.6667
     """
-    source, network = network, as_network(network)
+    source = as_learned(network)
+    network = as_network(source)
     check_choice(unsupported)
     asked = _asked(network, target, evidence, do)
     cases = [*_cases(network, asked)]

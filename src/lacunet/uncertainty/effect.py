@@ -25,7 +25,7 @@ import numpy as np
 
 from lacunet.data.evidence import state_named, states_seen
 from lacunet.errors import LacunetError, warn
-from lacunet.formats.files import as_network
+from lacunet.formats.files import as_learned, as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
 from lacunet.inference.query import (
@@ -333,7 +333,8 @@ def effect(
     ----------
     source
         A result of learning (with intervals, if it was learned with them), a network or learned
-        structure, or a missingness graph, which needs ``data`` and allows for hidden common causes.
+        structure, the path of one, or a missingness graph, which needs ``data`` and allows for
+        hidden common causes.
     target, do
         The outcome, and the treatment: what is set.
     given
@@ -390,6 +391,7 @@ def effect(
                 f"{name} is {value!r}, but must be the name of one variable.",
                 'as in effect(result, "Ill", do="Smoke"): the states of Smoke are compared.',
             )
+    source = as_learned(source)
     network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
     states = network.states(network.known(do))
     base = states[0] if reference is None else state_named(network, do, reference)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lacunet.estimate.result import Result
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import write_page
@@ -25,8 +25,9 @@ LEVEL = 0.95
 def result_page(result: Result, beside: Result | AnyNetwork | None = None) -> Page:
     """The page of a result, for a notebook; with ``beside``, of two over the same variables."""
     if beside is not None:
-        first, second = _labels(result, beside)
-        return Page(pair_page(_side(first, result), _side(second, beside), _here()))
+        other = as_learned(beside)
+        first, second = _labels(result, other)
+        return Page(pair_page(_side(first, result), _side(second, other), _here()))
     return Page(page(result, source=_here(), level=_level(result)))
 
 
