@@ -3,13 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.mgraph import MGraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.model.network import Network, NetworkError
 from lacunet.model.nodes import Mechanism
 from learning import Task, learned_by
 from manifest_laws import random_cpt, random_model
@@ -107,6 +108,32 @@ def test_data_that_the_graph_does_not_explain_are_refused() -> None:
     graph = MissingnessGraph.parse("R[X]", CHAIN)
     with pytest.raises(MissingnessGraphError, match="missing values of 'Y'"):
         learned_by(MGraph(graph), censored_task())
+
+
+def test_a_graph_in_place_of_the_network_is_used_or_refused() -> None:
+    graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
+    rows = {
+        "X": ["0", "1"] * 50,
+        "Y": ["0", "1", "2", None, "1"] * 20,
+        "Z": ["0"] * 60 + ["1"] * 40,
+    }
+    result = lc.learn(graph, rows)
+    assert result.method == "mgraph"
+    assert result.network == lc.learn(CHAIN, rows, missingness=graph).network
+    assert lc.explain(graph, rows).plan.graph == graph
+    with pytest.raises(MissingnessGraphError, match="two missingness graphs"):
+        lc.learn(graph, rows, missingness="R[Y]")
+    learned = MissingnessGraph.parse("X -> R[Y]", result)
+    for refused in (
+        lambda: lc.query(learned, "X"),
+        lambda: lc.impute(learned, rows),
+        lambda: lc.predict(learned, rows, "X"),
+        lambda: lc.diagnose(graph, rows),
+        lambda: lc.learn_missingness(graph, rows),
+        lambda: lc.count(graph, rows),
+    ):
+        with pytest.raises(NetworkError, match="missingness graph"):
+            refused()
 
 
 def test_a_graph_for_another_network_is_refused() -> None:

@@ -28,6 +28,7 @@ from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
+from lacunet.missingness.graph import network_and_options
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
@@ -227,6 +228,7 @@ def explain(
         said = {"weight": weight, "counts": counts, "missing": missing}
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
+    network, options = network_and_options(network, options)
     network = given = network_beside(network, data, "explain")
     if data is not None:
         given = network.with_tables(None) if data.not_asked else network

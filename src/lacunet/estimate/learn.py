@@ -40,6 +40,7 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
+from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, topological_order
 from lacunet.progress import AskedProgress, as_progress, silent
@@ -96,7 +97,8 @@ def learn(
     network
         Structure and states; CPTs, if it has any, are ignored. Also a result of learning, a
         file's path, or the name of a bundled network. Or edges, such as ``"Age -> Ill"`` or
-        ``[("Age", "Ill")]``: then the network is `Network.from_data` of the data and them.
+        ``[("Age", "Ill")]``: then the network is `Network.from_data` of the data and them. Or a
+        missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
@@ -170,6 +172,7 @@ def learn(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
+    network, options = network_and_options(network, options)
     network = network_beside(network, data, "learn")
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)

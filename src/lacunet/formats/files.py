@@ -100,8 +100,13 @@ def as_network(value: NetworkOrEdges) -> Network:
     Raises
     ------
     NetworkError
-        It is none of these.
+        It is none of these; or it is a missingness graph, which is more than its network.
     """
+    if any(kind.__name__ == "MissingnessGraph" for kind in type(value).__mro__):
+        raise NetworkError(
+            "a network is needed, and of a missingness graph only the network would be used here.",
+            "give graph.network; lacunet.learn, explain and effect take the graph itself.",
+        )
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
     if isinstance(value, list | tuple) and value and all(map(_is_edge, value)):

@@ -393,6 +393,30 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
     )
 
 
+def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The network and the options with a missingness graph, where one is given for both.
+
+    Raises
+    ------
+    MissingnessGraphError
+        There is another among the options.
+
+    Examples
+    --------
+    >>> graph = graph_of("R[X]", Network({"X": ["0", "1"]}))
+    >>> network_and_options(graph, {}) == (graph.network, {"missingness": graph})
+    True
+    """
+    if not isinstance(network, MissingnessGraph):
+        return network, dict(options)
+    if options.get("missingness") is not None:
+        raise MissingnessGraphError(
+            "two missingness graphs are given: in place of the network, and as missingness=.",
+            "give one of the two, or graph.network in place of the first.",
+        )
+    return network.network, {**options, "missingness": network}
+
+
 def _is_path(text: str) -> bool:
     if any(symbol in text for symbol in ("R[", "\n", *ARROWS)):
         try:
