@@ -747,3 +747,13 @@ def test_an_edge_without_a_direction_is_explained_below() -> None:
     directed = lc.learn_structure(rows, strengths=0, required="A -> B")
     assert told not in str(directed)
     assert "adjacent" not in structure_as_text(directed)
+
+
+def test_states_may_be_those_of_a_result_but_a_graph_is_refused() -> None:
+    rows = {"A": ["0", "1"] * 50, "B": ["0", "1"] * 40 + ["1", "0"] * 10}
+    network = lc.Network({"A": ["1", "0", "2"], "B": ["0", "1"]})
+    result = lc.learn(network, rows)
+    assert lc.learn_structure(rows, result, strengths=0).network.states("A") == ("1", "0", "2")
+    graph = lc.MissingnessGraph.parse("R[A]", network)
+    with pytest.raises(LacunetError, match="missingness graph"):
+        lc.learn_structure(rows, graph, strengths=0)

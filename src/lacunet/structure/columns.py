@@ -28,6 +28,7 @@ from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.model.dictionary import when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
@@ -109,7 +110,7 @@ def _notes(seen: Mapping[str, Seen], empty: Sequence[str]) -> Iterator[str]:
 
 def read_columns(
     data: Data,
-    states: Network | Mapping[str, Sequence[object]] | None,
+    states: AnyNetwork | Mapping[str, Sequence[object]] | None,
     bins: Mapping[str, Bins] | None = None,
     without: Collection[str] = (),
     budget: float = inf,
@@ -119,7 +120,8 @@ def read_columns(
 
     Of more rows than the budget holds, equal ones are one; of still more, there are some.
     """
-    if isinstance(states, Network):
+    if states is not None and not isinstance(states, Mapping):
+        states = as_network(states)
         columns = Columns(states)
     elif isinstance(data.source, EncodedTable):
         own = states or {name: range(size) for name, size in data.source.cardinality_of.items()}

@@ -38,6 +38,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
+from lacunet.formats.files import AnyNetwork
 from lacunet.hints import no_attribute, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
@@ -197,7 +198,7 @@ class Search:
 @with_hints
 def learn_structure(
     data: Any,
-    states: Network | Mapping[str, Sequence[object]] | None = None,
+    states: AnyNetwork | Mapping[str, Sequence[object]] | None = None,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -228,8 +229,8 @@ def learn_structure(
     data
         A path or several, or a dataframe of any library; every column is a variable.
     states
-        The states of some or all columns, in order; by default those that occur. A network
-        gives the states of all columns, and where numbers are cut.
+        The states of some or all columns, in order; by default those that occur. A network, a
+        result or the path of one gives the states of all columns, and where numbers are cut.
     required, forbidden
         Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
