@@ -382,6 +382,43 @@ def test_states_of_an_answer_are_named_or_numbered() -> None:
         answer[..., wet[0]]
 
 
+def test_a_number_that_may_be_another_state_is_refused() -> None:
+    graded = Network({"Grade": ["1", "2", "3"]}, tables={"Grade": [0.5, 0.3, 0.2]})
+    answer = query(graded, "Grade")
+    for number in (0, 1, 3, -1):
+        with pytest.raises(LacunetError, match="Grade"):
+            answer[number]
+    assert float(answer["1"]) == float(answer[{"Grade": 1}]) == 0.5
+    assert float(np.asarray(answer)[1]) == 0.3
+    assert float(answer[answer.argmax()]) == float(query(graded, "P(Grade=2)")[0]) + 0.2 == 0.5
+    assert [float(own) for own in answer] == answer.tolist() == [0.5, 0.3, 0.2]
+    assert answer[1:].tolist() == [0.3, 0.2]
+    counted = Network({"Count": ["0", "1", "2+"]}, tables={"Count": [0.5, 0.3, 0.2]})
+    assert float(query(counted, "Count")[1]) == 0.3  # the state and the place are the same
+    with pytest.raises(LacunetError, match="Count"):
+        query(counted, "Count")[2]
+
+
+def test_truth_values_are_states_of_an_answer() -> None:
+    tables = {"Ill": [0.25, 0.75], "Old": [0.5, 0.5]}
+    network = Network({"Ill": ["False", "True"], "Old": ["true", "false"]}, tables=tables)
+    answer = query(network, ["Ill", "Old"])
+    assert answer[True].tolist() == answer[1].tolist() == [0.375, 0.375]
+    assert answer[True, False] == answer[{"Ill": True, "Old": False}] == 0.375
+    with pytest.raises(LacunetError, match="Old"):
+        marginals(network)["Old"][1]
+    with pytest.raises(NetworkError, match="True"):
+        query(RAIN, "Rain")[True]
+
+
+def test_states_of_an_answer_are_named_with_their_variables() -> None:
+    answer = query(RAIN, ["Rain", "Wet"])
+    assert answer[{"Wet": "yes"}].tolist() == answer[:, "yes"].tolist()
+    assert answer[{"Wet": "yes", "Rain": "no"}] == answer["no", "yes"]
+    with pytest.raises(LacunetError, match="Age"):
+        answer[{"Age": "old"}]
+
+
 def test_a_state_that_is_asked_about_is_the_answer() -> None:
     whole = query(RAIN, ["Rain", "Wet"], {"Sprinkler": "on"})
     answer = query(RAIN, "P(Rain=yes, Wet | Sprinkler=on)")

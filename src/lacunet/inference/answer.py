@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -14,6 +14,7 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.model.labelled import Labelled, Library, States, frame_of, probability, rows_as_html
 from lacunet.model.network import FloatArray, NetworkError, Scope
+from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import assigned, text_table
 
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
@@ -56,7 +57,9 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
 
     Before these come the axes of what is given without a state, as Age in ``P(Ill | Age)``.
     It is an array; whatever is computed from it is a plain one. Printed, it is labelled. States may
-    be named in place of numbers: ``answer["yes"]``, and of two variables ``answer["yes", "no"]``.
+    be named in place of numbers: ``answer["yes"]``, of two variables ``answer["yes", "no"]`` or
+    ``answer[{"Rain": "yes"}]``. Where states are numbers, a number that could be a state or a place
+    is refused: ``answer["1"]`` is the state, ``np.asarray(answer)[1]`` the place.
 
     Attributes
     ----------
@@ -108,13 +111,36 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __getitem__(self, key: Any) -> Any:
         """What numpy would give; a state may be named in place of its number."""
+        if isinstance(key, Mapping):
+            key = self._of_each_axis(key)
         parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(part, str) for part in parts):
+        are_plain = all(isinstance(part, str | int | slice) for part in parts)
+        is_known = self._basis is not None and len(parts) <= self.ndim
+        if any(isinstance(part, str) for part in parts) or (are_plain and is_known):
             key = tuple(map(self._number, range(len(parts)), parts))
         return np.asarray(self)[key]
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.asarray(self))  # by place, whatever the states are
+
+    def _of_each_axis(self, states: Mapping[str, object]) -> tuple[Any, ...]:
+        """The state of each variable, or all of them where none is named."""
+        if strangers := [name for name in states if name not in self.scope]:
+            raise LacunetError(
+                f"{strangers[0]!r} is not a variable of {self.basis.title}.",
+                f"name states of {', '.join(self.scope)}.",
+            )
+        return tuple(
+            as_declared(spelled(states[name]), own) if name in states else slice(None)
+            for name, own in zip(self.scope, self.states, strict=True)
+        )
+
     def _number(self, axis: int, part: Any) -> Any:
-        """The number of a state that is named; numbers and slices stay as they are."""
+        """The number of a state that is named; places and slices stay as they are."""
+        if isinstance(part, bool) and axis < self.ndim:
+            part = as_declared(str(part), self.states[axis])
+        elif isinstance(part, int) and axis < self.ndim:
+            return self._place(axis, part)
         if isinstance(part, (int, slice)):
             return part
         if axis >= self.ndim or not isinstance(part, str):
@@ -126,6 +152,22 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if part not in states:
             raise NetworkError.no_such_state(self.scope[axis], part, states)
         return states.index(part)
+
+    def _place(self, axis: int, number: int) -> int:
+        """The number, unless it may be meant as another state than the one at that place."""
+        states = self.states[axis]
+        at = states[number] if 0 <= number < len(states) else None
+        is_only = len(states) == 1 and number == 0
+        is_same = at is not None and at.lower() in (str(number), str(number == 1).lower())
+        names_number = any(_is_whole(state) or state.lower() in TRUTH_WORDS for state in states)
+        if not names_number or is_same or is_only:
+            return number
+        named = str(number) if str(number) in states else states[0]
+        raise LacunetError(
+            f"{number} may be a state of {self.scope[axis]}, whose states are "
+            f"{', '.join(states)}, or a place in the array.",
+            f'write answer["{named}"] for a state, np.asarray(answer)[{number}] for a place.',
+        )
 
     def __float__(self) -> float:
         return np.asarray(self).item() if self.size == 1 else float(np.asarray(self))
@@ -314,6 +356,11 @@ def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States
         spread=None if first.level is None else spread,
     )
     return Answer.of(stacked(answers), basis)
+
+
+def _is_whole(state: str) -> bool:
+    number = number_of(state)
+    return number is not None and number == number.to_integral_value()
 
 
 def _cut(
