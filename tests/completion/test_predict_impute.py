@@ -245,6 +245,26 @@ def test_naming_the_columns_of_one_prediction_names_no_others() -> None:
     assert lc.predict(RAIN, pd.DataFrame(ROWS), "Rain").columns.name is None
 
 
+def test_a_dict_of_single_values_is_one_row() -> None:
+    row = {"Rain": None, "Wet": "yes", "Sprinkler": "on"}
+    lists = {name: [value] for name, value in row.items()}
+    assert lc.predict(RAIN, row, "Rain") == lc.predict(RAIN, lists, "Rain")
+    assert lc.impute(RAIN, row) == lc.impute(RAIN, lists)
+    with pytest.raises(DataError, match="lists"):
+        lc.predict(RAIN, {"Wet": "yes", "Sprinkler": ["on"]}, "Rain")
+
+
+def test_variables_without_a_column_are_missing_in_every_row() -> None:
+    with pytest.warns(lc.LacunetWarning, match="no column for .*Sprinkler"):
+        found = lc.predict(RAIN, {"Wet": "yes"}, "Rain")
+    same = lc.predict(RAIN, {"Wet": "yes", "Sprinkler": None}, "Rain")
+    np.testing.assert_allclose(found["Rain=yes"], same["Rain=yes"], rtol=1e-12)
+    with pytest.raises(DataError, match="Sprinkler"):  # or is it misspelled?
+        lc.predict(RAIN, {"Wet": "yes", "sprinkler": "on"}, "Rain")
+    with pytest.raises(DataError, match="no column"):
+        lc.predict(RAIN, {"Day": 1}, "Rain")
+
+
 def test_a_compiled_predictor_gives_what_predict_gives() -> None:
     asia = lc.example("asia")
     predictor = lc.compile(asia, ["lung", "bronc"])
@@ -526,8 +546,6 @@ def test_what_cannot_be_done_is_said() -> None:
         assert np.isnan(found["A=0"]).all()
     with pytest.raises(NetworkError, match="no variable 'Snow'"):
         lc.predict(RAIN, frame, "Snow")
-    with pytest.raises(DataError, match="Sprinkler"):
-        lc.predict(RAIN, frame[["Wet"]], "Rain")
     for draws in (0, 2.5, "many", True):
         with pytest.raises(lc.LacunetError, match=f"draws={draws!r} is not a number"):
             lc.impute(RAIN, frame, draws=draws)

@@ -156,7 +156,7 @@ def test_data_without_rows_are_refused() -> None:
 
 
 def test_a_dict_must_hold_columns_of_one_length() -> None:
-    for wrong in ({"A": "no", "B": "01"}, {"A": 3, "B": 4}):
+    for wrong in ({"A": "no", "B": ["0"]}, {"A": ["no"], "B": 0}):
         with pytest.raises(DataError, match="the dict cannot be read"):
             read_table(wrong, PAIR)
     with pytest.raises(DataError, match="'A' has 1 value, 'B' has 2 values"):

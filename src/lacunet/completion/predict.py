@@ -31,7 +31,7 @@ from lacunet.inference.query import Unsupported, check_choice, marginals
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
-from lacunet.wording import beginning_with, close_to, counted, in_quotes, question
+from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
@@ -62,7 +62,8 @@ def predict(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     data
-        Whatever `lacunet.learn` takes.
+        Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": "positive"}``.
+        Variables without a column are missing in every row, and a warning names them.
     targets
         The variables to predict.
     give
@@ -170,6 +171,9 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRo
     """The posteriors of all rows, some at a time, and what the rows show."""
     names, source = asked.names, source_from(data)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
+    if absent := _absent(asked.network, source.columns, latent):
+        warn(f"{source.label} has no column for {listed(absent)}: missing in every row.")
+        latent = (*latent, *absent)
     opened = replace(data, source=source, query=None, database=None, latent=latent)
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     unseen = () if asked.given_targets else names
@@ -179,6 +183,19 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRo
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
         found.append(_of_table(asked, table, set(latent)))
     return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly)
+
+
+def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
+    """The variables that no row shows for lack of a column; none where a name may be misspelled.
+
+    Data that have no column of the network are refused when they are read.
+    """
+    bare = {name.strip() for name in columns}
+    absent = [name for name in network.variables if name not in bare and name not in latent]
+    others = [name for name in columns if name.strip() not in network.states_of]
+    if any(close_to(name, others) for name in absent) or bare.isdisjoint(network.variables):
+        return []
+    return absent
 
 
 def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:

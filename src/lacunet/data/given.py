@@ -124,7 +124,8 @@ class Data:
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
         patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
-        frame; a dict of lists; or rows that lacunet itself has read and encoded before.
+        frame; a dict of lists, or of single values for one row; or rows that lacunet itself has
+        read and encoded before.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
         matter.
@@ -197,6 +198,7 @@ class Data:
 
     def __post_init__(self) -> None:
         self._check_source()
+        object.__setattr__(self, "source", _in_lists(self.source))
         if self.unknown not in get_args(Unknown):
             raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
         for name in ("latent", "fully_observed"):
@@ -353,6 +355,20 @@ def data_given(data: Any, **said: Any) -> Data:
             f"{twice[0]}= is said twice: in Data and beside it.", "say it in one of the two."
         )
     return replace(data, **given)
+
+
+def _in_lists(source: Any) -> Any:
+    """The source; a dict of single values is one row, as a dict of lists.
+
+    >>> _in_lists({"Age": 40, "Ill": "yes"})
+    {'Age': [40], 'Ill': ['yes']}
+    """
+    is_row = isinstance(source, Mapping) and source and not any(map(_is_column, source.values()))
+    return {name: [value] for name, value in source.items()} if is_row else source
+
+
+def _is_column(value: object) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def _is_same(value: object, default: object) -> bool:

@@ -62,7 +62,7 @@ def impute(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     data
-        Whatever `lacunet.learn` takes.
+        Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``.
     draws
         None for the most probable completion of each row, all its missing cells together; or
         how many completed frames to draw from the joint posterior, for multiple imputation
