@@ -245,6 +245,49 @@ def test_naming_the_columns_of_one_prediction_names_no_others() -> None:
     assert lc.predict(RAIN, pd.DataFrame(ROWS), "Rain").columns.name is None
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict", "file"])
+@pytest.mark.parametrize("many", [1, 5])
+def test_predicted_states_are_written_as_the_data_write_them(
+    kind: str, many: int, tmp_path: Path
+) -> None:
+    rows: dict[str, list[Any]] = {
+        "Grade": [1, 2, 3, None] * many,
+        "Pass": [True, False, True, None] * many,
+        "Sex": ["f", "m", "m", None] * many,
+        "Age": [20, 40, 60, None] * many,
+    }
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "dict": dict}.get(kind, pa.table)
+    frame: Any = make(rows)
+    network = lc.Network(
+        {
+            "Grade": ["1", "2", "3"],
+            "Pass": ["False", "True"],
+            "Sex": ["female", "male"],
+            "Age": ["young", "old"],
+        },
+        cuts={"Age": [0, 50, 100]},
+        codes={"Sex": {"f": "female", "m": "male"}},
+    )
+    tables = {"Grade": [0.2, 0.5, 0.3], "Pass": [0.25, 0.75], "Sex": [0.4, 0.6], "Age": [0.9, 0.1]}
+    network = network.with_tables(tables)
+    if kind == "file":
+        frame = tmp_path / "rows.parquet"
+        write_arrow(make(rows), frame)
+    targets = ["Grade", "Pass", "Sex", "Age"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lc.LacunetWarning)
+        found = as_lists(lc.predict(network, frame, targets, give="states"))
+        completed = as_lists(lc.impute(network, frame))
+    assert found == {
+        "Grade": [2] * 4 * many,
+        "Pass": [True] * 4 * many,
+        "Sex": ["m"] * 4 * many,
+        "Age": ["young"] * 4 * many,
+    }
+    for name in targets:
+        assert type(found[name][0]) is type(completed[name][-1]), name
+
+
 def test_a_dict_of_single_values_is_one_row() -> None:
     row = {"Rain": None, "Wet": "yes", "Sprinkler": "on"}
     lists = {name: [value] for name, value in row.items()}

@@ -22,8 +22,8 @@ from lacunet.data import frames, source
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.given import Data
-from lacunet.data.read import Growing, read_table, tables_of
-from lacunet.data.reading import plan_reading
+from lacunet.data.read import Growing, read_table, rows_with_codes
+from lacunet.data.reading import plan_reading, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 
@@ -349,7 +349,7 @@ def test_rows_come_in_pieces_that_are_the_table(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.parquet" for name in "abc"]
     for path in paths:
         pyarrow.parquet.write_table(pa.table({**ROWS, "B": ["0", "1", None, "1"]}), path)
-    pieces = list(tables_of(paths, PAIR))
+    pieces = [table for _, table in rows_with_codes(source_from(paths), Data(paths), PAIR)]
     whole = read_table(paths, PAIR)
     assert len(pieces) == len(paths)
     for name in PAIR.variables:
@@ -358,5 +358,6 @@ def test_rows_come_in_pieces_that_are_the_table(tmp_path: Path) -> None:
 
 
 def test_no_rows_are_no_pieces() -> None:
+    empty: dict[str, list[str]] = {"A": [], "B": []}
     with pytest.raises(DataError, match="has no rows"):
-        list(tables_of({"A": [], "B": []}, PAIR))
+        list(rows_with_codes(source_from(empty), Data(empty), PAIR))

@@ -16,11 +16,11 @@ from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_me
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import tables_of
+from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import few_rows, made_like
+from lacunet.data.whole import SeenValues, few_rows, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network, network_beside
 from lacunet.hints import with_hints
@@ -30,7 +30,7 @@ from lacunet.inference.joint import posed
 from lacunet.inference.query import Unsupported, check_choice, marginals
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.model.mechanisms import with_nodes
-from lacunet.model.network import Network
+from lacunet.model.network import FloatArray, Network
 from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
@@ -67,8 +67,9 @@ def predict(
     targets
         The variables to predict.
     give
-        ``"probabilities"`` gives the columns ``X=state``, ``"states"`` the most probable state
-        of each target as the column ``X``, ``"log-probability"`` the natural logarithm of the
+        ``"probabilities"`` gives the columns ``X=state``, ``"states"`` the most probable state of
+        each target as the column ``X``, written as the data write it where they have that column (a
+        number or a truth value stays one), ``"log-probability"`` the natural logarithm of the
         probability of all that the row shows, targets included, whatever it misses (as
         `lacunet.log_likelihood` adds it up), ``"unsupported"`` the share of each prediction
         that rests on CPT rows without data, as the columns ``unsupported(X)``; or several.
@@ -117,6 +118,7 @@ def predict(
     asked = _AskedTargets(
         network=network,
         names=names,
+        written=_written(network, names, given) if "states" in answers else (),
         given_targets=given_targets,
         logs="log-probability" in answers,
         shares=shares,
@@ -139,15 +141,19 @@ def predict(
         for name, own in posteriors.unsupported_of.items():
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
     _warn_of_outer_bounds(posteriors)
-    return made_like(given.source, _columns(network, posteriors, answers))
+    return made_like(given.source, _columns(network, posteriors, answers, rows.values))
 
 
 @dataclass(frozen=True, eq=False)
 class _AskedTargets:
-    """What is to be predicted, and what is to be found with it."""
+    """What is to be predicted, and what is to be found with it.
+
+    The states of ``written`` are given as the rows write them.
+    """
 
     network: Network
     names: tuple[str, ...]
+    written: tuple[str, ...]
     given_targets: bool
     logs: bool
     shares: bool
@@ -159,12 +165,14 @@ class _ShownInRows(NamedTuple):
     """Whether rows miss anything, and which variables count as evidence in which of them.
 
     There need be no ``patterns`` where the network knows nothing of how values went missing.
-    ``partly`` is the number of rows that show some of the targets and miss others.
+    ``partly`` is the number of rows that show some of the targets and miss others; ``values`` are
+    how rows write the states of targets.
     """
 
     misses_any: bool
     patterns: frozenset[frozenset[str]]
     partly: int
+    values: SeenValues
 
 
 def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRows]:
@@ -174,15 +182,17 @@ def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRo
     if absent := _absent(asked.network, source.columns, latent):
         warn(f"{source.label} has no column for {listed(absent)}: missing in every row.")
         latent = (*latent, *absent)
-    opened = replace(data, source=source, query=None, database=None, latent=latent)
+    opened = replace(data, latent=latent)
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     unseen = () if asked.given_targets else names
-    for table in tables_of(opened, asked.network, unseen):
+    values = SeenValues()
+    for piece, table in rows_with_codes(source, opened, asked.network, unseen=unseen):
+        values.add(piece.columns, table, asked.written)
         misses_any |= bool({*table.partially_observed} - {*latent})
         patterns |= shown_patterns(asked.network, table, unseen)
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
         found.append(_of_table(asked, table, set(latent)))
-    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly)
+    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly, values)
 
 
 def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
@@ -227,6 +237,12 @@ def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise LacunetError(f"a target is named twice in {list(names)}.", "name each once.")
     return tuple(map(network.known, names))
+
+
+def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, ...]:
+    """The targets whose cells are states: neither numbers to be cut, nor empty by a rule."""
+    others = {*network.cuts_of, *network.not_asked_of, *data.not_asked}
+    return tuple(name for name in names if name not in others)
 
 
 def _wants_shares(network: Network, answers: Sequence[Given], unsupported: str) -> bool:
@@ -287,6 +303,8 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
     rows = few_rows(frame, FEW)
     if rows is None or not _are_plain(network, rows, names):
         return None
+    if any(name in row and type(row[name]) is not str for row in rows for name in asked.written):
+        return None  # the kind of the column says how its states are written
     misses_any = any(type(value) is not str for row in rows for value in row.values())
     whole = with_nodes(network)
     of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
@@ -311,7 +329,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
                     share = unsupported_share(posed(whole, [(name,)], seen, memory)) or 0.0
                 unsupported_of[name][at] = share
     found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    return found, _ShownInRows(misses_any, frozenset(patterns), partly)
+    return found, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues())
 
 
 def _are_plain(
@@ -330,7 +348,7 @@ def _are_plain(
 
 
 def _columns(
-    network: Network, found: Posteriors, answers: Sequence[Given]
+    network: Network, found: Posteriors, answers: Sequence[Given], values: SeenValues
 ) -> Mapping[str, NDArray[Any]]:
     columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
     for name, rows in found.of_target.items():
@@ -347,10 +365,8 @@ def _columns(
                 for end, own in (("lowest", bounds.low[:, at]), ("highest", bounds.high[:, at]))
             ]
         if "states" in answers:
-            is_known = ~np.isnan(rows).any(axis=1)
-            best = np.where(np.isnan(rows), 0, rows).argmax(axis=1)
-            states: Any = np.array([*network.states(name), None], dtype=object)
-            columns.append((name, in_quotes(name), states[np.where(is_known, best, -1)]))
+            cells = _most_probable(rows, values.written(name, network.states(name)))
+            columns.append((name, in_quotes(name), cells))
         if "unsupported" in answers:
             own = found.unsupported_of[name]
             columns.append((f"unsupported({name})", f"unsupported({in_quotes(name)})", own))
@@ -358,6 +374,15 @@ def _columns(
         columns.append(("log-probability", "log-probability of the row", found.log_probability))
     are_distinct = len({name for name, _, _ in columns}) == len(columns)
     return {name if are_distinct else quoted: cells for name, quoted, cells in columns}
+
+
+def _most_probable(rows: FloatArray, values: Sequence[Any]) -> NDArray[Any]:
+    """The value of the most probable state of each row; None for a row of probability zero."""
+    is_known = ~np.isnan(rows).any(axis=1)
+    best = np.where(np.isnan(rows), 0, rows).argmax(axis=1)
+    cells = np.array([*values, None], dtype=object)[np.where(is_known, best, -1)]
+    are_numbers = is_known.all() and np.array(values).dtype.kind in "biuf"
+    return np.array(values)[best] if are_numbers else cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,52 +89,42 @@ def note_on_sets(cells: Mapping[str, int]) -> str:
     return f"cells that are one of several states were taken as missing here: {each}."
 
 
-def tables_of(given: Any, network: Network, unseen: Collection[str] = ()) -> Iterator[EncodedTable]:
-    """The rows of the data some at a time, for what looks at each row by itself.
-
-    Weights are not looked at; cells that are one of several states stay so.
-
-    Parameters
-    ----------
-    unseen
-        Variables that are missing to the rules of what was not asked: no cell is filled in by
-        what a row shows of them.
-
-    Raises
-    ------
-    DataError
-        There are no rows.
-    """
-    data = data_given(given)
-    if isinstance(data.source, EncodedTable):
-        yield read_table(data, network, keep_sets=True)
-        return
-    reading = plan_reading(data, network)
-    door = Door(reading, unseen)
-    for batch in door.batches():
-        yield EncodedTable.of(reading.cardinality_of, batch.columns, sets_of=reading.sets_of)
-    read_notes(reading, ReadReport.of(door))
-
-
 def rows_with_codes(
-    source: DataSource, data: Data, network: Network, *, tell: bool = True
+    source: DataSource,
+    data: Data,
+    network: Network,
+    *,
+    columns: Sequence[str] = (),
+    unseen: Collection[str] = (),
+    tell: bool = True,
 ) -> Iterator[tuple[Piece, EncodedTable]]:
-    """The rows of a source some at a time, with all their columns as they came, and as codes.
+    """The rows of a source some at a time, as they came and as codes.
+
+    For what looks at each row by itself: weights are not looked at, and cells that are one of
+    several states stay so.
 
     Parameters
     ----------
     data
-        How the rows are read; what it says of weights is not looked at.
+        How the rows are read.
+    columns
+        What to keep of the rows as they came, beside the columns of the network.
+    unseen
+        Variables that are missing to the rules of what was not asked: no cell is filled in by
+        what a row shows of them.
     tell
         Whether to warn of what was met, once all rows are read.
+
+    Raises
+    ------
+    DataError
+        There are no rows, and it is to be told.
     """
     kept: deque[Piece] = deque()
-    parts = [
-        replace(part, read=partial(_keeping, kept, part, source.columns)) for part in source.parts
-    ]
+    parts = [replace(part, read=partial(_keeping, kept, part, columns)) for part in source.parts]
     opened = replace(data.every_row(), source=DataSource(tuple(parts)), query=None, database=None)
     reading = plan_reading(opened, network)
-    door, number = Door(reading), 1
+    door, number = Door(reading, unseen), 1
     for batch in door.batches():
         piece = kept.popleft()
         numbers = np.arange(number, number + piece.rows)
@@ -148,8 +138,8 @@ def rows_with_codes(
 def _keeping(
     kept: deque[Piece], part: Part, columns: Sequence[str], wanted: Sequence[str]
 ) -> Iterator[Piece]:
-    """The wanted columns of each piece; the piece with all columns is kept."""
-    for piece in part.read(columns):
+    """The wanted columns of each piece; the piece is kept, with some columns more."""
+    for piece in part.read((*wanted, *(name for name in columns if name not in wanted))):
         kept.append(piece)
         yield replace(piece, columns={name: piece.columns[name] for name in wanted})
 

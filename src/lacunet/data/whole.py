@@ -7,7 +7,7 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from lacunet.data.encode import is_text
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
+from lacunet.data.table import EncodedTable
 from lacunet.model.spelling import number_of
 
 # The codes of a column (the number of states where nothing is shown), and the states.
@@ -200,6 +201,42 @@ def _filled(
     return _categories(frame, name, codes, states)
 
 
+@dataclass
+class SeenValues:
+    """How rows write each state of their columns: as the first row that shows it does.
+
+    ``kind_of`` has the kind of each column for `spellings`.
+    """
+
+    value_of: dict[str, dict[int, Any]] = field(default_factory=dict)
+    kind_of: dict[str, str] = field(default_factory=dict)
+
+    def add(self, columns: Mapping[str, Any], shown: EncodedTable, names: Iterable[str]) -> None:
+        """Take in some rows: columns as they came, Arrow arrays or lists, and their codes."""
+        for name in names:
+            if name not in columns:
+                continue
+            column, size = columns[name], shown.cardinality_of[name]
+            values = self.value_of.setdefault(name, {})
+            if len(values) < size:
+                codes, rows = np.unique(shown.columns[name], return_index=True)
+                for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
+                    if code < size and code not in values:
+                        cell = column[row]
+                        values[code] = cell.as_py() if hasattr(cell, "as_py") else cell
+            if not hasattr(column, "type"):
+                self.kind_of[name] = _kind_of_values(values.values())
+            elif name not in self.kind_of or column.null_count < len(column):
+                self.kind_of[name] = arrow_kind(column.type)
+
+    def written(self, name: str, states: Sequence[str]) -> Sequence[Any]:
+        """Each state as the rows write it, or as it is where their column cannot hold all."""
+        if name not in self.value_of:
+            return states
+        found = spellings(self.kind_of[name], self.value_of[name], states)
+        return states if found is None else found
+
+
 def spellings(kind: str, shown: Mapping[int, Any], states: Sequence[str]) -> list[Any] | None:
     """How each state is written in a column; None if the column must hold the states themselves.
 
@@ -255,8 +292,7 @@ def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:
     """The kind of a column for `spellings`; that of a dict's is the kind of what it shows."""
     library = _library(frame)
     if library == "dict":
-        values = list(shown)
-        return "numbers" if values and all(map(_is_number, values)) else "texts"
+        return _kind_of_values(shown)
     if library == "pyarrow":
         return arrow_kind(frame.schema.field(name).type)
     dtype = frame[name].dtype
@@ -267,6 +303,11 @@ def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:
     if dtype.kind in "iuf":
         return "numbers" if dtype.kind == "f" else "integers"
     return "texts" if str(dtype) in ("str", "object") else ""
+
+
+def _kind_of_values(shown: Iterable[Any]) -> str:
+    values = list(shown)
+    return "numbers" if values and all(map(_is_number, values)) else "texts"
 
 
 def _is_number(value: Any) -> bool:

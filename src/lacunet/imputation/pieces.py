@@ -29,7 +29,7 @@ from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import arrow_kind, replaced, spellings
+from lacunet.data.whole import SeenValues, arrow_kind, replaced, spellings
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
@@ -105,8 +105,11 @@ class _RepeatableRows:
         import pyarrow as pa
 
         network = self.network
-        for piece, table in rows_with_codes(self.source, self.data, network, tell=tell):
-            frame, shown = pa.table(dict(piece.columns)), table
+        columns = self.source.columns
+        for piece, table in rows_with_codes(
+            self.source, self.data, network, columns=columns, tell=tell
+        ):
+            frame, shown = pa.table({name: piece.columns[name] for name in columns}), table
             if network.not_asked_of:
                 own = replace(self._of(frame), unknown="missing")
                 shown = as_shown(own, network)
@@ -124,13 +127,10 @@ class _RepeatableRows:
 
 @dataclass
 class SeenColumns:
-    """What is known of all rows before any is completed.
-
-    ``value_of`` has for each variable how the first row that shows a state writes it.
-    """
+    """What is known of all rows before any is completed."""
 
     missing: Counter[str] = field(default_factory=Counter)
-    value_of: dict[str, dict[int, Any]] = field(default_factory=dict)
+    seen: SeenValues = field(default_factory=SeenValues)
     schema: Any = None
 
     def add(self, frame: Any, shown: EncodedTable) -> None:
@@ -140,14 +140,10 @@ class SeenColumns:
         own = pa.schema([(one.name, _value_type(one.type)) for one in frame.schema])
         schemas = [own] if self.schema is None else [self.schema, own]
         self.schema = pa.unify_schemas(schemas, promote_options="permissive")
-        for name, codes in shown.columns.items():
+        for name in shown.variables:
             self.missing[name] += shown.missing_of[name]
-            values, size = self.value_of.setdefault(name, {}), shown.cardinality_of[name]
-            if name not in frame.column_names or len(values) == size:
-                continue
-            for code, row in zip(*np.unique(codes, return_index=True), strict=True):
-                if code < size and int(code) not in values:
-                    values[int(code)] = frame.column(name)[int(row)].as_py()
+        columns = {name: frame.column(name) for name in frame.column_names}
+        self.seen.add(columns, shown, shown.variables)
 
     def partly(self, network: Network) -> set[str]:
         """The variables that some row misses."""
@@ -185,7 +181,8 @@ class SeenColumns:
         import pyarrow as pa
 
         column = self.schema.field(name).type
-        written = spellings(arrow_kind(column), self.value_of[name], network.states(name))
+        values = self.seen.value_of.get(name, {})
+        written = spellings(arrow_kind(column), values, network.states(name))
         if written is None:
             return None
         try:
