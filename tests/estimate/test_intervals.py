@@ -101,3 +101,20 @@ def test_complete_rows_are_no_surer_of_what_all_rows_show_than_they_are_many() -
         share = learn(network, table, method, 1.0).cpt("A").table[1]
         own = learn(network, table, method, 1.0, intervals=True).standard_error("A")
         np.testing.assert_allclose(own, np.sqrt(share * (1 - share) / 2_000), rtol=1e-9)
+
+
+def test_a_printed_cpt_has_the_intervals_of_its_result() -> None:
+    rows = {"A": ["0"] * 30 + ["1"] * 70, "B": ["0", "1"] * 30 + ["1"] * 40, "C": ["0"] * 100}
+    result = learn(NETWORK, rows, "direct-mcar", intervals=True)
+    cpt = result.cpt("B")
+    np.testing.assert_array_equal(cpt.interval, result.interval("B"))
+    low, high = result.interval("B")[0, 1]
+    assert f"{low:.4f}  {high:.4f}" in str(cpt)
+    assert "95% interval" in str(cpt)
+    assert cpt.to_frame(tidy=True)["low"][1] == low
+    plain = learn(NETWORK, rows, "direct-mcar").cpt("B")
+    assert plain.interval is None
+    assert "interval" not in str(plain)
+    with pytest.raises(TypeError) as refused:
+        result.cpt("B", intervals=True)  # type: ignore[call-arg]
+    assert "result.interval(variable" in refused.value.__notes__[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from html import escape
 from numbers import Real
 from types import NoneType
@@ -15,7 +16,7 @@ from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodEr
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import no_attribute, with_hints
+from lacunet.hints import no_attribute, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
@@ -74,6 +75,13 @@ INSTEAD = {
     **dict.fromkeys(("intervals", "confidence_intervals"), "result.interval(variable)"),
     **dict.fromkeys(("log_likelihood", "loglik", "score"), "lacunet.log_likelihood(result, data)"),
 }
+
+
+def _intervals_of_cpt(_args: Sequence[Any], _named: Mapping[str, Any]) -> str:
+    return (
+        "it takes variable; print(result.cpt(variable)) has intervals if learn(..., "
+        "intervals=True) made them, and result.interval(variable, level) gives them."
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -166,9 +174,13 @@ class Result:
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
+    @with_hints_by(_intervals_of_cpt)
     def cpt(self, variable: str) -> Cpt:
-        """The learned CPT of a variable."""
-        return self.network.cpt(variable)
+        """The learned CPT of a variable; printed, it has intervals where the result has any."""
+        cpt = self.network.cpt(variable)
+        if self.uncertainty is None:
+            return cpt
+        return replace(cpt, level=0.95, spread=partial(self.interval, variable))
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high."""

@@ -6,16 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lacunet.errors import LacunetError
-from lacunet.model.labelled import Labelled, Library, States, frame_of, probability, rows_as_html
+from lacunet.model.labelled import (
+    Labelled,
+    Library,
+    States,
+    columns_beside,
+    interval_columns,
+    interval_legend,
+)
 from lacunet.model.network import FloatArray, NetworkError, Scope
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import assigned, text_table
+from lacunet.wording import assigned
 
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 
@@ -257,25 +263,9 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         """Whether the bounds are reached; False where they may be too wide."""
         return self.basis.bounds_are_exact
 
-    def _columns(self) -> dict[str, FloatArray]:
-        """The numbers beside each probability, flat."""
-        found: dict[str, FloatArray] = {}
-        if self.interval is not None:
-            found |= {"low": self.interval[..., 0], "high": self.interval[..., 1]}
-        if self.bounds is not None:
-            found |= {"lowest": self.bounds.low, "highest": self.bounds.high}
-        taken = {name: f"{name} (probability)" for name in self.scope}
-        return {taken.get(name, name): np.ravel(column) for name, column in found.items()}
-
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows: a row for each cell."""
-        columns = {"probability": np.ravel(np.asarray(self)), **self._columns()}
-        cells = zip(*(column.tolist() for column in columns.values()), strict=True)
-        rows = [
-            [*states, *map(probability, numbers)]
-            for states, numbers in zip(product(*self.states), cells, strict=True)
-        ]
-        return [*self.scope, *columns], rows
+        return self._labelled().cells()
 
     def notes(self) -> list[str]:
         """What must be read with the numbers."""
@@ -286,7 +276,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         """What the columns beside the probabilities are."""
         lines = []
         if self.level is not None:
-            lines.append(f"low, high: {100 * self.level:g}% interval")
+            lines.append(interval_legend(self.level))
         if self.basis.lacks_intervals:
             lines.append("No intervals: learn with intervals=True (--intervals).")
         if self.bounds is not None:
@@ -295,38 +285,34 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return lines
 
     def _labelled(self) -> Labelled:
+        ends = interval_columns(self.interval)
+        if self.bounds is not None:
+            ends |= {"lowest": self.bounds.low, "highest": self.bounds.high}
         basis = self.basis
-        return Labelled(basis.title, basis.scope, basis.states, np.asarray(self))
+        return Labelled(
+            basis.title,
+            basis.scope,
+            basis.states,
+            np.asarray(self),
+            columns=columns_beside(self.scope, ends),
+            legend=(*self.notes(), *self.legend()),
+        )
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        if self._basis is None:
-            return repr(np.asarray(self))
-        if not self._columns():
-            return "\n".join([self._labelled().text(), *self.notes(), *self.legend()])
-        header, rows = self.rows()
-        table = text_table(header, rows, left=len(self.scope))
-        return "\n".join([self.basis.title, table, *self.notes(), *self.legend()])
+        return repr(np.asarray(self)) if self._basis is None else self._labelled().text()
 
     def _repr_html_(self) -> str:
-        if self._basis is None:
-            return f"<pre>{escape(str(self))}</pre>"
-        notes = "".join(f"<p>{escape(note)}</p>" for note in [*self.notes(), *self.legend()])
-        if not self._columns():
-            return self._labelled().html() + notes
-        return rows_as_html(*self.rows(), self.basis.title) + notes
+        return f"<pre>{escape(str(self))}</pre>" if self._basis is None else self._labelled().html()
 
     def to_frame(self, library: Library = "pandas", *, tidy: bool = True) -> Any:
         """The probabilities as a dataframe: a row for each cell, or a column for each state.
 
         The tidy frame also has the ends of intervals (low, high) and bounds (lowest, highest).
         """
-        labelled = self._labelled()
-        if not tidy:
-            return labelled.frame(library, tidy=False)
-        return frame_of({**labelled.tidy(), **self._columns()}, library)
+        return self._labelled().frame(library, tidy=tidy)
 
 
 def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:

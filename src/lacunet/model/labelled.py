@@ -8,7 +8,7 @@ a *tidy* frame has a row for each cell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import product, repeat
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,7 +46,8 @@ class Labelled:
     """A table under a title, with the names of its axes and of the states along each.
 
     ``supported`` says of each row whether data support it; None where all of them count alike.
-    Rows without data are marked.
+    Rows without data are marked. Of ``columns``, numbers beside each cell such as the ends of its
+    interval, there is a column each, and a row for each cell; ``legend`` says what they are.
     """
 
     title: str
@@ -54,30 +55,55 @@ class Labelled:
     states: States
     table: NDArray[np.float64]
     supported: NDArray[np.bool_] | None = None
+    columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    legend: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
-            return f"{self.title}\n{probability(float(self.table))}"
+            return "\n".join([self.title, probability(float(self.table)), *self.legend])
+        if self.columns:
+            header, cells = self.cells(MOST_ROWS * self.table.shape[-1])
+            lines = [self.title, text_table(header, cells, left=len(self.scope))]
+            return "\n".join([*lines, *self._more, *self.legend])
         rows = [
             [*names, *map(probability, cells), NO_DATA if bare else ""]
             for names, cells, bare in self._rows()
         ]
         lines = [self.title, text_table([*self._header, ""], rows, left=len(self.scope) - 1)]
-        return "\n".join([*lines, f"... {self._more}"] if self._more else lines)
+        return "\n".join([*lines, *self._more, *self.legend])
+
+    def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+        """Header and rows: a row for each cell, or the first; those without data are marked."""
+        numbers = [self.table, *self.columns.values()]
+        flat = zip(*(np.ravel(own)[:most].tolist() for own in numbers), strict=True)
+        rows = [
+            [*states, *map(probability, own)]
+            for states, own in zip(product(*self.states), flat, strict=False)
+        ]
+        header = [*self.scope, "probability", *self.columns]
+        if self.supported is None or self.supported.all():
+            return header, rows
+        marks = np.where(self.supported, "", NO_DATA).ravel()
+        marked = zip(rows, np.repeat(marks, self.table.shape[-1]).tolist(), strict=False)
+        return [*header, ""], [[*row, mark] for row, mark in marked]
 
     def html(self) -> str:
         """The table for notebooks; likelier cells are darker, rows without data hatched."""
+        more = self._more if self.scope else ()
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (*more, *self.legend))
         if not self.scope:
-            return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>"
+            return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>{notes}"
+        if self.columns:
+            header, cells = self.cells(MOST_ROWS * self.table.shape[-1])
+            return rows_as_html(header, cells, self.title) + notes
         rows = [
             "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
             + "".join(map(_hatched if bare else _shaded, cells))
             + (f"<td>{NO_DATA}</td>" if bare else "")
             for names, cells, bare in self._rows()
         ]
-        more = f"<p>{self._more}</p>" if self._more else ""
-        return _html_table(self._header, rows, self.title) + more
+        return _html_table(self._header, rows, self.title) + notes
 
     @property
     def _header(self) -> list[str]:
@@ -90,9 +116,9 @@ class Labelled:
         return zip(product(*self.states[:-1]), cells, bare, strict=False)
 
     @property
-    def _more(self) -> str:
+    def _more(self) -> list[str]:
         left = int(self.table.size // max(1, self.table.shape[-1])) - MOST_ROWS
-        return f"and {counted(left, 'row')} more; to_frame() has all." if left > 0 else ""
+        return [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
 
     def frame(self, library: Library = "pandas", *, tidy: bool) -> Any:
         """The table as a dataframe of pandas, Polars or PyArrow."""
@@ -106,7 +132,9 @@ class Labelled:
         joint = f"P({', '.join(self.scope)})"
         value = joint if "probability" in self.scope else "probability"
         columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}
-        return {**columns, value: self.table.ravel(), **self._support(self.table.shape[-1])}
+        beside = {name: np.ravel(own) for name, own in self.columns.items()}
+        support = self._support(self.table.shape[-1])
+        return {**columns, value: self.table.ravel(), **beside, **support}
 
     def _support(self, copies: int = 1) -> dict[str, NDArray[np.bool_]]:
         """A column that says which rows have data, if some have none."""
@@ -143,6 +171,27 @@ class Labelled:
             self.table.reshape(-1, self.table.shape[-1]), index=index, columns=columns
         )
         return frame.assign(**self._support())
+
+
+def columns_beside(
+    scope: Sequence[str], ends: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[np.float64]]:
+    """Columns beside the cells of a table, of which none has the name of a variable."""
+    return {f"{name} (probability)" if name in scope else name: own for name, own in ends.items()}
+
+
+def interval_columns(interval: NDArray[np.float64] | None) -> dict[str, NDArray[np.float64]]:
+    """The ends of the interval of each cell, if there are any."""
+    return {} if interval is None else {"low": interval[..., 0], "high": interval[..., 1]}
+
+
+def interval_legend(level: float) -> str:
+    """What the ends of intervals are.
+
+    >>> interval_legend(0.95)
+    'low, high: 95% interval'
+    """
+    return f"low, high: {100 * level:g}% interval"
 
 
 def _shaded(value: float) -> str:

@@ -10,7 +10,7 @@ What a network refuses to be.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -22,7 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 from lacunet.errors import LacunetError, warn
 from lacunet.hints import Hinted
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
-from lacunet.model.labelled import Labelled, Library, rows_as_html
+from lacunet.model.labelled import (
+    Labelled,
+    Library,
+    columns_beside,
+    interval_columns,
+    interval_legend,
+    rows_as_html,
+)
 from lacunet.wording import (
     apart_from,
     assigned,
@@ -64,7 +71,8 @@ class Cpt:
 
     ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
     names the states along each axis. ``supported`` says of each row, an axis for each parent,
-    whether data support it; None where that is not known.
+    whether data support it; None where that is not known. The CPT of a result with intervals has
+    them too: ``interval`` has the axes of the table, then low and high.
 
     Examples
     --------
@@ -81,6 +89,8 @@ class Cpt:
     table: FloatArray
     states: tuple[tuple[str, ...], ...] = ()
     supported: Mask | None = None
+    level: float | None = None
+    spread: Callable[[float], FloatArray] | None = None  # computes the intervals of a level
 
     def __post_init__(self) -> None:
         if not self.states:
@@ -92,6 +102,11 @@ class Cpt:
         """The distribution as it is written: ``P(child | parents)``."""
         return f"P({self.child}{' | ' if self.parents else ''}{', '.join(self.parents)})"
 
+    @property
+    def interval(self) -> FloatArray | None:
+        """The interval of every entry: the axes of the table, then low and high; None without."""
+        return None if self.spread is None or self.level is None else self.spread(self.level)
+
     def to_frame(self, library: Library = "pandas", *, tidy: bool = False) -> Any:
         """The table as a dataframe.
 
@@ -100,9 +115,10 @@ class Cpt:
         library
             ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
         tidy
-            Whether there is a row for each cell (columns: parents, child, ``probability``), or
-            a row for each configuration of the parents and a column for each state. Where some
-            row of the CPT has no data, a column ``supported`` says which have.
+            Whether there is a row for each cell (columns: parents, child, ``probability``, and the
+            ends of its interval where there are any), or a row for each configuration of the
+            parents and a column for each state. Where some row of the CPT has no data, a column
+            ``supported`` says which have.
 
         Examples
         --------
@@ -114,7 +130,15 @@ class Cpt:
 
     @property
     def _labelled(self) -> Labelled:
-        return Labelled(self.title, self.family, self.states, self.table, self.supported)
+        return Labelled(
+            self.title,
+            self.family,
+            self.states,
+            self.table,
+            self.supported,
+            columns_beside(self.family, interval_columns(self.interval)),
+            () if self.level is None else (interval_legend(self.level),),
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The table, for NumPy: ``np.asarray(cpt)``."""
