@@ -12,6 +12,7 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.estimate import result as result_module
+from lacunet.estimate.registry import METHODS, options_of
 from lacunet.hints import KEYWORDS, with_hints
 from lacunet.structure import learn as structure_module
 
@@ -40,6 +41,9 @@ def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(name: str) -> 
         ("predict", "target", "targets"),
         ("learn_structure", "blacklist", "forbidden"),
         ("diagnose", "weights", "weight"),
+        ("effect", "evidence", "given"),
+        ("effect", "treatment", "do"),
+        ("impute", "m", "draws"),
     ],
 )
 def test_the_keyword_of_another_library_is_answered_with_ours(
@@ -52,13 +56,37 @@ def test_the_keyword_of_another_library_is_answered_with_ours(
 
 def test_every_keyword_on_offer_is_one_of_a_function() -> None:
     taken = {one for name in FUNCTIONS for one in inspect.signature(getattr(lc, name)).parameters}
+    taken |= {own for name in METHODS for own in options_of(name)}
     assert {ours for names in KEYWORDS.values() for ours in names} <= taken
 
 
-@pytest.mark.parametrize(("keyword", "ours"), [("seed", "rng"), ("timeout", "time_limit")])
+@pytest.mark.parametrize(
+    ("keyword", "ours"),
+    [("seed", "rng"), ("timeout", "time_limit"), ("sampling_weights", "weight")],
+)
 def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ours: str) -> None:
     with pytest.raises(lc.LacunetError, match=f"did you mean '{ours}'"):
         lc.learn(RAIN, ROWS, **{keyword: 1})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "way"),
+    [
+        ("states", "Network.from_data(data, edges, states=...)"),
+        ("bins", "Network.from_data(data, edges, bins=...)"),
+        ("max_iter", "'max_iterations' is an option of one-step, em, em-bp"),
+    ],
+)
+def test_learn_says_where_a_keyword_belongs(keyword: str, way: str) -> None:
+    with pytest.raises(lc.LacunetError, match=re.escape(way)):
+        lc.learn(RAIN, ROWS, **{keyword: 1})
+
+
+def test_data_alone_are_answered_with_what_finds_edges() -> None:
+    for call in (lambda: lc.learn(ROWS), lambda: lc.learn(data=ROWS)):  # type: ignore[call-arg]
+        with pytest.raises(TypeError) as refused:
+            call()
+        assert "learn_structure(data)" in refused.value.__notes__[0]
 
 
 def test_options_of_the_method_are_not_an_argument() -> None:

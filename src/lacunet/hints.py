@@ -18,12 +18,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # What other libraries call an argument, and our names, of which a function has one at most.
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("seed", "random_state", "random_seed", "generator"), ("rng",)),
-    **dict.fromkeys(("weights", "sample_weight"), ("weight",)),
+    **dict.fromkeys(("weights", "sample_weight", "sampling_weights"), ("weight",)),
     **dict.fromkeys(("frequencies", "count"), ("counts",)),
     **dict.fromkeys(("stratum", "stratify"), ("strata",)),
     **dict.fromkeys(("clusters", "psu"), ("cluster",)),
     **dict.fromkeys(("intervals", "confidence", "ci", "level"), ("interval", "intervals")),
     **dict.fromkeys(("given", "condition", "observed"), ("evidence", "given")),
+    "evidence": ("given",),
     **dict.fromkeys(("variable", "variables", "query", "outcome"), ("target", "targets")),
     **dict.fromkeys(("treatment", "intervention", "cause"), ("do",)),
     **dict.fromkeys(("n", "size", "n_samples", "num_samples"), ("rows", "draws")),
@@ -36,6 +37,9 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("max_memory", "memory_limit"), ("memory",)),
     **dict.fromkeys(("na_values", "missing_values"), ("missing",)),
     **dict.fromkeys(("verbose", "show_progress"), ("progress",)),
+    **dict.fromkeys(("max_iter", "iterations", "n_iter", "maxit"), ("max_iterations",)),
+    **dict.fromkeys(("tol", "epsilon"), ("tolerance",)),
+    **dict.fromkeys(("n_init", "n_starts", "starts"), ("restarts",)),
     **dict.fromkeys(("pseudo_counts", "equivalent_sample_size", "ess", "alpha"), ("prior",)),
 }
 

@@ -64,11 +64,18 @@ SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
 def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The call in which edges stand in place of the network, where they were given by name."""
+    """The call with edges in place of the network, where they were given by name or not at all."""
     if "edges" not in named:
-        return ""
+        is_alone = len(args) + len({"network", "data"} & named.keys()) == 1
+        return _ONLY_DATA if is_alone else ""
     data = repr(args[0]) if args and isinstance(args[0], str) else "data"
     return f"edges are the first argument: learn(edges, {data})."
+
+
+_ONLY_DATA = (
+    "it takes a network, or edges, and data: learn('Age -> Ill', data); learn_structure(data) "
+    "finds the edges too."
+)
 
 
 @with_hints_by(_edges_first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, fields
 from typing import Any
 
@@ -12,7 +12,7 @@ from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
-from lacunet.hints import meant
+from lacunet.hints import KEYWORDS, meant
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean, question
 
@@ -81,6 +81,35 @@ def default_prior(method: Method) -> AskedPrior:
     return ONE_PER_CELL if isinstance(method, Deletion) else LEARN
 
 
+# What belongs to the network that is learned, where it is made of edges and data.
+OF_NETWORK = ("states", "bins")
+
+
+def _way_to(option: str, known: Collection[str]) -> str:
+    """Where an option belongs that a method does not take."""
+    if others := _methods_with(option):
+        return f"{option} is an option of {', '.join(others)}."
+    if option in OF_NETWORK:
+        return (
+            "it belongs to the network: learn(lacunet.Network.from_data(data, edges, "
+            f"{option}=...), data)."
+        )
+    if option in Data.__dataclass_fields__:
+        return f"it belongs to the data: lacunet.Data(data, {option}=...)."
+    if option == "intervals":
+        return (
+            "explain always says what intervals will cost; learn(..., intervals=True) makes them."
+        )
+    for ours in KEYWORDS.get(option, ()):
+        if ours not in known and (others := _methods_with(ours)):
+            return f"{ours!r} is an option of {', '.join(others)}."
+    return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN))
+
+
+def _methods_with(option: str) -> list[str]:
+    return [name for name in METHODS if option in options_of(name)]
+
+
 def method_named(name: str, **options: Any) -> Method:
     """The method of a name, with its options.
 
@@ -96,17 +125,7 @@ def method_named(name: str, **options: Any) -> Method:
     for option in given:
         if option not in known and not (option == "seed" and "start" in known):
             takes = ", ".join(known) or "no options"
-            others = [other for other in METHODS if option in options_of(other)]
-            hint = meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN))
-            if others:
-                hint = f"{option} is an option of {', '.join(others)}."
-            elif option in Data.__dataclass_fields__:
-                hint = f"it belongs to the data: lacunet.Data(data, {option}=...)."
-            elif option == "intervals":
-                hint = (
-                    "explain always says what intervals will cost; learn(..., intervals=True) "
-                    "makes them."
-                )
+            hint = _way_to(option, known)
             raise MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(
