@@ -418,3 +418,9 @@ def test_propensities_are_said_to_come_from_the_data() -> None:
     network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     verdict = MissingnessGraph.parse("Y -> R[X]; R[Y]", network).recover(["X"])
     assert "by the inverse propensities of R[X], which the data tell" in verdict.why
+
+
+def test_a_verdict_is_true_where_the_query_is_recoverable() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    assert MissingnessGraph.parse("X -> R[Y]", network).recover("Y")
+    assert not MissingnessGraph.parse("Y -> R[Y]", network).recover("Y")

@@ -118,7 +118,8 @@ class Verdict:
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
     are empty unless it is recoverable. ``witness`` holds two models that look the same and
     differ in the query, where such a pair is the reason. ``is_computable`` is false where
-    the estimand is too large to compute. ``find_terms`` gives more estimands of the same query;
+    the estimand is too large to compute. A verdict is true where ``is_recoverable`` is.
+    ``find_terms`` gives more estimands of the same query;
     on data the one with the largest weighted sample size is taken.
     """
 
@@ -173,6 +174,9 @@ class Verdict:
     @property
     def _way_out(self) -> str:
         return WAY_OUT if self.term is None and self.generic else ""
+
+    def __bool__(self) -> bool:
+        return self.is_recoverable
 
     @property
     def is_recoverable(self) -> bool:
