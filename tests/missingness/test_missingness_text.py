@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lacunet.estimate.learn import learn
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import Network, NetworkError
@@ -241,3 +242,12 @@ def test_a_node_of_networkx_that_is_nothing_is_named() -> None:
     graph.add_edge(3, Mechanism("Job"))
     with pytest.raises(MissingnessGraphError, match="the node 3 is neither"):
         MissingnessGraph.from_networkx(graph, SURVEY)
+
+
+def test_a_graph_takes_a_result_and_a_single_cause() -> None:
+    result = learn(SURVEY, {name: [*SURVEY.states(name)] * 2 for name in SURVEY.variables})
+    one, two, *_ = SURVEY.variables
+    graph = MissingnessGraph(result, {two: one})
+    assert graph == MissingnessGraph(SURVEY, {two: [one]}).with_edges_of(result.network)
+    assert MissingnessGraph(SURVEY, {two: Mechanism(one)}).causes[two] == (Mechanism(one),)
+    assert MissingnessGraph.from_networkx(graph.to_networkx(), result) == graph

@@ -67,13 +67,14 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
     Parameters
     ----------
     network
-        Gives the variables and the edges among them.
+        Gives the variables and the edges among them. Also a result, a file's path or the name of a
+        bundled network.
     causes
-        The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``. The keys are
-        the variables with missing values; mechanisms named as parents are added to them. For a
-        text use `parse`. If the network has a rule by which a question was not asked of all, such
-        as ``not_asked={"SmokesNow": "Smoked=no"}``, causes are added by that rule: Smoked and
-        R[Smoked] are causes of R[SmokesNow].
+        The parents of each mechanism: ``{"Income": ["Age", Mechanism("Job")]}``, or its one parent:
+        ``{"Income": "Age"}``. The keys are the variables with missing values; mechanisms named as
+        parents are added to them. For a text use `parse`. If the network has a rule by which a
+        question was not asked of all, such as ``not_asked={"SmokesNow": "Smoked=no"}``, causes are
+        added by that rule: Smoked and R[Smoked] are causes of R[SmokesNow].
     hidden
         The pairs of nodes that share a hidden common cause.
     latent
@@ -248,7 +249,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         return graph
 
     @classmethod
-    def from_networkx(cls, graph: nx.DiGraph[object], network: Network) -> Self:
+    def from_networkx(cls, graph: nx.DiGraph[object], network: AnyNetwork) -> Self:
         """Take a graph from networkx; nodes as `to_networkx` makes them, or texts ``"R[X]"``.
 
         Edges among variables must be the network's.
@@ -258,6 +259,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
                 "a missingness graph is directed, and the graph given is not.",
                 "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
             )
+        network = as_network(network)
         hidden_nodes = [
             node
             for node in graph.nodes

@@ -30,6 +30,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from lacunet.data.read import read_table
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
@@ -60,8 +61,8 @@ class Drawing:
 
     def __init__(
         self,
-        network: Network,
-        causes: Mapping[str, Iterable[Node]] | None = None,
+        network: AnyNetwork,
+        causes: Mapping[str, Node | Iterable[Node]] | None = None,
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
         selection: Iterable[Node] | None = None,
@@ -74,9 +75,13 @@ class Drawing:
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
                 f"lacunet.MissingnessGraph.parse({text!r}, network) reads a text.",
             )
+        network = as_network(network)
         pairs = _checked_hidden(network, hidden)
         never_more = tuple(sorted({*monotone}))
-        above: dict[str, list[Node]] = {name: [*nodes] for name, nodes in causes.items()}
+        above: dict[str, list[Node]] = {
+            name: [own] if isinstance(own, str | Mechanism) else [*own]
+            for name, own in causes.items()
+        }
         for later, earlier in never_more:
             above.setdefault(later, []).append(Mechanism(earlier))
         own = _checked_causes(network, above, pairs)
