@@ -29,6 +29,19 @@ def test_a_result_tells_what_it_is() -> None:
     assert repr(result.network) == "<Network: 3 variables, 3 edges, with CPTs>"
 
 
+def test_the_report_on_a_family_prints_in_a_few_lines() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar", 2)
+    first, estimand, rows, unsupported, warning = str(result.families["Wet"]).splitlines()
+    assert first == "Wet given Rain, Sprinkler"
+    assert estimand.strip() == result.families["Wet"].estimand
+    assert rows == "  2 rows shown, 2 used; effective 2"
+    assert unsupported == "  3 configurations of the parents unsupported"
+    assert warning == f"  ! {result.families['Wet'].warnings[0]}"
+    planned = lc.explain(RAIN, ROWS, "direct-mcar").families["Wet"]
+    assert str(planned) == f"{first}\n{estimand}"
+    assert repr(planned) == "<FamilyPlan: Wet given Rain, Sprinkler>"
+
+
 def test_a_method_may_be_a_value_with_its_options() -> None:
     named = lc.learn(RAIN, ROWS, "factored-mcar", aggregation="mean")
     given = lc.learn(RAIN, ROWS, FactoredMCAR(aggregation="mean"))

@@ -97,12 +97,10 @@ class Explanation:
             lines += [*_stage_lines(plan), f"prior: {self.prior}"]
         lines.append("")
         for family in self.families.values():
-            given = f" given {', '.join(family.parents)}" if family.parents else ""
-            lines.append(f"{family.variable}{given}")
             own = [stage.families.get(family.variable) for stage in plan.stages]
-            notes = [one.note for one in own if one is not None]
+            notes = [one.note for one in own if one is not None and one.note]
             words = dict.fromkeys((family.estimand, family.verdict, *notes))
-            lines += [f"  {text}" for text in words if text]
+            lines += [family.family, *(f"  {text}" for text in words if text)]
             if self.rows:
                 lines.append(f"  {self._share(self.shown[family.variable])} show the whole family")
         if self.rows and self.complete_rows is not None:

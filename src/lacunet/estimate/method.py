@@ -35,6 +35,7 @@ from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.units import Units
+from lacunet.wording import counted
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
@@ -60,9 +61,30 @@ class Formula(Protocol):
 
 
 class ByFormula:
-    """What has a formula can be read: in plain text, in LaTeX and in MathML."""
+    """What has a formula can be read: in plain text, in LaTeX and in MathML.
 
+    Printed, it is the family with what is said of it in `lines`.
+    """
+
+    variable: str
+    parents: Scope
     formula: Formula
+
+    def __str__(self) -> str:
+        return "\n".join([self.family, *(f"  {line}" for line in self.lines())])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.family}>"
+
+    @property
+    def family(self) -> str:
+        """The variable and what it is given, in words."""
+        given = f" given {', '.join(self.parents)}" if self.parents else ""
+        return f"{self.variable}{given}"
+
+    def lines(self) -> list[str]:
+        """What is printed of it."""
+        return [self.estimand]
 
     @property
     def estimand(self) -> str:
@@ -80,7 +102,7 @@ class ByFormula:
         return self.formula.written(MATHML)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FamilyPlan(ByFormula):
     """How one CPT will be estimated.
 
@@ -94,6 +116,10 @@ class FamilyPlan(ByFormula):
     cells: int
     verdict: str = ""
     note: str = ""
+
+    def lines(self) -> list[str]:
+        """What is estimated, and what the user should know of it."""
+        return [text for text in (self.estimand, self.verdict, self.note) if text]
 
 
 COUNTS = "counts"
@@ -250,7 +276,7 @@ MOSTLY_PRIOR = "CPT rows that rest on fewer rows than the prior's"
 GRAVEST_FIRST = (NOT_IDENTIFIED, FELL_BACK, NO_DATA, OUTWEIGHED, MOSTLY_PRIOR)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FamilyReport(ByFormula):
     r"""What the CPT of one variable rests on; the same for every method.
 
@@ -281,6 +307,27 @@ class FamilyReport(ByFormula):
     fallback: str = ""
     unseen: int = 0
     warnings: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """What was estimated, from which rows, and the warnings."""
+        rows = f"{counted(self.rows_shown, 'row')} shown, {self.rows_used:,} used"
+        if self.effective_size is not None:
+            rows += f"; effective {self.effective}"
+        found = [self.estimand, rows]
+        if self.fallback_mass:
+            weight = f"{self.fallback_mass:.1%} of the rows' weight"
+            found.append(f"{weight} fell back: {self.fallback} was used")
+        if self.unsupported:
+            found.append(f"{counted(self.unsupported, 'configuration')} of the parents unsupported")
+        return [text for text in (*found, *(f"! {own}" for own in self.warnings)) if text]
+
+    @property
+    def effective(self) -> str:
+        """The effective size of the weakest CPT row, and how many rows show its parents' states."""
+        size, rows = self.effective_size, self.weakest_rows
+        if size is None:
+            return "-"
+        return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
 
     @property
     def effective_size(self) -> float | None:

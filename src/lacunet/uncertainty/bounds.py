@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,28 +26,40 @@ from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.identified.intervals import covering
+from lacunet.model.labelled import probability
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
+from lacunet.wording import text_table
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WorstCase:
     """The lowest and highest value of every cell of P(target | given), axes given... then target.
 
-    It unpacks into ``low`` and ``high``. Their standard errors are ``low_error`` and
-    ``high_error``; `interval` allows for both.
+    It unpacks into ``low`` and ``high``, and prints with its ``states``. Their standard errors are
+    ``low_error`` and ``high_error``; `interval` allows for both.
     """
 
+    title: str
+    scope: Scope
+    states: tuple[tuple[str, ...], ...]
     low: FloatArray
     high: FloatArray
     low_error: FloatArray
     high_error: FloatArray
+
+    def __repr__(self) -> str:
+        ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
+        cells = zip(product(*self.states), ends, strict=True)
+        rows = [[*states, *map(probability, own)] for states, own in cells]
+        table = text_table([*self.scope, "low", "high"], rows, left=len(self.scope))
+        return f"{self.title}, whatever the missing values are\n{table}"
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.low, self.high))
@@ -98,9 +111,11 @@ def worst_case(
 
     >>> from lacunet.model.network import Network
     >>> rows = {"Ill": ["no"] * 3 + ["yes"] + [None] * 4}
-    >>> low, high = worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
-    >>> low.tolist(), high.tolist()
-    ([0.375, 0.125], [0.875, 0.625])
+    >>> worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
+    P(Ill), whatever the missing values are
+    Ill     low    high
+    no   0.3750  0.8750
+    yes  0.1250  0.6250
     """
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
@@ -233,6 +248,9 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     choices = possible.sum(axis=others, keepdims=True)
     is_decided = (choices == 1) | (~possible & (choices > 0))
     return WorstCase(
+        f"P({', '.join(target)}{' | ' if given else ''}{', '.join(given)})",
+        scope,
+        tuple(map(network.states, scope)),
         np.where(is_decided, possible, low),
         np.where(is_decided, possible, high),
         np.where(is_decided, 0.0, low_error),

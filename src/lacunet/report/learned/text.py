@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.estimate.method import Ended, FamilyReport
+from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
@@ -115,7 +115,7 @@ def _families(result: Result) -> str:
             name,
             ", ".join(report.parents) or "-",
             f"{report.rows_shown:,}",
-            _effective(report),
+            report.effective,
             f"{report.fallback_mass:.1%}" if report.fallback_mass else "-",
             f"{report.unsupported:,}" if report.unsupported else "-",
         ]
@@ -127,14 +127,6 @@ def _families(result: Result) -> str:
 
 def _prior(result: Result) -> str:
     return "learned" if isinstance(result.prior, LearnedPrior) else f"{result.prior:g}"
-
-
-def _effective(report: FamilyReport) -> str:
-    """The effective size of the weakest CPT row, and how many rows show its parents' states."""
-    size, rows = report.effective_size, report.weakest_rows
-    if size is None:
-        return "-"
-    return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
 
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
