@@ -261,6 +261,8 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     assert found.mcar[0].cause == "Age"
     words = "\n".join(str(warning.message) for warning in told)
     assert all(part in words for part in ("'Id'", "'Empty'", "cut into 5 intervals"))
+    assert "ignored" not in words  # there is no network that does not have them
+    assert any("'Empty' holds no value" in own for own in found.conclusions)
     pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)
     with pytest.warns(LacunetWarning):
         assert str(diagnose(data=str(tmp_path / "clinic.csv"), weight="wt")) == str(found)
@@ -268,6 +270,7 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     printed = capsys.readouterr()
     assert printed.out == f"{found}\n"
     assert "left out: column 'Id'" in printed.err
+    assert "ignored" not in printed.err
     assert main(["diagnose", str(tmp_path / "clinic.csv"), "--bins", "Age=2", "--json"]) == 0
     assert "Age" in json.loads(capsys.readouterr().out)["patterns"]["rate_of"]
 

@@ -37,11 +37,15 @@ from lacunet.wording import close_to, counted, did_you_mean
 
 @dataclass(frozen=True)
 class FoundNetwork:
-    """A network without CPTs, how its states were found, and what may surprise."""
+    """A network without CPTs, how its states were found, and what may surprise.
+
+    ``left_out`` are the remarks on columns that cannot be variables.
+    """
 
     network: Network
     summary: str
     remarks: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def find_network(
@@ -109,7 +113,7 @@ def network_of_columns(
     given, cut = dict(states or {}), dict(bins or {})
     rules = {name: when_and_state(name, own) for name, own in said.not_asked.items()}
     seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], said)
-    notes: list[str] = []
+    left_out: list[str] = []
     for name, own in seen.items():
         try:
             states_of(name, own, [rules[name][1]] if name in rules else [])
@@ -120,16 +124,17 @@ def network_of_columns(
                 cut[name] = INTERVALS
             else:
                 columns.remove(name)
-                notes.append(f"left out: {error.message}")
+                left_out.append(f"left out: {error.message}")
     if not columns:
-        raise StatesError("\n".join([f"{source.label} has no column to look at.", *notes]))
+        raise StatesError("\n".join([f"{source.label} has no column to look at.", *left_out]))
     when = {name: text for name, (text, _) in rules.items()}
     edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
     found = find_network(said, edges, given, bins=cut)
+    notes = [*left_out]
     if made := [name for name in cut if name not in (bins or {})]:
         cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(made)}."
         notes.append(cut_note)
-    return replace(found, remarks=(*notes, *found.remarks))
+    return replace(found, remarks=(*notes, *found.remarks), left_out=tuple(left_out))
 
 
 def _is_measured(seen: Seen, error: StatesError) -> bool:

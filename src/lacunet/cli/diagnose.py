@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.data.read import ReadReport
-    from lacunet.data.reading import with_data_codes
+    from lacunet.data.reading import IGNORED, with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
     from lacunet.memory import memory_budget
     from lacunet.missingness.learn import learn_missingness
@@ -80,10 +80,20 @@ def run(options: Namespace) -> int:
         look, read_report = rows.look(), ReadReport()
         table = rows_within(rows, network, budget, ReadReport())
         summary = missing_in(rows, (), read_report)
-    note(*dict.fromkeys((*rows.notes(read_report), *table.notes)))
+    notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+    left_out = getattr(options, "left_out", ())
+    note(*(own for own in notes if not (left_out and own.startswith(IGNORED))))
     random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
-    found = diagnosed(coded, look, summary, table, random, try_graph=options.try_graph)
+    found = diagnosed(
+        coded,
+        look,
+        summary,
+        table,
+        random,
+        try_graph=options.try_graph,
+        left_out=left_out,
+    )
 
     def write_mechanisms() -> None:
         if options.missingness_out:

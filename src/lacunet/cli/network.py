@@ -66,7 +66,7 @@ def note_written(network: Network, path: str) -> None:
 def found_network(options: Namespace) -> Network:
     """The network of the edges, states and bins asked for, with notes on stderr.
 
-    Without edges it is that of all columns.
+    Without edges it is that of all columns, and the options say what was ``left_out``.
     """
     from lacunet.building.network import find_network, network_of_columns
 
@@ -77,6 +77,7 @@ def found_network(options: Namespace) -> Network:
     else:
         found = find_network(data, edges_asked(options.edges), states, bins=bins)
     note(found.summary, *found.remarks)
+    options.left_out = found.left_out
     return found.network
 
 

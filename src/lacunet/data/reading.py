@@ -30,6 +30,9 @@ MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
+IGNORED = "ignored the columns"  # how the note on columns begins that no variable needs
+
+
 @dataclass(frozen=True)
 class Reading:
     """A plan to read rows over the network's variables.
@@ -123,7 +126,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
     wanted = set(reading.wanted)
     if ignored := [name for name in reading.source.columns if name not in wanted]:
-        yield f"ignored the columns {listed(ignored)}, which the network does not have."
+        yield f"{IGNORED} {listed(ignored)}, which the network does not have."
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 
 from lacunet.building.network import network_of_columns
 from lacunet.building.proposals import proposals
-from lacunet.data.errors import clipped
+from lacunet.data.errors import DataWarning, clipped
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import with_data_codes
+from lacunet.data.reading import IGNORED, with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     MissingTest,
@@ -165,16 +166,19 @@ def diagnose(
     if data is None:
         network, data = None, _only_data(network)
     data = data_given(data, **said)
-    network = (
-        _network_of_columns(data) if network is None else network_beside(network, data, "diagnose")
-    )
-    budget = memory_budget(memory)
-    with observations(data, network, budget, progress=progress) as rows:
-        look = rows.look()
-        table = rows_within(rows, network, budget, ReadReport())
-        summary = missing_in(rows, (), ReadReport())
+    left_out: tuple[str, ...] = ()
+    with warnings.catch_warnings():
+        if network is None:  # what is not looked at is told here, not as ignored
+            network, left_out = _network_of_columns(data)
+            warnings.filterwarnings("ignore", IGNORED, DataWarning)
+        network = network_beside(network, data, "diagnose")
+        budget = memory_budget(memory)
+        with observations(data, network, budget, progress=progress) as rows:
+            look = rows.look()
+            table = rows_within(rows, network, budget, ReadReport())
+            summary = missing_in(rows, (), ReadReport())
     coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
-    return diagnosed(coded, look, summary, table, random, try_graph=try_graph)
+    return diagnosed(coded, look, summary, table, random, try_graph=try_graph, left_out=left_out)
 
 
 def _only_data(given: object) -> object:
@@ -189,12 +193,15 @@ def _only_data(given: object) -> object:
     return given
 
 
-def _network_of_columns(data: Data) -> Network:
-    """A network of all columns, without edges; warns of those that it does not have as they are."""
+def _network_of_columns(data: Data) -> tuple[Network, tuple[str, ...]]:
+    """A network of all columns, without edges, and the remarks on those that it does not have.
+
+    Warns of what it does not have as it is.
+    """
     found = network_of_columns(data)
     for remark in found.remarks:
         warn(remark)
-    return found.network
+    return found.network, found.left_out
 
 
 def diagnosed(
@@ -205,10 +212,12 @@ def diagnosed(
     random: np.random.Generator,
     *,
     try_graph: bool = False,
+    left_out: Iterable[str] = (),
 ) -> Diagnosis:
     """Say what is missing, and what rows that stand for all tell of why.
 
-    A cell that is one of several states is missing, and the conclusions say so.
+    A cell that is one of several states is missing, and the conclusions say so. ``left_out`` are
+    remarks on columns that are not looked at.
     """
     cells, table = table.cells_of_sets, table.without_sets()
     described = patterns(network, summary)
@@ -231,7 +240,7 @@ def diagnosed(
         )
     if cells:
         words = (*words, _sentence(note_on_sets(cells)))
-    words = (*words, *map(_sentence, proposals(network, table.columns)))
+    words = (*words, *map(_sentence, (*proposals(network, table.columns), *left_out)))
     return Diagnosis(described, completely, always, never, grounds, words, trial)
 
 

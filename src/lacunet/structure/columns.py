@@ -25,7 +25,7 @@ from lacunet.building.states import (
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import source_from
+from lacunet.data.reading import IGNORED, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
@@ -37,7 +37,6 @@ from lacunet.statistics.observations import observations, rows_within
 from lacunet.wording import counted, in_shell, listed
 
 MOST_NAMED = 10
-IGNORED = "ignored the columns"
 
 
 @dataclass(frozen=True)
