@@ -261,6 +261,7 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     assert found.mcar[0].cause == "Age"
     words = "\n".join(str(warning.message) for warning in told)
     assert all(part in words for part in ("'Id'", "'Empty'", "cut into 5 intervals"))
+    assert "famil" not in str(found)  # without edges
     assert "ignored" not in words  # there is no network that does not have them
     assert any("'Empty' holds no value" in own for own in found.conclusions)
     pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)

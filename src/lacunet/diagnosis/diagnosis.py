@@ -60,7 +60,8 @@ class MethodSupport:
     variables; ``fallback_of`` the share of the rows in groups none of which shows the family.
     ``informed_groups`` and ``informed_fallback_of`` are the same for informed deletion with
     learned separators, of the family with most groups. ``expectation`` is what an EM step will
-    cost, None if nothing is missing; ``auto`` what `auto` would do.
+    cost, None if nothing is missing; ``auto`` what `auto` would do. Without edges, the family of
+    each variable is the variable alone.
     """
 
     complete_rows: int
@@ -72,6 +73,7 @@ class MethodSupport:
     informed_fallback_of: Mapping[str, float]
     expectation: Forecast | None
     auto: str
+    has_edges: bool = True
 
 
 @dataclass(frozen=True, repr=False)
@@ -286,6 +288,7 @@ def _grounds(
         informed_of,
         told.expectation,
         told.plan.intention,
+        bool(network.edges),
     )
 
 
@@ -362,7 +365,8 @@ def as_text(diagnosis: Diagnosis) -> str:
     ]
     if partially:
         number = counted(described.number, "pattern")
-        lines += [f"{number} of missing values, {shape}", "", _variables(described, partially)]
+        shown = _variables(described, partially, "family shown" if grounds.has_edges else "shown")
+        lines += [f"{number} of missing values, {shape}", "", shown]
         lines += ["", "commonest patterns:", _commonest(described)]
         lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
         found = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
@@ -381,7 +385,7 @@ def _list(title: str, items: Any) -> list[str]:
     return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
 
 
-def _variables(described: Patterns, partially: Sequence[str]) -> str:
+def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str:
     ordered = sorted(partially, key=lambda name: -described.rate_of[name])
     rows = [
         [
@@ -394,7 +398,7 @@ def _variables(described: Patterns, partially: Sequence[str]) -> str:
         for name in ordered[: 2 * SHOWN]
     ]
     more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    return text_table(["variable", "missing", "family shown", "influx", "outflux"], rows) + more
+    return text_table(["variable", "missing", shown, "influx", "outflux"], rows) + more
 
 
 def _commonest(described: Patterns) -> str:
@@ -441,17 +445,25 @@ def _methods(described: Patterns, grounds: MethodSupport) -> str:
     cost = "" if step is None else f"; a step takes about {step.seconds * 1000:,.2g} ms"
     if step is not None and step.loopy_problems:
         cost += f", {step.loopy_problems:,} of {step.problems:,} problems only approximately"
+    least = f"at least {counted(grounds.fewest_family_rows, 'row')} per"
+    groups = f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows"
+    by_family = [
+        f"  direct-mcar: {least} family ({grounds.least_shown}); factored-mcar also rows that show "
+        "a part of a family",
+        f"{groups}; {_fell_back(grounds.fallback_of)}",
+        "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
+        f"most {counted(grounds.informed_groups, 'group')} per family; "
+        f"{_fell_back(grounds.informed_fallback_of)}",
+    ]
+    by_variable = [
+        f"  direct-mcar, factored-mcar: {least} variable ({grounds.least_shown})",
+        f"{groups}; {_fell_back(grounds.fallback_of, 'variable', 'variables')}",
+    ]
     return "\n".join(
         [
             f"  listwise: {rows} without a missing value "
             f"({grounds.complete_rows / max(described.rows, 1):.1%})",
-            f"  direct-mcar: at least {counted(grounds.fewest_family_rows, 'row')} per family "
-            f"({grounds.least_shown}); factored-mcar also rows that show a part of a family",
-            f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows; "
-            f"{_fell_back(grounds.fallback_of)}",
-            "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
-            f"most {counted(grounds.informed_groups, 'group')} per family; "
-            f"{_fell_back(grounds.informed_fallback_of)}",
+            *(by_family if grounds.has_edges else by_variable),
             f"  one-step, em: all {every}{cost}",
             "  mgraph, em with missingness=... (--missingness): a graph of what decides on being "
             "missing",
@@ -460,12 +472,14 @@ def _methods(described: Patterns, grounds: MethodSupport) -> str:
     )
 
 
-def _fell_back(fallback_of: Mapping[str, float]) -> str:
+def _fell_back(
+    fallback_of: Mapping[str, float], one: str = "family", several: str = "families"
+) -> str:
     lost = {name: share for name, share in fallback_of.items() if share > 0}
     if not lost:
-        return "every family shown in every group"
+        return f"every {one} shown in every group"
     worst = max(lost, key=lambda name: lost[name])
     return (
-        f"{counted(len(lost), 'family', 'families')} with groups that never show it, at worst "
+        f"{counted(len(lost), one, several)} with groups that never show it, at worst "
         f"{lost[worst]:.1%} of the rows ({worst})"
     )
