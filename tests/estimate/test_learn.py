@@ -42,6 +42,17 @@ def test_the_report_on_a_family_prints_in_a_few_lines() -> None:
     assert repr(planned) == "<FamilyPlan: Wet given Rain, Sprinkler>"
 
 
+def test_that_missing_values_may_depend_on_an_ignored_column_is_noted() -> None:
+    rows = {**ROWS, "Season": ["dry", "wet", "wet", "dry"]}
+    with pytest.warns(DataWarning, match="Sprinkler, Wet may be missing because of"):
+        result = lc.learn(RAIN, rows)
+    assert "lacunet.diagnose(data)" in result.notes[-1]
+    complete = {name: ["no", "yes"] for name in ("Rain", "Wet")} | {"Sprinkler": ["off", "on"]}
+    with pytest.warns(DataWarning, match="ignored"):
+        result = lc.learn(RAIN, {**complete, "Season": ["dry", "wet"]})
+    assert len(result.notes) == 1
+
+
 def test_a_method_may_be_a_value_with_its_options() -> None:
     named = lc.learn(RAIN, ROWS, "factored-mcar", aggregation="mean")
     given = lc.learn(RAIN, ROWS, FactoredMCAR(aggregation="mean"))

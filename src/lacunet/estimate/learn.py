@@ -15,7 +15,7 @@ import numpy as np
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
-from lacunet.data.reading import with_data_codes
+from lacunet.data.reading import IGNORED, with_data_codes
 from lacunet.deadline import Deadline
 from lacunet.errors import warn
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
@@ -47,12 +47,13 @@ from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.observations import Observations, method_counted_for, observations
-from lacunet.wording import listed
+from lacunet.wording import first_of, listed
 
 if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
+MOST_NAMED = 3  # variables in a note
 LEAST_WORTH = 0.1  # of the number of rows: weighted rows that are worth less get a note
 BIASED = (
     "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that; em has none"
@@ -202,22 +203,38 @@ def learn(
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
-        return _with_notes_on_unseen(carry_out(plan, rows, setting, intervals), data.latent)
+        return _with_notes_on_missing(carry_out(plan, rows, setting, intervals), data.latent)
 
 
-def _with_notes_on_unseen(result: Result, latent: Sequence[str]) -> Result:
-    """The result with a note, which is a warning too, on columns that hold no value."""
+def _with_notes_on_missing(result: Result, latent: Sequence[str]) -> Result:
+    """The result with notes, which are warnings too, on what the rows miss."""
+    notes = [*_on_unseen(result, latent), *_on_ignored(result, latent)]
+    for note in notes:
+        warn(note, DataWarning)
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _on_unseen(result: Result, latent: Sequence[str]) -> Iterator[str]:
+    """Columns that hold no value."""
     empty = [v for v, missing in result.missing.items() if missing == result.rows]
-    unseen = [name for name in empty if name not in latent]
-    if not unseen:
-        return result
-    states = "its states" if len(unseen) == 1 else "their states"
-    note = (
-        f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is learned "
-        "of them rests on the prior, or on where EM starts."
-    )
-    warn(note, DataWarning)
-    return replace(result, notes=(*result.notes, note))
+    if unseen := [name for name in empty if name not in latent]:
+        states = "its states" if len(unseen) == 1 else "their states"
+        yield (
+            f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is "
+            "learned of them rests on the prior, or on where EM starts."
+        )
+
+
+def _on_ignored(result: Result, latent: Sequence[str]) -> Iterator[str]:
+    """What columns may say of missing values that the network does not have."""
+    is_ignored = any(note.startswith(IGNORED) for note in result.notes)
+    partly = [v for v, missing in result.missing.items() if missing and v not in latent]
+    if is_ignored and partly:
+        yield (
+            f"values of {first_of(partly, MOST_NAMED)} may be missing because of what the ignored "
+            "columns hold, and the CPTs are biased then: lacunet.diagnose(data) (lacunet diagnose "
+            "DATA) tests all columns, and those that it names belong in the network."
+        )
 
 
 def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool = False) -> Result:
