@@ -154,7 +154,10 @@ def test_a_file_of_edges_that_is_not_there_is_named(survey: Path, capsys: Captur
         ("query", "survey.csv", "--edges", "Smoker -> xray", "P(xray | Smoker=no)"),
         ("query", "--edges", "Smoker -> xray", "--json", "survey.csv", "xray | Smoker=no"),
         ("effect", "survey.csv", "--edges", "Smoker -> xray", "xray | do(Smoker)"),
+        ("query", "--edges", "Smoker -> xray", "survey.csv", "xray"),
+        ("query", "s.json", "survey.csv", "xray"),
         ("learn", "--edges", "Smoker -> xray", "--json", "survey.csv"),
+        ("structure", "survey.csv", "--bins", "bmi=2", "--strengths"),
     ],
 )
 def test_files_and_queries_may_follow_options(

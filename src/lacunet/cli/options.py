@@ -164,13 +164,26 @@ def _is_data_name(name: str) -> bool:
 
 
 def _without_queries(options: Namespace) -> list[str]:
-    """The files that were typed; ``P(X | Y=y)`` or ``X | Y=y`` among them is a query."""
+    """The files that were typed; ``P(X | Y=y)`` or ``X | Y=y`` among them is a query.
+
+    So is a bare name behind the network, unless it is a file or could be one.
+    """
     takes_queries = isinstance(getattr(options, "query", None), list)
-    asked = [text for text in options.files if _looks_asked(text) and not os.path.exists(text)]
+    behind = options.files[options.edges is None :] if options.then == "data" else []
+    asked = [
+        text
+        for text in options.files
+        if not os.path.exists(text) and (_looks_asked(text) or (text in behind and _is_bare(text)))
+    ]
     if not (takes_queries and asked):
         return list(options.files)
     options.query = [*asked, *options.query]
     return [text for text in options.files if text not in asked]
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a text has nothing that names of files and addresses have."""
+    return text != "-" and not {*text} & {*"./\\*?[]:"}
 
 
 def _looks_asked(text: str) -> bool:

@@ -33,6 +33,7 @@ EXAMPLE = """example:
   lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
   lacunet query learned.json --query 'Ill | Stay="1 day, 0:00:00"'
   lacunet query learned.bif "P(Disease | Test=positive)"
+  lacunet query learned.bif Disease
 
 Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
 `lacunet learn`; --intervals then says how sure each answer is. What `lacunet learn

@@ -63,7 +63,7 @@ def add_arguments(command: ArgumentParser) -> None:
     score = "score to maximise: BIC without a charge for what cannot occur, BIC, or BDeu"
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
-    add(group, "--strengths N", strengths, type=int)
+    add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
     add_seed(group)
     add_prior(group)
