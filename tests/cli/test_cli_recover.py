@@ -94,8 +94,8 @@ def test_explain_states_the_verdicts(files: dict[str, str], capsys: Captured) ->
 def test_explain_forecasts_an_expectation(files: dict[str, str], capsys: Captured) -> None:
     assert main(["explain", files["net.bif"], files["rows.csv"], "--method", "em"]) == 0
     out = capsys.readouterr().out
-    assert "states per iteration" in out
-    assert "time per iteration" in out
+    assert "cells per EM step" in out
+    assert "time per EM step" in out
 
 
 def test_a_graph_file_that_is_not_there_is_told_in_words(

@@ -52,9 +52,9 @@ class Forecast:
             f"components of missing variables   {self.components:,} "
             f"(the largest joins {counted(self.largest_component, 'variable')})",
             f"problems (boundary values)        {self.problems:,}",
-            f"states per iteration              {self.states:,.0f}",
+            f"cells per EM step                 {self.reads:,.0f}",
             f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
-            f"time per iteration                about {_time(self.seconds)}",
+            f"time per EM step                  about {_time(self.seconds)}",
         ]
         if self.loopy_problems:
             lines.append(f"left to loopy propagation         {self.loopy_problems:,} problems")
