@@ -119,6 +119,7 @@ def test_a_graph_in_place_of_the_network_is_used_or_refused() -> None:
     }
     result = lc.learn(graph, rows)
     assert result.method == "mgraph"
+    assert result.why.startswith("mgraph: ")
     assert result.network == lc.learn(CHAIN, rows, missingness=graph).network
     assert lc.explain(graph, rows).plan.graph == graph
     with pytest.raises(MissingnessGraphError, match="two missingness graphs"):

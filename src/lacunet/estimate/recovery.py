@@ -81,6 +81,9 @@ def recovery_stage(
     )
 
 
+RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
+
+
 def _verdict(family: FamilyPlan) -> Verdict:
     assert isinstance(family.formula, ByVerdict)
     return family.formula.verdict
@@ -121,7 +124,7 @@ def _recovered(
         )
     setting.progress("families", len(families), len(families))
     own = merged(learned.prior, prior, families)
-    return replace(learned, tables=tables, families=reports, left=left, prior=own)
+    return replace(learned, tables=tables, families=reports, left=left, prior=own, why=RECOVERED)
 
 
 def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:
