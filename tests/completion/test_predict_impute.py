@@ -538,6 +538,15 @@ def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> Non
     assert whole["often"].tolist() == [0, 1, 2, 0]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rows_of_a_frame_are_predicted_and_completed(kind: str) -> None:
+    frame = KINDS[kind]
+    empty = {name: [] for name in ROWS} if kind == "dict" else frame[:0]
+    assert as_lists(lc.predict(RAIN, empty, "Rain")) == {"Rain=no": [], "Rain=yes": []}
+    completed = [lc.impute(RAIN, empty), *lc.impute(RAIN, empty, draws=2, proper=False)]
+    assert [*map(as_lists, completed)] == [{name: [] for name in ROWS}] * 3
+
+
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("Rain,Wet,Sprinkler\n")
     for complete in (lc.impute, partial(lc.predict, targets="Rain")):

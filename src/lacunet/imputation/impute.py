@@ -25,7 +25,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import filled, held_data, replaced
+from lacunet.data.whole import few_rows, filled, held_data, replaced
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -124,6 +124,8 @@ def impute(
     learned = as_learned(network)
     network = network_beside(learned, given, "impute")
     given = held_data(given)
+    if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
+        return given.source if draws is None else [given.source] * draws
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:
