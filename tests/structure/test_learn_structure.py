@@ -757,3 +757,9 @@ def test_states_may_be_those_of_a_result_but_a_graph_is_refused() -> None:
     graph = lc.MissingnessGraph.parse("R[A]", network)
     with pytest.raises(LacunetError, match="missingness graph"):
         lc.learn_structure(rows, graph, strengths=0)
+
+
+def test_one_row_is_warned_of() -> None:
+    with pytest.warns(DataWarning, match="1 row"):
+        found = lc.learn_structure({"A": ["x"], "B": ["y"]}, {"A": ["x", "z"], "B": ["y", "w"]})
+    assert not found.network.edges

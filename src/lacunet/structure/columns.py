@@ -146,6 +146,8 @@ def read_columns(
 
 def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
     """What of the data the search does not see."""
+    if table.row_count == 1:
+        yield "there is 1 row, which says nothing of how columns go together: no edge can be found."
     if cells := table.cells_of_sets:
         yield note_on_sets(cells)
     if rows is not None and table.row_count < rows:
