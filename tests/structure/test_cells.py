@@ -97,7 +97,7 @@ def with_impossible_states() -> lc.Network:
     works = [[[[0.68, 0.32], [0.02, 0.98]], [[0.03, 0.97], [0.5, 0.5]]]]
     works += [[[[0.97, 0.03], [0.05, 0.95]], [[0.48, 0.52], [0.5, 0.5]]]]
     return lc.Network(
-        dict.fromkeys(["Ill", "Bleeds", "Rests", "Works"], ["no", "yes"]),
+        dict.fromkeys(["Ill", "Bleeds", "Rests", "Works"], ("no", "yes")),
         {"Bleeds": ["Ill"], "Rests": ["Ill"], "Works": ["Rests", "Bleeds", "Ill"]},
         {
             "Ill": np.array([0.6, 0.4]),
