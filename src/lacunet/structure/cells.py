@@ -53,29 +53,41 @@ def cost_of_family(
     impossible
         The cells of the two that do not occur.
     """
-    both, alone = impossible
-    if not both:
+    if not any(impossible):
         return (states - 1) * configurations * each
+    both, alone = impossible
     whole = cost_of_cells(states * configurations, both, each)
     return whole - cost_of_cells(configurations, alone, each)
 
 
-def impossible_cells(table: FloatArray, shares: Sequence[FloatArray]) -> tuple[int, int]:
+def impossible_cells(table: FloatArray, expected: FloatArray) -> tuple[int, int]:
     """The cells of a family that do not occur though they should, and those of its parents.
 
     Parameters
     ----------
     table
         Counts of the parents' configurations and the child.
-    shares
-        How frequent the states of each parent are, the slowest first.
+    expected
+        The share of the rows that would have each configuration, were the parents independent.
     """
-    if table.all():
+    empty = table == 0
+    if not empty.any():
         return 0, 0
+    of_child = table.sum(axis=0)
+    both = empty & (np.multiply.outer(expected, of_child) >= EXPECTED_ROWS)
+    alone = empty.all(axis=1) & (expected * of_child.sum() >= EXPECTED_ROWS)
+    return int(np.count_nonzero(both)), int(np.count_nonzero(alone))
+
+
+def expected_shares(shares: Sequence[FloatArray]) -> FloatArray:
+    """The share of the rows that would have each configuration of independent variables.
+
+    Parameters
+    ----------
+    shares
+        How frequent the states of each are, the slowest first.
+    """
     expected = np.ones(1)
     for share in shares:
         expected = np.multiply.outer(expected, share).ravel()
-    of_parents, of_child = table.sum(axis=1), table.sum(axis=0)
-    alone = (of_parents == 0) & (expected * of_child.sum() >= EXPECTED_ROWS)
-    both = (table == 0) & (np.multiply.outer(expected, of_child) >= EXPECTED_ROWS)
-    return int(np.count_nonzero(both)), int(np.count_nonzero(alone))
+    return expected

@@ -26,7 +26,7 @@ what the search over orders asks for thousands of times is one look-up.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import inf, lgamma, log, prod
@@ -72,18 +72,18 @@ class Score:
             return 0.0
         return self.each * (states - 1) * configurations
 
-    def of(self, table: FloatArray, likelihood: float, shares: Sequence[FloatArray]) -> float:
+    def of(self, table: FloatArray, likelihood: float, expected: FloatArray) -> float:
         """The score of a family whose counts are ``table`` (parents' configurations, child).
 
         Parameters
         ----------
-        shares
-            How frequent the states of each parent are, the slowest first.
+        expected
+            The share of the rows that would have each configuration, were they independent.
         """
         configurations, states = table.shape
         if self.equivalent_size is not None:
             return _bdeu(table, self.equivalent_size)
-        impossible = impossible_cells(table, shares) if self.is_sparse else (0, 0)
+        impossible = impossible_cells(table, expected) if self.is_sparse else (0, 0)
         return likelihood - cost_of_family(states, configurations, impossible, self.each)
 
     def gains(
@@ -193,7 +193,7 @@ def parent_sets(
         tables = family.tables([members for _, members in counted])
         for (mask, members), (table, fit) in zip(counted, tables, strict=True):
             bound[mask] = fit
-            reached = score.of(table, fit, family.shares_of(members))
+            reached = score.of(table, fit, family.expected(mask))
             if mask & must == must:
                 scores[mask] = reached
                 if reached > within[mask] - NEAR:
@@ -216,8 +216,8 @@ def parent_sets_among(
     counted = _in_order_of_members(near)
     scores = np.full(1 << len(candidates), -inf)
     tables = family.tables([members for _, members in counted])
-    for (mask, members), (table, fit) in zip(counted, tables, strict=True):
-        scores[mask] = score.of(table, fit, family.shares_of(members))
+    for (mask, _), (table, fit) in zip(counted, tables, strict=True):
+        scores[mask] = score.of(table, fit, family.expected(mask))
     best, chosen = _best_subsets(scores)
     return ParentSets(tuple(candidates), best, chosen, tuple(near), len(near))
 
@@ -258,6 +258,7 @@ class _Family:
     states: int
     radix: list[int]
     weights: FloatArray | float  # a number where all weigh the same
+    expected_of: dict[int, FloatArray] = field(default_factory=lambda: {0: np.ones(1)})
 
     @classmethod
     def of(cls, child: int, candidates: Sequence[int], rows: CodedRows, total: float) -> _Family:
@@ -283,9 +284,13 @@ class _Family:
         counts = [self.counted(*one) for one in zip(self.others, self.radix, strict=True)]
         return [own / own.sum() for own in counts]
 
-    def shares_of(self, members: Sequence[int]) -> list[FloatArray]:
-        """Those of some candidates, in the order of their configurations."""
-        return [self.shares[bit] for bit in reversed(members)]
+    def expected(self, mask: int) -> FloatArray:
+        """The share of the rows that would have each configuration, were they independent."""
+        if mask not in self.expected_of:
+            slowest = mask.bit_length() - 1
+            rest = self.expected(mask ^ 1 << slowest)
+            self.expected_of[mask] = np.multiply.outer(self.shares[slowest], rest).ravel()
+        return self.expected_of[mask]
 
     @cached_property
     def excluding(self) -> int:
@@ -294,7 +299,7 @@ class _Family:
         for bit, (column, size) in enumerate(zip(self.others, self.radix, strict=True)):
             table = self.counted(column * self.states + self.own, size * self.states)
             table = table.reshape(size, self.states)
-            found |= (impossible_cells(table, [self.shares[bit]])[0] > 0) << bit
+            found |= (impossible_cells(table, self.shares[bit])[0] > 0) << bit
         return found
 
     def counted(self, keys: Integers, cells: int) -> FloatArray:

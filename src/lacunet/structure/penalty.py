@@ -35,7 +35,7 @@ from math import exp, log, prod
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.cells import cost_of_family, impossible_cells
+from lacunet.structure.cells import cost_of_family, expected_shares, impossible_cells
 from lacunet.structure.region import MissingPatterns
 from lacunet.structure.rows import CodedRows
 
@@ -88,7 +88,7 @@ class Penalty:
             table.sum(axis=tuple(other for other in axes if other != own)) / total
             for own in axes[:-1]
         ]
-        return impossible_cells(table.reshape(-1, table.shape[-1]), shares)
+        return impossible_cells(table.reshape(-1, table.shape[-1]), expected_shares(shares))
 
     def _shown(self, family: Iterable[int]) -> float:
         """The weight of the rows that show a family."""
