@@ -27,7 +27,7 @@ from lacunet.simulation.sampling import sample
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import Judge
 from lacunet.structure.knowledge import constraints_of
-from lacunet.structure.strengths import ADJACENT, DIRECTED, Strength, _strength
+from lacunet.structure.strengths import DIRECTED, FOUND, Strength, _strength
 
 ASIA = lc.example("asia")
 
@@ -63,7 +63,7 @@ def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
     assert found.ended == "converged"
     assert found.network.has_cpts
     lasting = found.strengths["lung", "either"]
-    assert lasting.adjacent == ADJACENT[1]  # in all replicates
+    assert lasting.adjacent == FOUND[1]  # in all replicates
     assert found.missingness is not None
     assert found.missingness.category() == "MCAR"
 
@@ -392,7 +392,7 @@ def test_an_interruption_keeps_the_strengths_of_the_replicates_so_far() -> None:
             raise KeyboardInterrupt
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting)
-    assert found.strengths["smoke", "bronc"].adjacent == ADJACENT[1]
+    assert found.strengths["smoke", "bronc"].adjacent == FOUND[1]
     assert len({one.adjacent for one in found.strengths.values()}) <= 2  # in one of two, or both
 
 
@@ -464,9 +464,9 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
         "C": rng.integers(0, 2, 1_000),
     }
     found = lc.learn_structure(rows, strengths=40)
-    assert found.strengths["A", "B"].adjacent == ADJACENT[1]
+    assert found.strengths["A", "B"].adjacent == FOUND[1]
     # either direction fits as well; a replicate that takes C by chance may tell one
-    shares = [found.strengths[arc].directed / ADJACENT[1] for arc in (("A", "B"), ("B", "A"))]
+    shares = [found.strengths[arc].directed / FOUND[1] for arc in (("A", "B"), ("B", "A"))]
     assert max(shares) <= DIRECTED[0.05] + 1e-9
     others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
     assert max(others, default=0) <= 0.3
@@ -520,7 +520,7 @@ def test_strengths_are_of_the_network_that_was_found() -> None:
     found = lc.learn_structure(table, ASIA.states_of, strengths=6)
     arcs = [(x, y) for y in ASIA.variables for x in found.network.parents(y)]
     assert all(found.strengths[arc].adjacent > 0 for arc in arcs)
-    assert found.strengths["lung", "either"].adjacent == ADJACENT[1]
+    assert found.strengths["lung", "either"].adjacent == FOUND[1]
     weak = [one.adjacent for arc, one in found.strengths.items() if arc not in arcs]
     assert np.mean([found.strengths[arc].adjacent for arc in arcs]) > np.mean(weak)
 
@@ -707,14 +707,16 @@ def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[
     other = min(other, both - one)
     limits = constraints_of(("A", "B"), (), (), None, 2)
     adjacent, directed = {(0, 1): float(both)}, {(0, 1): float(one), (1, 0): float(other)}
-    there = _strength((0, 1), limits, adjacent, directed, 20)
-    back = _strength((1, 0), limits, adjacent, directed, 20)
+    empty, found = (frozenset[int](),) * 2, (frozenset[int](), frozenset({0}))
+    there = _strength((0, 1), found, limits, adjacent, directed, 20)
+    back = _strength((1, 0), found, limits, adjacent, directed, 20)
     assert there.adjacent == back.adjacent
     assert there.directed + back.directed == pytest.approx(there.adjacent)
     assert (there.directed >= back.directed) == (one >= other or both == 0)
     if both < 20:
-        more = _strength((0, 1), limits, {(0, 1): both + 1.0}, directed, 20)
+        more = _strength((0, 1), found, limits, {(0, 1): both + 1.0}, directed, 20)
         assert more.adjacent > there.adjacent
+    assert _strength((0, 1), empty, limits, adjacent, directed, 20).adjacent < there.adjacent
 
 
 def test_a_given_graph_stays_whole_over_the_learned_arcs() -> None:

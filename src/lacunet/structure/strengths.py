@@ -5,14 +5,16 @@ bootstrap) and repeats the search from the order found. The score counts all row
 them, which is the weighted sample size of such weights, arcs are found in far fewer replicates than
 they are true.
 
-Shares of replicates are not probabilities yet. Of the pairs that all replicates have, 95 in 100
-are adjacent in the truth, but 75 of those that all but one in twenty have, and a third of those
-that four to six in ten have. Most replicates leave most edges undirected. If those that direct an
-edge one way are more than those that direct it the other way, the first direction is true in 61 of
-100 if there is one more in twenty, in 71 if there are four more, and in 90 if all are. So
-probabilities are read off lines through the points of ``ADJACENT`` and ``DIRECTED``. These were
-fitted to tables of published networks; what is said of tables that had no part in the fit is in
-`docs/decisions/0017-structure-search.md`.
+Shares of replicates are not probabilities yet. Of the pairs that all replicates have and the
+structure found has too, 95 in 100 are adjacent in the truth, but 73 of those that all but one in
+twenty have, and 4 in 10 of those that half of them have. Pairs that the structure found does not
+have are true in no more than 4 in 10, however many replicates have them: the search judges by the
+rows as they are, replicates by rows that were completed. Most replicates leave most edges
+undirected. If those that direct an edge one way are more than those that direct it the other way,
+the first direction is true in 61 of 100 if there is one more in twenty, in 66 if there are four
+more, and in 91 if all are. So probabilities are read off lines through the points of ``FOUND``,
+``NOT_FOUND`` and ``DIRECTED``. These were fitted to tables of published networks; what is said of
+tables that had no part in the fit is in `docs/decisions/0017-structure-search.md`.
 """
 
 from __future__ import annotations
@@ -33,28 +35,9 @@ from lacunet.structure.search import Constraints, Dag, Screen
 
 KICKS = 5
 CANDIDATES = 8
-ADJACENT = {
-    0: 0,
-    0.05: 0.1,
-    0.1: 0.13,
-    0.2: 0.21,
-    0.35: 0.26,
-    0.6: 0.38,
-    0.85: 0.61,
-    0.95: 0.75,
-    1: 0.95,
-}
-DIRECTED = {
-    0: 0.5,
-    0.05: 0.61,
-    0.1: 0.66,
-    0.2: 0.71,
-    0.65: 0.71,
-    0.75: 0.77,
-    0.9: 0.78,
-    0.95: 0.82,
-    1: 0.905,
-}
+FOUND = {0: 0.33, 0.3: 0.34, 0.6: 0.43, 0.8: 0.61, 0.95: 0.735, 1: 0.95}
+NOT_FOUND = {0: 0, 0.05: 0.09, 0.1: 0.13, 0.3: 0.24, 0.6: 0.29, 0.9: 0.39, 1: 0.42}
+DIRECTED = {0: 0.5, 0.05: 0.61, 0.2: 0.66, 0.5: 0.69, 0.85: 0.75, 0.9: 0.84, 1: 0.91}
 
 
 @dataclass(frozen=True)
@@ -85,7 +68,7 @@ def strengths_of(
     completions
         Complete rows, several draws of what was missing; replicates take turns.
     dag
-        What was found: replicates start from it.
+        What was found: replicates start from it, and what they share with it is more probable.
     """
     adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
     directed: defaultdict[tuple[int, int], float] = defaultdict(float)
@@ -108,7 +91,7 @@ def strengths_of(
     for ordered in found:
         _tally(ordered.parents, adjacent, directed)
     return {
-        arc: _strength(arc, constraints, adjacent, directed, len(found))
+        arc: _strength(arc, dag, constraints, adjacent, directed, len(found))
         for pair in sorted(adjacent)
         for arc in (pair, pair[::-1])
     }
@@ -116,6 +99,7 @@ def strengths_of(
 
 def _strength(
     arc: tuple[int, int],
+    dag: Dag,
     constraints: Constraints,
     adjacent: Mapping[tuple[int, int], float],
     directed: Mapping[tuple[int, int], float],
@@ -126,7 +110,8 @@ def _strength(
     one, other = directed[x, y] / replicates, directed[y, x] / replicates
     is_required = x in constraints.required[y] or y in constraints.required[x]
     share = adjacent[min(arc), max(arc)] / replicates
-    is_adjacent = 1.0 if is_required else _read_off(ADJACENT, share)
+    points = FOUND if x in dag[y] or y in dag[x] else NOT_FOUND
+    is_adjacent = 1.0 if is_required else _read_off(points, share)
     is_directed = _read_off(DIRECTED, abs(one - other))
     if one < other:
         is_directed = 1 - is_directed
