@@ -12,9 +12,9 @@ a marginal of these.
 
 A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
 and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
-bound is below the score of one of its subsets is left out, and so are its supersets. Where a
-state of a candidate excludes one of the variable, half of the cost is counted for that: the rest
-may be saved by impossible cells. Sets of three and more are counted if they extend a set that
+bound is below the score of one of its subsets is left out, and so are its supersets. What a
+set may save by impossible cells is not known before it is counted: where a state of a candidate
+excludes one of the variable, only the likelihood is bounded. Sets of three and more are counted if they extend a set that
 scores more than its own subsets.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
@@ -44,7 +44,6 @@ MOST_CELLS = 2**20  # a family with more cells is not considered
 BATCH = 2**19  # keys that are counted at once
 ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
-LEAST_SHARE = 0.5  # of its cost that a set may have where states exclude each other
 NEAR = 30.0  # nats below the best subset that another completion may make up for
 
 
@@ -247,7 +246,7 @@ def _can_win(
     cells = family.cells(members)
     penalty = score.penalty(family.states, cells // family.states)
     if score.is_sparse and mask & family.excluding:
-        penalty *= LEAST_SHARE
+        penalty = 0.0
     return cells <= MOST_CELLS and bound[mask] - penalty > within[mask]
 
 
