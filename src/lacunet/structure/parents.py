@@ -12,10 +12,10 @@ a marginal of these.
 
 A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
 and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
-bound is below the score of one of its subsets is left out, and so are its supersets. What a
-set may save by impossible cells is not known before it is counted: where a state of a candidate
-excludes one of the variable, only the likelihood is bounded. Sets of three and more are counted if they extend a set that
-scores more than its own subsets.
+bound is below the score of one of its subsets is left out, and so are its supersets. What a set
+may save by impossible cells is not known before it is counted: where a state of a candidate
+excludes one of the variable, only the likelihood is bounded. Sets of three and more are counted
+if they extend a set that scores more than its own subsets.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
 completion do not win in another, and are not counted there (``near``).
