@@ -232,7 +232,8 @@ _INSTEAD = {
     **dict.fromkeys(("structure", "hc", "learn_dag"), "lacunet.learn_structure(data)"),
     **dict.fromkeys(
         ("recover", "identify", "recoverable"),
-        "lacunet.MissingnessGraph.parse(text, network).recover(...)",
+        "graph = lacunet.MissingnessGraph.parse(text, network), then graph.recover('P(X | Y)') for "
+        "one query, graph.recover_families() for all CPTs",
     ),
     **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
     **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),

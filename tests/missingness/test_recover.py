@@ -424,3 +424,12 @@ def test_a_verdict_is_true_where_the_query_is_recoverable() -> None:
     network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     assert MissingnessGraph.parse("X -> R[Y]", network).recover("Y")
     assert not MissingnessGraph.parse("Y -> R[Y]", network).recover("Y")
+
+
+def test_without_a_target_the_verdicts_are_those_of_all_cpts() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("X -> R[X]", network)
+    assert graph.recover() == graph.recover_families()
+    assert [own.status for own in graph.recover().values()] == ["not recoverable", "recoverable"]
+    with pytest.raises(MissingnessGraphError, match="no target"):
+        graph.recover(do=["X"])  # type: ignore[call-overload]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import Hinted, no_attribute, with_hints_by
@@ -296,6 +296,10 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         """The same mechanisms over other edges among the variables."""
         return type(self)(**self.parts | {"network": network})
 
+    @overload
+    def recover(self, *, effort: float = 1.0) -> dict[str, Verdict]: ...
+
+    @overload
     def recover(
         self,
         target: Iterable[str],
@@ -304,18 +308,37 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         *,
         population: Iterable[str] | Iterable[Iterable[str]] = (),
         effort: float = 1.0,
-    ) -> Verdict:
+    ) -> Verdict: ...
+
+    def recover(
+        self,
+        target: Iterable[str] | None = None,
+        given: Iterable[str] = (),
+        do: Iterable[str] = (),
+        *,
+        population: Iterable[str] | Iterable[Iterable[str]] = (),
+        effort: float = 1.0,
+    ) -> Verdict | dict[str, Verdict]:
         """Decide whether P(target | given, do(do)) can be recovered, and by which formula.
 
         The `Verdict` has ``status``, ``why``, and the formula as ``estimand``; its
         ``estimate(data)`` computes it. ``target`` may also be the text of all three,
-        ``"P(Ill | do(Drug), Age)"``. ``population`` names variables whose distribution among
+        ``"P(Ill | do(Drug), Age)"``. Without a target: the verdicts on all CPTs, as
+        `recover_families` gives them. ``population`` names variables whose distribution among
         everyone is known from elsewhere, and is given to ``estimate``. ``effort`` is how long to
         search, as a multiple of the usual time.
         """
         from lacunet.missingness.recover.answers import recover
 
-        return recover(self, target, given, do, population=population, effort=effort)
+        if target is not None:
+            return recover(self, target, given, do, population=population, effort=effort)
+        if any((given, do, population)):
+            raise MissingnessGraphError(
+                "recover() is given no target.",
+                "as in graph.recover('P(Ill | do(Drug), Age)'); graph.recover() alone is about "
+                "the CPT of every variable.",
+            )
+        return self.recover_families(effort)
 
     def recover_full_law(self) -> Verdict:
         """Decide whether variables and mechanisms together can be recovered: P(X, R).
