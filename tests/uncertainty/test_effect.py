@@ -96,6 +96,25 @@ AFTERWARDS = Network(
 )
 
 
+def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -> None:
+    network = AFTERWARDS.with_reversible([("Y", "Cough"), ("X", "Y")])
+    with pytest.warns(LacunetWarning) as warned:
+        found = lc.effect(network, "Y", do="Cough")
+    texts = [str(own.message) for own in warned]
+    assert any("draws Y -> Cough, but" in text for text in texts)
+    assert not any("not the other way" in text for text in texts)
+    assert found.basis[-1] == (
+        "The network draws Y -> Cough, but the data do not tell that direction: the zero is no "
+        "finding."
+    )
+    with pytest.warns(LacunetWarning):
+        further = lc.effect(network, "X", do="Cough")
+    assert "draws Y -> Cough, X -> Y, but the data do not tell these" in further.basis[-1]
+    with pytest.warns(LacunetWarning):
+        part = lc.effect(AFTERWARDS.with_reversible([("Y", "Cough")]), "X", do="Cough")
+    assert part.basis[-1].startswith("By the edges of the network Cough has no effect on X")
+
+
 def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
     rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.5, 0.3), rng=3).frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)

@@ -16,9 +16,10 @@ and the ratio has no logarithm, the ends of the two intervals give the interval,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
 from lacunet.model.network import FloatArray, Network
+from lacunet.model.nodes import quoted
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import assigned, finite, first_of, text_table
@@ -361,7 +363,8 @@ def effect(
     Warns
     -----
     LacunetWarning
-        The outcome comes before the treatment in the network, so that the effect is zero; what is
+        The outcome comes before the treatment in the network, so that the effect is zero (which is
+        no finding where the data do not tell the directions of the edges between); what is
         given is a consequence of the treatment or of the outcome, so that it is not the effect in
         a group that can be chosen beforehand; it rests on CPT rows without data; or the data do
         not tell the direction of an edge at the treatment, where the structure was learned from
@@ -421,7 +424,8 @@ def effect(
     else:
         numbers = _by_network(source, network, target, do, given, level)
         if is_zero := _is_zero(network, target, do, given):
-            numbers = numbers._replace(basis=(*numbers.basis, _ZERO.format(do=do, target=target)))
+            zero = _by_directions(network, target, do, given) or _ZERO.format(do=do, target=target)
+            numbers = numbers._replace(basis=(*numbers.basis, zero))
     return Effect(
         target,
         do,
@@ -452,6 +456,32 @@ def _is_zero(network: Network, target: str, do: str, given: Mapping[str, object]
     return bool(is_d_separator(drawn, {do}, {target}, {*given}))
 
 
+def _by_directions(network: Network, target: str, do: str, given: Iterable[str] = ()) -> str:
+    """That a zero rests on directions that the data do not tell; nothing where it does not.
+
+    Some network of the same class has a way from ``do`` to ``target`` just where one is drawn with
+    such edges going both ways.
+    """
+    from networkx import has_path, shortest_path
+
+    drawn = network.to_networkx()
+    drawn.add_edges_from([(child, parent) for parent, child in network.reversible])
+    drawn.remove_nodes_from([*given])
+    if not has_path(drawn, do, target):
+        return ""
+    against = [own[::-1] for own in pairwise(shortest_path(drawn, do, target))]
+    edges = [
+        f"{quoted(one)} -> {quoted(two)}" for one, two in against if (one, two) in network.edges
+    ]
+    if not edges:
+        return ""
+    which = "that direction" if len(edges) == 1 else "these directions"
+    return (
+        f"The network draws {first_of(edges, 3)}, but the data do not tell {which}: the zero is no "
+        "finding."
+    )
+
+
 def _warn_of_consequences(
     network: Network, target: str, do: str, given: Mapping[str, object]
 ) -> None:
@@ -475,6 +505,9 @@ def _warn_of_order(network: Network, target: str, do: str) -> None:
 
     drawn = network.to_networkx()
     if not has_path(drawn, do, target) and has_path(drawn, target, do):
+        if undirected := _by_directions(network, target, do):
+            warn(f"{undirected[0].lower()}{undirected[1:]}")
+            return
         warn(
             f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, and "
             f"not the other way. For the effect of {target} on {do} write "
