@@ -504,3 +504,31 @@ def test_a_recovered_zero_is_as_sure_as_its_own_rows() -> None:
     found = lc.effect(graph, "Died", do="Drug", data=rows)
     assert found.interval is not None
     np.testing.assert_allclose(found.interval[0, 1], (0, 0.33), atol=0.01)  # none of six
+
+
+@pytest.mark.parametrize(
+    ("options", "assumption"),
+    [
+        ({"method": "direct-mcar"}, "values are missing completely at random"),
+        ({"method": "em"}, "values are missing at random"),
+        ({}, "values are missing at random"),
+        ({"missingness": GRAPH}, "values are missing as the missingness graph says"),
+        (
+            {"missingness": GRAPH, "method": "em"},
+            "values are missing as the missingness graph says",
+        ),
+    ],
+)
+def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
+    options: dict[str, Any], assumption: str
+) -> None:
+    result = lc.learn(NETWORK, frame_of(300, 4), **options)
+    assert result.assumption == assumption
+    assert str(result).count(f"that {assumption}.") == 1
+    assert lc.effect(result, "Y", do="X").basis[0].endswith(f"causes, and that {assumption}.")
+
+
+def test_nothing_is_assumed_where_no_value_is_missing() -> None:
+    result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).frame())
+    assert result.assumption == ""
+    assert "assumes that" not in str(result)

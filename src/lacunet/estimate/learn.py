@@ -291,7 +291,7 @@ def counted(
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
-    return Result(
+    result = Result(
         plan.network.with_tables(learned.tables)
         .with_support(_support(plan, learned, statistics))
         .with_mechanisms(_mechanisms(plan, learned)),
@@ -309,9 +309,9 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
             *learned.notes,
         ),
         learned.ended,
-        _why(plan, learned),
-        learned.mechanisms,
+        mechanisms=learned.mechanisms,
     )
+    return replace(result, why=_why(plan, learned, result.assumption))
 
 
 def _on_weights(statistics: Statistics) -> Iterator[str]:
@@ -330,14 +330,16 @@ def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
         yield note_on_sets(statistics.cells_of_sets)
 
 
-def _why(plan: Plan, learned: Learned) -> str:
-    """The reason for the method and, where it was learned, for the prior."""
+def _why(plan: Plan, learned: Learned, assumption: str) -> str:
+    """The reason for the method and what it assumes; where it was learned, that for the prior."""
+    why = f"{learned.why.removesuffix('.')}." if learned.why else ""
+    if why and assumption:
+        why += f" It assumes that {assumption}."
     if plan.prior != LEARN:
-        return learned.why
+        return why
     prior = learned.prior
     was = "learned" if prior is None or prior.is_learned else "not learned"
-    why = f"{learned.why.removesuffix('.')}. " if learned.why else ""
-    return f"{why}The prior was {was}: {prior}."
+    return f"{why} The prior was {was}: {prior}.".lstrip()
 
 
 def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:

@@ -44,6 +44,17 @@ KIND_OF: Mapping[str, Any] = {
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
+MAR = "values are missing at random"
+MCAR = "values are missing completely at random"
+BY_GRAPH = "values are missing as the missingness graph says"
+ASSUMED = {
+    **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
+    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "auto"), MAR),
+    **dict.fromkeys(
+        ("informed-direct", "informed-factored"), f"{MAR} given the separating variables"
+    ),
+    "mgraph": BY_GRAPH,
+}
 
 # What is asked of a result elsewhere, and what to write.
 INSTEAD = {
@@ -168,6 +179,20 @@ class Result:
                 kind = warning.kind if isinstance(warning, Warned) else warning
                 places.setdefault(kind, []).append((name, warning))
         return tuple(_in_one_line(kind, places[kind]) for kind in sorted(places, key=_gravity))
+
+    @property
+    def assumption(self) -> str:
+        """What the method assumes of missing values, in a few words; "" if no value is missing.
+
+        A missingness graph whose mechanisms depend on observed variables alone says that values
+        are missing at random.
+        """
+        if not any(self.missing.values()):
+            return ""
+        causes = {name for cpt in self.mechanisms.values() for name in cpt.parents}
+        if any(self.missing.get(name) for name in causes):
+            return BY_GRAPH
+        return ASSUMED.get(self.method, "")
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -525,7 +525,14 @@ class _Numbers(NamedTuple):
     unsupported: tuple[float, ...] | None = None
 
 
-AS_CAUSES = "It takes the edges of the network as causes, and assumes no hidden common causes."
+def _as_causes(source: Any) -> str:
+    """What the numbers of a network assume; those of a result also what its CPTs rest on."""
+    assumption = getattr(source, "assumption", "")
+    missing = f", and that {assumption}" if assumption else ""
+    return (
+        "It takes the edges of the network as causes, and assumes no hidden common causes"
+        f"{missing}."
+    )
 
 
 def _by_network(
@@ -547,7 +554,7 @@ def _by_network(
     if not has_intervals:
         is_learned = hasattr(source, "require_intervals")
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
-        return _Numbers(probabilities, None, None, (AS_CAUSES, *more), shares)
+        return _Numbers(probabilities, None, None, (_as_causes(source), *more), shares)
     uncertainty = source.require_intervals()
     asked = [
         AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)
@@ -556,7 +563,7 @@ def _by_network(
     variances = uncertainty.variances(together).reshape(together.shape)
     sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
-    basis = AS_CAUSES, f"{level:.0%} intervals by {uncertainty.recipe}."
+    basis = _as_causes(source), f"{level:.0%} intervals by {uncertainty.recipe}."
     return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis, shares)
 
 

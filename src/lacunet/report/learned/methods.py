@@ -7,7 +7,7 @@ from math import isfinite
 
 from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior
-from lacunet.estimate.result import Result
+from lacunet.estimate.result import BY_GRAPH, Result
 from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network
 from lacunet.wording import counted, first_of, own_version
@@ -25,17 +25,15 @@ GRAPHS_PAPER = (
     "K. Mohan and J. Pearl, Graphical Models for Processing Missing Data, Journal of the American "
     "Statistical Association 116, 2021."
 )
-MAR = "assuming that values are missing at random"
-MCAR = "assuming that values are missing completely at random"
 CLOSED = {
-    "listwise": f"from the complete rows alone, {MCAR}",
-    "direct-mcar": f"by direct deletion (the rows that show a variable with its parents), {MCAR}",
-    "factored-mcar": f"by factored deletion, {MCAR}",
-    "direct-mar": f"by direct deletion within groups of the fully observed variables, {MAR}",
-    "factored-mar": f"by factored deletion within groups of the fully observed variables, {MAR}",
-    "informed-direct": f"by informed direct deletion, {MAR} given the separating variables",
-    "informed-factored": f"by informed factored deletion, {MAR} given the separating variables",
-    "one-step": f"by factored deletion and one step of EM, {MAR}",
+    "listwise": "from the complete rows alone",
+    "direct-mcar": "by direct deletion (the rows that show a variable with its parents)",
+    "factored-mcar": "by factored deletion",
+    "direct-mar": "by direct deletion within groups of the fully observed variables",
+    "factored-mar": "by factored deletion within groups of the fully observed variables",
+    "informed-direct": "by informed direct deletion",
+    "informed-factored": "by informed factored deletion",
+    "one-step": "by factored deletion and one step of EM",
 }
 CLOSED["auto"] = CLOSED["factored-mar"]  # where not even one step of EM was made
 RECIPES = {
@@ -136,26 +134,28 @@ def _method(result: Result) -> str:
     if not any(result.missing.values()):
         return "The CPTs are the relative frequencies in the data."
     if result.ended is not None:
-        causes = {name for cpt in result.mechanisms.values() for name in cpt.parents}
-        return _em(result.ended, any(result.missing.get(name) for name in causes))
+        return _em(result.ended, result.assumption)
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph, "
             "which says what whether a value is recorded depends on [2]."
         )
-    return f"The CPTs were estimated in closed form {CLOSED.get(result.method, result.method)} [1]."
+    how = CLOSED.get(result.method, result.method)
+    assumed = f", assuming that {result.assumption}" if result.assumption else ""
+    return f"The CPTs were estimated in closed form {how}{assumed} [1]."
 
 
-def _em(ended: Ended, on_graph: bool) -> str:
+def _em(ended: Ended, assumption: str) -> str:
     if not ended.iterations:
         return (
             f"Expectation maximisation [2] was {ENDED.get(ended.reason, ended.reason)} before its "
             "first iteration: the CPTs are those that it would have started from."
         )
     assumed = (
-        "with the mechanisms of a missingness graph as observed nodes of the network" if on_graph
-        else MAR
-    )  # fmt: skip
+        "with the mechanisms of a missingness graph as observed nodes of the network"
+        if assumption == BY_GRAPH
+        else f"assuming that {assumption}"
+    )
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     return (
         f"The CPTs maximise the posterior given all observed values, {assumed}; expectation "

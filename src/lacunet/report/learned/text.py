@@ -42,6 +42,8 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
         f"in {partially} of {len(result.missing)} variables",
     ]
     lines += [result.why] if result.why else []
+    if result.assumption not in result.why:
+        lines += [f"It assumes that {result.assumption}."]
     lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
     lines += ["", _families(result)]
     if with_cpts and len(result.network.variables) <= FEW:
