@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+from typing import Any
 
 import pytest
 
@@ -174,3 +175,15 @@ def test_a_function_that_needs_nothing_says_what_is_optional() -> None:
     with pytest.raises(TypeError) as refused:
         draw(seeds=1)  # type: ignore[call-arg]
     assert refused.value.__notes__ == ["Hint: optional: rng."]
+
+
+@pytest.mark.parametrize("function", [lc.learn, lc.explain])
+@pytest.mark.parametrize("method", [None, "em", lc.EM()])
+def test_an_option_that_no_method_takes_is_answered_before_the_data_are_read(
+    function: Any, method: Any
+) -> None:
+    rows = {"BMI": [20 + at / 7 for at in range(100)], "Ill": ["no", "yes"] * 50}
+    with pytest.raises(lc.LacunetError, match=r"BMI.*different values"):
+        function("BMI -> Ill", rows, method)
+    with pytest.raises(lc.LacunetError, match=r"Network\.from_data\(data, edges, bins="):
+        function("BMI -> Ill", rows, method, bins={"BMI": 5})

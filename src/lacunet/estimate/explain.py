@@ -23,7 +23,7 @@ from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
 from lacunet.estimate.prior import AskedPrior, LearnedPrior
-from lacunet.estimate.registry import default_prior, method_of
+from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
@@ -227,6 +227,7 @@ def explain(
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
     network, options = network_and_options(network, options)
+    check_option_names(method, options)
     network = given = network_beside(network, data, "explain")
     if data is not None:
         given = network.with_tables(None) if data.not_asked else network

@@ -35,7 +35,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import LEARN, AskedPrior
-from lacunet.estimate.registry import default_prior, method_of
+from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
@@ -181,6 +181,7 @@ def learn(
     said |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **said)
     network, options = network_and_options(network, options)
+    check_option_names(method, options)
     network = network_beside(network, data, "learn")
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)

@@ -106,6 +106,21 @@ def _way_to(option: str, known: Collection[str]) -> str:
     return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN))
 
 
+def check_option_names(method: str | Method | None, options: Mapping[str, Any]) -> None:
+    """Refuse options that no method takes, before any data are read."""
+    default = MGraph.name if options.get("missingness") is not None else Auto.name
+    name = default if method is None else getattr(method, "name", method)
+    for option, value in options.items():
+        if value is not None and option != "seed" and not _methods_with(option):
+            raise _not_taken(str(name), option, options_of(name) if name in KINDS else ())
+
+
+def _not_taken(name: str, option: str, known: Collection[str]) -> MethodError:
+    takes = ", ".join(known) or "no options"
+    hint = _way_to(option, known)
+    return MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
+
+
 def _methods_with(option: str) -> list[str]:
     return [name for name in METHODS if option in options_of(name)]
 
@@ -124,9 +139,7 @@ def method_named(name: str, **options: Any) -> Method:
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:
         if option not in known and not (option == "seed" and "start" in known):
-            takes = ", ".join(known) or "no options"
-            hint = _way_to(option, known)
-            raise MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
+            raise _not_taken(name, option, known)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(
             f"method {name!r} needs to know what separates the missing values from their "
