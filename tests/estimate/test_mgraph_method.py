@@ -217,3 +217,11 @@ def test_a_variable_that_happens_to_have_no_gap_is_learned_all_the_same() -> Non
     table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
     learned = learned_by(MGraph(graph), Task(CHAIN, table, prior=1.0))
     np.testing.assert_allclose(learned.tables["X"], np.bincount(codes["X"]) / 50)
+
+
+def test_a_doubt_that_graph_and_stand_in_share_is_warned_of_once() -> None:
+    rows = {"X": ["0", "1"] * 60, "Y": ["0", "1", None, "0", "1", "1"] * 20}
+    result = lc.learn("X -> Y", rows, missingness="Y -> R[Y]", otherwise="em")
+    assert "Y -> R[Y]" in result.warnings[0]
+    assert len(set(result.warnings)) == len(result.warnings)
+    assert "CPTs" not in result.warnings_by_kind[0]

@@ -176,8 +176,7 @@ def _standing_in(
     for variable, why in learned.left.items():
         own = stand_in.families[variable]
         tables[variable] = stand_in.tables[variable]
-        families[variable] = replace(
-            own, fallback_mass=1.0, fallback=name, warnings=(why, *own.warnings)
-        )
+        warnings = tuple(dict.fromkeys((why, *own.warnings)))  # both may doubt for one reason
+        families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
     prior = None if stand_in.prior is None else merged(learned.prior, stand_in.prior, learned.left)
     return replace(learned, tables=tables, families=families, left={}, prior=prior)
