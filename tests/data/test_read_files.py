@@ -141,7 +141,7 @@ def test_an_unknown_value_is_named_with_its_count_and_its_first_line(csv_file: P
         "gives 'B' the states ['0', '1'].\n"
         "Hint: rename the values, add the states to the network, name them in missing=[...] "
         '(--missing) if they mean "not observed", or read every unknown value as missing with '
-        'unknown="missing" (--unknown missing).'
+        'lacunet.Data(data, unknown="missing") (--unknown missing).'
     )
 
 

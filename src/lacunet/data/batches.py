@@ -43,7 +43,7 @@ from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, in_shell
+from lacunet.wording import counted, did_you_mean, in_shell
 
 PIECES_AHEAD = 2
 
@@ -404,8 +404,8 @@ def contradiction(name: str, rule: NotAsked, rows: int, place: str) -> DataError
     return DataError(
         f"column {name!r} contradicts its rule in {counted(rows, 'row')}{first}: it was not asked "
         f"where {rule.when}, and only there.",
-        'correct the rule or the data, or read the cells as the rule says with unknown="missing" '
-        "(--unknown missing).",
+        "correct the rule or the data, or read the cells as the rule says with "
+        'lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
 
 
@@ -421,11 +421,27 @@ def unknown_states(
     more = len(refused) - SHOWN_VALUES
     return UnknownStateError(
         "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
-        "".join(_wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
+        _meant(refused, states_of)
+        + "".join(_wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
-        'as missing with unknown="missing" (--unknown missing).',
+        'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
+
+
+def _meant(
+    refused: Mapping[str, tuple[Counter[object], str, set[object]]],
+    states_of: Mapping[str, Sequence[str]],
+) -> str:
+    """The states that may be meant by the first value that is spelled much like some."""
+    offers = (
+        did_you_mean(value, states_of[name])
+        for name, (counts, _, ambiguous) in refused.items()
+        for value, _ in counts.most_common(SHOWN_VALUES)
+        if isinstance(value, str) and value not in ambiguous
+    )
+    offer = next(filter(None, offers), "")
+    return f"{offer} Otherwise " if offer else ""
 
 
 def _wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
