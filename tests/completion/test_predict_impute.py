@@ -297,9 +297,16 @@ def test_a_dict_of_single_values_is_one_row() -> None:
         lc.predict(RAIN, {"Wet": "yes", "Sprinkler": ["on"]}, "Rain")
 
 
-def test_variables_without_a_column_are_missing_in_every_row() -> None:
-    with pytest.warns(lc.LacunetWarning, match="no column for .*Sprinkler"):
-        found = lc.predict(RAIN, {"Wet": "yes"}, "Rain")
+def test_a_value_spelled_like_a_state_is_answered_with_it_and_with_what_reads_the_others() -> None:
+    row = {"Wet": "Yes", "Sprinkler": "on"}
+    with pytest.raises(DataError, match=r"did you mean 'yes'\?.*lacunet\.Data\(data, unknown="):
+        lc.predict(RAIN, row, "Rain")
+
+
+def test_variables_without_a_column_are_not_known() -> None:
+    with pytest.warns(lc.LacunetWarning, match=r"no column for .*Sprinkler"):
+        found = lc.predict(RAIN, {"Wet": ["yes"]}, "Rain")
+    assert lc.predict(RAIN, {"Wet": "yes"}, "Rain") == found  # one new row: no warning
     same = lc.predict(RAIN, {"Wet": "yes", "Sprinkler": None}, "Rain")
     np.testing.assert_allclose(found["Rain=yes"], same["Rain=yes"], rtol=1e-12)
     with pytest.raises(DataError, match="Sprinkler"):  # or is it misspelled?

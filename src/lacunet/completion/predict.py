@@ -15,7 +15,7 @@ from lacunet.completion.bounds import row_bounds
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from
 from lacunet.data.skips import ruled
@@ -63,7 +63,9 @@ def predict(
         A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": "positive"}``.
-        Variables without a column are missing in every row, and a warning names them.
+        A variable without a column is not known, and that it is absent is no evidence (a warning
+        names it, unless the data are such a row); a cell that is None is missing, and with a
+        missingness graph that counts as evidence.
     targets
         The variables to predict.
     give
@@ -129,7 +131,7 @@ def predict(
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
     if not (is_told or given_targets or asked.logs or asked.bounds):
         found = _one_by_one(asked, given.source)
-    posteriors, rows = found or _in_pieces(asked, given)
+    posteriors, rows = found or _in_pieces(asked, given, warns=not is_one_row(data))
     if rows.misses_any:
         say_assumptions(learned, network, draws=False)
     patterns = sorted(rows.patterns, key=sorted)
@@ -175,12 +177,19 @@ class _ShownInRows(NamedTuple):
     values: SeenValues
 
 
-def _in_pieces(asked: _AskedTargets, data: Data) -> tuple[Posteriors, _ShownInRows]:
-    """The posteriors of all rows, some at a time, and what the rows show."""
+def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Posteriors, _ShownInRows]:
+    """The posteriors of all rows, some at a time, and what the rows show.
+
+    ``warns`` says whether to warn of variables without a column.
+    """
     names, source = asked.names, source_from(data)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
     if absent := _absent(asked.network, source.columns, latent):
-        warn(f"{source.label} has no column for {listed(absent)}: missing in every row.")
+        if warns:
+            warn(
+                f"{source.label} has no column for {listed(absent)}: not known in any row, which "
+                "is no evidence."
+            )
         latent = (*latent, *absent)
     opened = replace(data, latent=latent)
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0

@@ -363,8 +363,13 @@ def _in_lists(source: Any) -> Any:
     >>> _in_lists({"Age": 40, "Ill": "yes"})
     {'Age': [40], 'Ill': ['yes']}
     """
-    is_row = isinstance(source, Mapping) and source and not any(map(_is_column, source.values()))
-    return {name: [value] for name, value in source.items()} if is_row else source
+    return {name: [value] for name, value in source.items()} if is_one_row(source) else source
+
+
+def is_one_row(source: Any) -> bool:
+    """Whether data are a dict of single values."""
+    is_dict = isinstance(source, Mapping) and bool(source)
+    return is_dict and not any(map(_is_column, source.values()))
 
 
 def _is_column(value: object) -> bool:
