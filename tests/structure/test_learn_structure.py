@@ -429,7 +429,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         ({"strengths": -1}, "strengths is -1"),
         ({"strengths": 2.5}, r"strengths is 2\.5"),
         ({"score": "bdeu", "equivalent_size": float("inf")}, "equivalent_size is inf"),
-        ({"tiers": "smoke, asia; lung"}, "tiers are a string"),
+        ({"tiers": "smoke,, asia; lung"}, "tiers .* cannot be read"),
         ({"required": "lung -> lung"}, "'lung' cannot be its own parent"),
         ({"missingness": 3}, "missingness is a int"),
     ],
@@ -765,3 +765,14 @@ def test_one_row_is_warned_of() -> None:
     with pytest.warns(DataWarning, match="1 row"):
         found = lc.learn_structure({"A": ["x"], "B": ["y"]}, {"A": ["x", "z"], "B": ["y", "w"]})
     assert not found.network.edges
+
+
+def test_tiers_may_be_a_text_and_the_command_lines_none_is_answered_with_pythons() -> None:
+    rows = {"A": ["0", "1"] * 60, "B": ["0", "1"] * 60, "C": ["0", "0", "1"] * 40}
+    by_text = lc.learn_structure(rows, tiers="B, C; A", strengths=0)
+    assert by_text.network.edges == (("B", "A"),)
+    assert (
+        by_text.network == lc.learn_structure(rows, tiers=[["B", "C"], ["A"]], strengths=0).network
+    )
+    with pytest.raises(LacunetError, match="missingness=None"):
+        lc.learn_structure(rows, missingness="none")

@@ -31,7 +31,7 @@ from lacunet.errors import LacunetError
 from lacunet.formats.files import ARROW, is_list_of_pairs, is_list_of_words
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import AMBIGUOUS, Token, Written, as_separate_edges, both_readings
-from lacunet.wording import first_of, near_files
+from lacunet.wording import first_of, near_files, separated
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 
@@ -107,6 +107,25 @@ def edges_of(edges: Any) -> Edges:
     if len(items) > 1 and all(isinstance(item, str) for item in items):
         _refuse_plain_names(steps)
     return _collected(steps)
+
+
+def tiers_of(tiers: Any) -> Any:
+    """Groups of columns, earlier ones first; a text such as ``"A, B; C"`` is read.
+
+    Examples
+    --------
+    >>> tiers_of('Age, Sex; "Ill, now"; Test')
+    [['Age', 'Sex'], ['Ill, now'], ['Test']]
+    """
+    if not isinstance(tiers, str):
+        return tiers
+    groups = [separated(group) for group in tiers.split(";") if group.strip()]
+    if not all(map(all, groups)):
+        raise LacunetError(
+            f"the tiers {tiers!r} cannot be read.",
+            "give names separated by commas, and groups by semicolons: 'A, B; C'.",
+        )
+    return groups
 
 
 def _refuse_plain_names(steps: Sequence[Step]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 
@@ -62,7 +62,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
     score = "score to maximise: BIC without a charge for what cannot occur, BIC, or BDeu"
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
-    strengths = "bootstrap replicates for arc strengths (20; none above 200,000 rows)"
+    strengths = (
+        "bootstrap replicates for arc strengths (default: 20, none above 200,000 rows; 0 for none)"
+    )
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
     add_seed(group)
@@ -134,5 +136,11 @@ def run(options: Namespace) -> int:
     return 130 if found.ended == "interrupted" else 0
 
 
-def _tiers(text: str) -> list[list[str]]:
-    return [names(tier) for tier in text.split(";")]
+def _tiers(text: str) -> object:
+    from lacunet.building.edges import tiers_of
+    from lacunet.errors import LacunetError
+
+    try:
+        return tiers_of(text)
+    except LacunetError as error:
+        raise ArgumentTypeError(error.hint) from None

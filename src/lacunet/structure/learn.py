@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lacunet.building.bins import Bins
+from lacunet.building.edges import tiers_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
@@ -195,13 +196,21 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
+def _check_missingness(missingness: object) -> None:
+    if isinstance(missingness, str) and missingness.lower() in ("none", "mcar"):
+        raise LacunetError(
+            f"missingness is {missingness!r}, which is not a missingness graph.",
+            "for completely at random give None: missingness=None.",
+        )
+
+
 @with_hints
 def learn_structure(
     data: Any,
     states: AnyNetwork | Mapping[str, Sequence[object]] | None = None,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
-    tiers: Sequence[Sequence[str]] | None = None,
+    tiers: Sequence[Sequence[str]] | str | None = None,
     max_parents: int = 4,
     missingness: str | MissingnessGraph | None = "learn",
     method: Literal["auto", "closed-form"] = "auto",
@@ -236,6 +245,7 @@ def learn_structure(
         a text such as ``"A -> B; A, C -> D"``.
     tiers
         Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
+        A list of lists, or a text such as ``"A, B; C"``.
     max_parents
         The largest number of parents.
     missingness
@@ -303,6 +313,8 @@ def learn_structure(
     """
     progress = as_progress(progress)
     _check(method, score, equivalent_size, strengths)
+    _check_missingness(missingness)
+    tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
     said = data_given(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
