@@ -643,3 +643,9 @@ def test_cells_of_few_rows_are_those_of_many(rows: int) -> None:
         expected
     )
     assert all(type(row["category"]) in (str, float) for row in found)
+
+
+def test_targets_in_place_of_the_data_are_answered_with_the_order() -> None:
+    for targets in ("Rain", ["Rain", "Wet"]):
+        with pytest.raises(lc.LacunetError, match=r"swapped.*\n.*predict\(network, data, "):
+            lc.predict(RAIN, targets, {"Sprinkler": ["on"]})

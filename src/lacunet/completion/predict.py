@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
@@ -109,6 +110,7 @@ def predict(
     given = data_given(data, missing=missing).every_row()
     learned = as_learned(network)
     network = network_beside(learned, given, "predict")
+    _refuse_swapped(network, data, targets)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:
@@ -144,6 +146,21 @@ def predict(
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
     _warn_of_outer_bounds(posteriors)
     return made_like(given.source, _columns(network, posteriors, answers, rows.values))
+
+
+def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:
+    """Refuse targets in place of the data."""
+    named = [data] if isinstance(data, str) else data
+    if not (isinstance(named, list | tuple) and named):
+        return
+    if all(isinstance(one, str) and one in network.states_of for one in named):
+        if isinstance(data, str) and os.path.exists(data):
+            return
+        second = repr(targets) if isinstance(targets, str) else "data"
+        raise LacunetError(
+            "the arguments are swapped: the data come first, then the targets.",
+            f"as in predict(network, {second}, {data!r}).",
+        )
 
 
 @dataclass(frozen=True, eq=False)
