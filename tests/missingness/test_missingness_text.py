@@ -251,3 +251,11 @@ def test_a_graph_takes_a_result_and_a_single_cause() -> None:
     assert graph == MissingnessGraph(SURVEY, {two: [one]}).with_edges_of(result.network)
     assert MissingnessGraph(SURVEY, {two: Mechanism(one)}).causes[two] == (Mechanism(one),)
     assert MissingnessGraph.from_networkx(graph.to_networkx(), result) == graph
+
+
+@pytest.mark.parametrize(
+    "name", ["Missing_Income", "Income_missing", "M_Income", "is_missing(Income)", "Income.NA"]
+)
+def test_another_name_of_a_mechanism_is_answered_with_ours(name: str) -> None:
+    error = MissingnessGraphError.unknown_variable(name, ["Age", "Income"])
+    assert error.hint == "whether Income is recorded is written R[Income]."

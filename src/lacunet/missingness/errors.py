@@ -21,7 +21,17 @@ class MissingnessGraphError(LacunetError):
         mechanism = re.fullmatch(r"R(?:_(?P<bare>.+)|\((?P<inside>.+)\))", name)
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
             hint = f"did you mean R[{own}]?"
+        elif of := _whether_recorded(name, known):
+            hint = f"whether {of} is recorded is written R[{of}]."
         return cls(f"{where}the network has no variable {name!r}.", hint)
+
+
+def _whether_recorded(name: str, known: Collection[str]) -> str:
+    """The variable of which a name says that it is missing or shown, as Missing_X does; or ""."""
+    words = r"(?:is[_. ]?)?(?:missing|miss|observed|recorded|shown|response|resp|na|m|r)"
+    found = re.fullmatch(rf"(?i:{words})[_. (]+(.+?)\)?|(.+?)[_. ]+(?i:{words})", name)
+    of = (found[1] or found[2]) if found else ""
+    return of if of in known else ""
 
 
 class NotRecoverableError(LacunetError):
