@@ -187,3 +187,14 @@ def test_an_option_that_no_method_takes_is_answered_before_the_data_are_read(
         function("BMI -> Ill", rows, method)
     with pytest.raises(lc.LacunetError, match=r"Network\.from_data\(data, edges, bins="):
         function("BMI -> Ill", rows, method, bins={"BMI": 5})
+
+
+@pytest.mark.parametrize("name", ["write", "save", "to_bif"])
+def test_a_network_says_what_writes_it(name: str) -> None:
+    with pytest.raises(AttributeError, match=r"lacunet\.write_network\(network, "):
+        getattr(RAIN, name)
+
+
+def test_data_need_no_reader() -> None:
+    with pytest.raises(AttributeError, match="the path itself"):
+        lc.read_csv  # type: ignore[attr-defined]  # noqa: B018

@@ -244,6 +244,10 @@ _INSTEAD = {
         ("mcar_test", "little_test", "littles_test", "test_mcar", "md_pattern"),
         "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns",
     ),
+    **dict.fromkeys(
+        ("read_csv", "read_table", "read_parquet", "read_data", "load_csv", "load_data"),
+        'the path itself in place of the data: lacunet.learn(network, "rows.csv")',
+    ),
     **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
 }
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted
+from lacunet.hints import Hinted, no_attribute
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -215,7 +215,16 @@ class Network(metaclass=Hinted):
         **dict.fromkeys(
             ("read", "load", "from_file", "from_bif", "open"), 'lacunet.read_network("net.bif")'
         ),
+        **dict.fromkeys(
+            ("write", "save", "to_file", "to_bif", "to_json", "to_xdsl", "write_bif", "dump"),
+            'lacunet.write_network(network, "net.bif"): the ending says the format',
+        ),
     }
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            raise no_attribute("'Network' object", name, (), type(self)._INSTEAD)
 
     variables: Scope
     states_of: Mapping[str, tuple[str, ...]]
