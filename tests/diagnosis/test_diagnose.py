@@ -395,3 +395,16 @@ def test_what_methods_rest_on_is_said_for_python_too() -> None:
     told = str(lc.diagnose("Age -> Ill", rows))
     assert "with separator='learn' (--separator learn)" in told
     assert "with missingness=... (--missingness)" in told
+
+
+def test_a_learned_graph_is_proposed_only_where_rows_are_enough_to_try_one() -> None:
+    few = {
+        "A": (["0"] * 40 + ["1"] * 40 + [None] * 10) * 4,
+        "B": (["0"] * 40 + [None] * 30 + ["1"] * 20) * 4,
+    }
+    many = {name: cells * 14 for name, cells in few.items()}
+    by_few, by_many = (" ".join(lc.diagnose(rows).conclusions) for rows in (few, many))
+    assert "Nor always at random" in by_few
+    assert "Nor always at random" in by_many
+    assert "--try-graph" not in by_few
+    assert "--try-graph" in by_many

@@ -24,7 +24,7 @@ from lacunet.diagnosis.at_random import (
     positivity,
     smallest_effect,
 )
-from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
+from lacunet.diagnosis.on_graph import FEWEST_ROWS, GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.errors import LacunetError, warn
 from lacunet.estimate.explain import explain
@@ -228,7 +228,7 @@ def diagnosed(
     always = mar_tests(network, table, random, parents_of)
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
-    words = _conclusions(described, completely, always, never)
+    words = _conclusions(described, completely, always, never, table.row_count)
     trial = None
     if try_graph and any(test.adjusted < LEVEL for test in always):
         trial = try_learned_graph(network, table)
@@ -297,15 +297,20 @@ def _conclusions(
     completely: Sequence[MissingTest],
     always: Sequence[MissingTest],
     never: Sequence[NeverShown],
+    rows: int,
 ) -> tuple[str, ...]:
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
     if found := [test for test in always if test.adjusted < LEVEL]:
+        graph = (
+            "yours or one learned from the rows (--try-graph says whether that is worth having)"
+            if rows >= FEWEST_ROWS
+            else f"one that you draw: {counted(rows, 'row')} are too few to learn it from"
+        )
         words.append(
             f"Nor always at random: {_dependences(found)}, given what is always shown. "
-            "Methods for MAR data are then biased; a missingness graph may help, yours or one "
-            "learned from the rows (--try-graph says whether that is worth having)."
+            f"Methods for MAR data are then biased; a missingness graph may help, {graph}."
         )
     elif always:
         words.append(
