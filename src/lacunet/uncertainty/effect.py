@@ -352,6 +352,7 @@ def effect(
         The state of ``do`` to compare with; its first if not given.
     outcome
         The state of ``target`` to compare. If not given: the second of two states, otherwise each.
+        States that were found in data are in alphabetical order, numbers by size.
     level
         The level of the intervals.
 
