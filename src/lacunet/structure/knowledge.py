@@ -89,10 +89,6 @@ def _forbid_against(
     tiers: Sequence[Sequence[str]] | None, place: dict[str, int], excluded: np.ndarray
 ) -> None:
     """Forbid arcs from a later tier into an earlier one."""
-    if isinstance(tiers, str):
-        raise LacunetError(
-            "the tiers are a string.", "give groups of columns, such as [['A', 'B'], ['C']]."
-        )
     tier_of: dict[int, int] = {}
     for at, tier in enumerate(tiers or ()):
         for name in [tier] if isinstance(tier, str) else tier:

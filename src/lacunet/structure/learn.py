@@ -116,8 +116,9 @@ class LearnedStructure:
 
     ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has
     the directions that follow from the data and from the arcs required and forbidden. ``score`` is
-    the BIC of the observed cells (or BDeu, for complete data, if that was asked for; with missing
-    values the penalty of a family goes by the rows that show it), ``trace`` how it rose.
+    the BIC of the observed cells, without a charge for what cannot occur unless plain BIC was asked
+    for (or BDeu, for complete data, if that was; with missing values the penalty of a family goes
+    by the rows that show it), ``trace`` how it rose.
     ``strengths`` has the probability of each arc: shares of bootstrap replicates, corrected by how
     often such arcs are true in published networks. ``missingness`` is the missingness graph, None
     where nothing is missing or values were assumed to be missing completely at random. ``ended``
