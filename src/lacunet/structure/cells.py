@@ -3,8 +3,8 @@ r"""What the cells of a table cost: as in BIC, or less where some cannot occur.
 In BIC a family costs :math:`c = \tfrac12 \log N` for each free parameter: what the table of the
 variable and its parents costs, :math:`(K - 1) c` with K cells, less what that of the parents does.
 A combination of states that is impossible is charged for like any other. Where CPTs have zeros and
-ones, wrong structures whose tables are smaller then score higher than the true one, however many
-the rows.
+ones, wrong structures whose tables are smaller may then score higher than the true one, even with
+many rows.
 
 Where i of the cells do not occur it may be cheaper to say which they are:
 
