@@ -433,3 +433,10 @@ def test_without_a_target_the_verdicts_are_those_of_all_cpts() -> None:
     assert [own.status for own in graph.recover().values()] == ["not recoverable", "recoverable"]
     with pytest.raises(MissingnessGraphError, match="no target"):
         graph.recover(do=["X"])  # type: ignore[call-overload]
+
+
+def test_verdicts_on_all_cpts_print_a_line_each() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    verdicts = MissingnessGraph.parse("X -> R[X]", network).recover_families()
+    assert str(verdicts).splitlines() == [str(verdicts["X"]), str(verdicts["Y"])]
+    assert verdicts == dict(verdicts)

@@ -26,7 +26,7 @@ from lacunet.output import replacing
 if TYPE_CHECKING:
     import networkx as nx
 
-    from lacunet.missingness.verdict import Verdict
+    from lacunet.missingness.verdict import Verdict, Verdicts
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         return type(self)(**self.parts | {"network": network})
 
     @overload
-    def recover(self, *, effort: float = 1.0) -> dict[str, Verdict]: ...
+    def recover(self, *, effort: float = 1.0) -> Verdicts: ...
 
     @overload
     def recover(
@@ -318,7 +318,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         *,
         population: Iterable[str] | Iterable[Iterable[str]] = (),
         effort: float = 1.0,
-    ) -> Verdict | dict[str, Verdict]:
+    ) -> Verdict | Verdicts:
         """Decide whether P(target | given, do(do)) can be recovered, and by which formula.
 
         The `Verdict` has ``status``, ``why``, and the formula as ``estimand``; its
@@ -350,10 +350,10 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
         return recover_full_law(self)
 
-    def recover_families(self, effort: float = 1.0) -> dict[str, Verdict]:
+    def recover_families(self, effort: float = 1.0) -> Verdicts:
         """The verdict on the CPT of every variable, P(X | parents).
 
-        Print a `Verdict`, or ask it: ``status`` says whether the CPT is recoverable, ``estimand``
+        Print them, or ask one: ``status`` says whether the CPT is recoverable, ``estimand``
         is the formula, ``estimate(data)`` the table. To learn all CPTs so, use
         ``learn(network, data, missingness=graph)``. ``effort`` is as in `recover`.
 
@@ -361,7 +361,8 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         --------
         >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
         >>> graph = MissingnessGraph.parse("X -> R[Y]", network)
-        >>> print(graph.recover_families()["Y"])
+        >>> print(graph.recover_families())
+        P(X) is recoverable: P(X) = P(X)
         P(Y | X) is recoverable: P(Y | X) = P(Y | X, R[Y]=1)
         """
         from lacunet.missingness.recover.answers import recover_families

@@ -493,3 +493,10 @@ def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Es
         warnings=notes,
         term=term,
     )
+
+
+class Verdicts(dict[str, Verdict]):
+    """The verdicts on several CPTs, by variable; printed one line each."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self.values()))

@@ -36,6 +36,7 @@ from lacunet.missingness.verdict import (
     RECOVERABLE,
     UNDECIDED,
     Verdict,
+    Verdicts,
 )
 from lacunet.model.nodes import Mechanism, named, quoted
 
@@ -89,13 +90,13 @@ def _one(graph: Drawing, asked: Asked, known: Known, effort: float) -> Verdict:
     return _decide(graph, graph.mixed.metered(Meter()), asked, known, effort, effort)
 
 
-def recover_families(graph: Drawing, effort: float = 1.0) -> dict[str, Verdict]:
+def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
     """The verdict on the CPT of every variable, P(X | parents), with ``effort`` for each.
 
     The search for two models that look the same is shorter than for a single query.
     """
     verdicts = _families(graph, _checked_effort(effort))
-    return {verdict.target[0]: verdict for verdict in verdicts}
+    return Verdicts({verdict.target[0]: verdict for verdict in verdicts})
 
 
 @lru_cache(maxsize=64)
