@@ -240,3 +240,11 @@ def test_statistics_are_explained_by_the_method_they_were_counted_for(tmp_path: 
     for source in (counted, tmp_path / "rows.stats"):
         assert lc.explain(NETWORK, source).plan.method == "direct-mar"
         assert lc.learn(NETWORK, source).method == "direct-mar"
+
+
+@pytest.mark.parametrize(("method", "is_said"), [(lc.EM(), True), (lc.EM(restarts=1), False)])
+def test_that_em_may_start_several_times_is_a_branch_unless_a_number_is_asked_for(
+    method: lc.EM, is_said: bool
+) -> None:
+    rows = {"A": ["x", "y", None, "x"] * 20, "B": ["u", "v", "u", "v"] * 20}
+    assert ("from several starts" in str(lc.explain("A -> B", rows, method))) == is_said

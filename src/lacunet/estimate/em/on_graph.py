@@ -25,8 +25,6 @@ import numpy as np
 
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
-    LOOPY_BRANCH,
-    NO_STEP_BRANCH,
     Climber,
     climb_from,
     em_reports,
@@ -131,7 +129,7 @@ def graph_plan(
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
         partial(_solved, climber, made, doubts, partially, families),
-        branches=() if climber.stays_closed else (LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=climber.branches,
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )

@@ -78,6 +78,7 @@ NO_STEP_BRANCH = (
     "EM makes no step, for lack of time or because held-out rows favour none: the CPTs that it "
     "starts from are kept"
 )
+STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 TOO_FEW = "too few to hold some out."
 
@@ -106,6 +107,14 @@ class Climber:
     def stays_closed(self) -> bool:
         """Whether EM starts from a closed form and no step from there was asked for."""
         return self.starts_closed and self.options.makes_no_step
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """What is done otherwise where the counts say so."""
+        if self.stays_closed:
+            return ()
+        by_cost = self.options.restarts is None and not isinstance(self.options.stop, int)
+        return (LOOPY_BRANCH, *[STARTS_BRANCH] * by_cost, NO_STEP_BRANCH)
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ def climb_stage(
         own,
         Needs(network.families, problems=Compiling(network)),
         partial(_solved, climber, network, partially, own),
-        branches=() if climber.stays_closed else (LOOPY_BRANCH, NO_STEP_BRANCH),
+        branches=climber.branches,
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
