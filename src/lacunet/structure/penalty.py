@@ -58,7 +58,7 @@ class Penalty:
     known: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool = False) -> Penalty:
+    def of(cls, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool) -> Penalty:
         """The costs in rows with these patterns."""
         number = len(patterns.missing[0])
         weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
