@@ -54,9 +54,15 @@ def tables(draw: st.DrawFn) -> Floats:
 @given(tables())
 def test_impossible_cells_are_those_that_their_definition_names(counts: Floats) -> None:
     *shares, _ = shares_of(counts)
-    both, alone = impossible_cells(counts.reshape(-1, counts.shape[-1]), expected_shares(shares))
+    both, alone = impossible_of(counts.reshape(-1, counts.shape[-1]), shares)
     assert both == by_definition(counts)
     assert alone == (by_definition(counts.sum(axis=-1)) if counts.ndim > 2 else 0)
+
+
+def impossible_of(table: Floats, shares: list[Floats]) -> tuple[int, int]:
+    """The impossible cells of a family, and of its parents, whose shares are given."""
+    both, alone = impossible_cells(table == 0, expected_shares(shares), table.sum(axis=0))
+    return int(both.sum()), int(alone.sum())
 
 
 # Cells of two variables that exclude each other; with the third too few rows are expected.
@@ -78,7 +84,7 @@ def test_all_orders_of_a_complete_dag_cost_the_same(counts: Floats) -> None:
             table = np.moveaxis(table, kept.index(node), -1)
             *shares, _ = shares_of(table)
             flat = table.reshape(-1, table.shape[-1])
-            impossible = impossible_cells(flat, expected_shares(shares))
+            impossible = impossible_of(flat, shares)
             total += cost_of_family(flat.shape[1], flat.shape[0], impossible, each)
         costs.append(total)
     np.testing.assert_allclose(costs, costs[0], rtol=1e-12)

@@ -29,7 +29,7 @@ from lacunet.structure.gains import (
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.parents import Score, parent_sets, parent_sets_among
+from lacunet.structure.parents import Score, parent_sets
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 
@@ -126,24 +126,26 @@ def test_required_parents_are_in_every_set() -> None:
 
 
 @pytest.mark.parametrize("required", [frozenset[int](), frozenset({1})])
-def test_sets_that_came_near_are_all_that_can_win(required: frozenset[int]) -> None:
+def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> None:
     rows = CodedRows.of(sample(example("child"), 2_000, np.random.default_rng(4)))
     score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
-    sets = parent_sets(3, candidates, required, rows, score, 3)
-    again = parent_sets_among(sets.near, 3, candidates, rows, score)
+    far: set[tuple[int, ...]] = set()
+    sets = parent_sets(3, candidates, required, rows, score, 3, far)
+    again = parent_sets(3, candidates, required, rows, score, 3, far)
     np.testing.assert_array_equal(again.best, sets.best)
     np.testing.assert_array_equal(again.chosen, sets.chosen)
     assert again.scored < sets.scored
 
 
-def test_sets_that_came_near_are_scored_by_the_rows_of_another_completion() -> None:
-    table, other = random_rows(300, 4), random_rows(300, 9)
-    score = Score(300.0)
-    sets = parent_sets(3, (0, 1, 2), frozenset(), CodedRows.of(table), score, 3)
-    again = parent_sets_among(sets.near, 3, (0, 1, 2), CodedRows.of(other), score)
-    near = [tuple(node for node in range(3) if mask >> node & 1) for mask in sets.near]
-    expected = max(by_definition(other, 3, parents, 0) for parents in near)
-    np.testing.assert_allclose(again.best[0b111], expected, rtol=1e-12)
+def test_sets_that_were_far_in_one_completion_are_not_counted_in_another() -> None:
+    table = random_rows(800, 4)
+    rows, score = CodedRows.of(table), Score(800.0)
+    best = tuple(sorted(parent_sets(3, (0, 1, 2), frozenset(), rows, score, 3).parents(0b111)))
+    assert best
+    sets = parent_sets(3, (0, 1, 2), frozenset(), rows, score, 3, {best})
+    all_sets = {own for size in range(4) for own in combinations(range(3), size)}
+    left = [by_definition(table, 3, own, 0) for own in all_sets - {best}]
+    np.testing.assert_allclose(sets.best[0b111], max(left), rtol=1e-12)
 
 
 def test_constraints_hold_in_the_result() -> None:

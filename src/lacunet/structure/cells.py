@@ -23,7 +23,8 @@ from math import lgamma, log
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Mask
+from lacunet.structure.rows import Integers
 
 EXPECTED_ROWS = 5.0  # in a cell that does not occur: with fewer it may be rare
 
@@ -60,23 +61,27 @@ def cost_of_family(
     return whole - cost_of_cells(configurations, alone, each)
 
 
-def impossible_cells(table: FloatArray, expected: FloatArray) -> tuple[int, int]:
+def impossible_cells(
+    empty: Mask, expected: FloatArray, of_child: FloatArray
+) -> tuple[Integers, Integers]:
     """The cells of a family that do not occur though they should, and those of its parents.
 
     Parameters
     ----------
-    table
-        Counts of the parents' configurations and the child.
+    empty
+        Which cells do not occur: configurations of the parents, and the child.
     expected
         The share of the rows that would have each configuration, were the parents independent.
+    of_child
+        How often each state of the child occurs.
+
+    Returns
+    -------
+    The number of cells in each configuration, and zero or one: whether it is impossible itself.
     """
-    empty = table == 0
-    if not empty.any():
-        return 0, 0
-    of_child = table.sum(axis=0)
     both = empty & (np.multiply.outer(expected, of_child) >= EXPECTED_ROWS)
     alone = empty.all(axis=1) & (expected * of_child.sum() >= EXPECTED_ROWS)
-    return int(np.count_nonzero(both)), int(np.count_nonzero(alone))
+    return both.sum(axis=1), alone.astype(np.int64)
 
 
 def expected_shares(shares: Sequence[FloatArray]) -> FloatArray:

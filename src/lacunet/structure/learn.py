@@ -18,6 +18,7 @@ Complete data need no judge: the search's own score is exact.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
@@ -58,7 +59,7 @@ from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
+from lacunet.structure.search import Constraints, Dag, Far, Screen, better_dags, widened
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 
@@ -173,6 +174,7 @@ class Job:
     deadline: Deadline
     progress: Progress
     judge: Judge
+    far: Far = field(default_factory=lambda: defaultdict(set))  # the same in all completions
 
 
 @dataclass(eq=False)
@@ -563,7 +565,8 @@ def _free_start(job: Job, fit: FittedStructure) -> FittedStructure:
     drawn = CodedRows.of(job.judge.draw(fit, 1, job.rng)[0])
     free = chained(job.rows, drawn, job.rng, job.deadline)
     empty = job.constraints.directed([set()] * len(job.rows))
-    *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline)
+    screen = Screen.of(free, job.score, job.far)
+    *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline, screen)
     return job.judge.fit(best.parents, rows=free)
 
 
@@ -593,7 +596,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     drawn = _drawn(job, search, source)
     job.deadline.check()
     rows = CodedRows.stacked(drawn)
-    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score)
+    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score, job.far)
     *_, best = better_dags(
         rows,
         search.dag,

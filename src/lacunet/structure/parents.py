@@ -18,7 +18,7 @@ excludes one of the variable, only the likelihood is bounded. Sets of three and 
 if they extend a set that scores more than its own subsets.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
-completion do not win in another, and are not counted there (``near``).
+completion do not win in another, and are not counted there (``far``).
 
 Afterwards ``best[mask]`` holds the best score among the subsets of the candidates in ``mask``:
 what the search over orders asks for thousands of times is one look-up.
@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import inf, lgamma, log, prod
 
 import numpy as np
@@ -41,10 +40,12 @@ from lacunet.structure.gains import informations, nlogn, pair_informations, tabl
 from lacunet.structure.rows import CodedRows, Integers
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
-BATCH = 2**19  # keys that are counted at once
+BATCH = 2**19  # keys or cells that are counted at once
 ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
-NEAR = 30.0  # nats below the best subset that another completion may make up for
+FAR = 30.0  # nats below the best subset: no other completion makes up for more
+
+_Set = tuple[int, list[int]]  # candidates as a mask, and their places
 
 
 @dataclass(frozen=True)
@@ -73,19 +74,17 @@ class Score:
             return 0.0
         return self.each * (states - 1) * configurations
 
-    def of(self, table: FloatArray, likelihood: float, expected: FloatArray) -> float:
-        """The score of a family whose counts are ``table`` (parents' configurations, child).
-
-        Parameters
-        ----------
-        expected
-            The share of the rows that would have each configuration, were they independent.
-        """
-        configurations, states = table.shape
+    def of_each(self, counted: _Counted) -> list[float]:
+        """The scores of families that are counted."""
         if self.equivalent_size is not None:
-            return _bdeu(table, self.equivalent_size)
-        impossible = impossible_cells(table, expected) if self.is_sparse else (0, 0)
-        return likelihood - cost_of_family(states, configurations, impossible, self.each)
+            return [_bdeu(table, self.equivalent_size) for table in counted.tables()]
+        states, sizes = counted.counts.shape[1], counted.sizes
+        costs = self.each * (states - 1) * sizes
+        if self.is_sparse:
+            for at, impossible in counted.impossible():
+                costs[at] = cost_of_family(states, int(sizes[at]), impossible, self.each)
+        scores: list[float] = (counted.fits - costs).tolist()
+        return scores
 
     def gains(
         self, rows: CodedRows, y: int, parents: Sequence[int], others: Sequence[int]
@@ -137,15 +136,13 @@ class ParentSets:
     """The best parents of one variable among the subsets of its candidates.
 
     ``best[mask]`` is the best score of a set within the candidates whose bits ``mask`` has, and
-    ``chosen[mask]`` that set; minus infinity where a required parent is not among them. ``near``
-    are the sets that score more than their subsets, or little less; ``scored`` is how many sets
-    were counted.
+    ``chosen[mask]`` that set; minus infinity where a required parent is not among them. ``scored``
+    is how many sets were counted.
     """
 
     candidates: tuple[int, ...]
     best: FloatArray
     chosen: Integers
-    near: tuple[int, ...]
     scored: int
 
     def parents(self, mask: int) -> set[int]:
@@ -161,6 +158,7 @@ def parent_sets(
     rows: CodedRows,
     score: Score,
     max_parents: int,
+    far: set[tuple[int, ...]] | None = None,
 ) -> ParentSets:
     """Score the sets of at most ``max_parents`` candidates, as far as they can win.
 
@@ -170,6 +168,9 @@ def parent_sets(
         Candidates that every set must hold.
     rows
         Complete rows.
+    far
+        Sets that were so far below their subsets in other completions that they are not counted;
+        those of these rows are added.
     """
     family = _Family.of(child, candidates, rows, score.total)
     size = 1 << len(candidates)
@@ -181,24 +182,24 @@ def parent_sets(
         for column, size in zip(family.others, family.radix, strict=True)
     ]
     scored = 0
-    near = []
     level = [0]
+    far = set() if far is None else far
     for _ in range(max_parents + 1):
-        counted = [
-            (mask, members)
-            for mask, members in _in_order_of_members(level)
-            if _can_win(mask, members, family, score, entropy, bound, within)
-        ]
+        counted, kept = [], []
+        for mask, members in _in_order_of_members(level):
+            if not _can_win(mask, members, family, score, entropy, bound, within):
+                continue
+            if tuple(candidates[bit] for bit in members) not in far:
+                counted.append((mask, members))
+            elif len(members) < ALL_SETS_UP_TO:
+                kept.append(mask)
         scored += len(counted)
-        kept = []
-        tables = family.tables([members for _, members in counted])
-        for (mask, members), (table, fit) in zip(counted, tables, strict=True):
+        for (mask, members), fit, reached in family.scored(counted, score):
             bound[mask] = fit
-            reached = score.of(table, fit, family.expected(mask))
             if mask & must == must:
                 scores[mask] = reached
-                if reached > within[mask] - NEAR:
-                    near.append(mask)
+                if reached < within[mask] - FAR:
+                    far.add(tuple(candidates[bit] for bit in members))
             if reached > within[mask] or len(members) < ALL_SETS_UP_TO:
                 kept.append(mask)
             within[mask] = max(within[mask], scores[mask])
@@ -206,24 +207,10 @@ def parent_sets(
             {mask | 1 << bit for mask in kept for bit in range(len(candidates))} - {*kept}
         )
     best, chosen = _best_subsets(np.array(scores))
-    return ParentSets(tuple(candidates), best, chosen, tuple(near), scored)
+    return ParentSets(tuple(candidates), best, chosen, scored)
 
 
-def parent_sets_among(
-    near: Sequence[int], child: int, candidates: Sequence[int], rows: CodedRows, score: Score
-) -> ParentSets:
-    """Score these sets of candidates alone: what was near in other completions of the rows."""
-    family = _Family.of(child, candidates, rows, score.total)
-    counted = _in_order_of_members(near)
-    scores = np.full(1 << len(candidates), -inf)
-    tables = family.tables([members for _, members in counted])
-    for (mask, _), (table, fit) in zip(counted, tables, strict=True):
-        scores[mask] = score.of(table, fit, family.expected(mask))
-    best, chosen = _best_subsets(scores)
-    return ParentSets(tuple(candidates), best, chosen, tuple(near), len(near))
-
-
-def _in_order_of_members(masks: Sequence[int]) -> list[tuple[int, list[int]]]:
+def _in_order_of_members(masks: Sequence[int]) -> list[_Set]:
     """The masks with their bits, so that neighbours share a part of their keys."""
     members = ([bit for bit in range(mask.bit_length()) if mask >> bit & 1] for mask in masks)
     return sorted(zip(masks, members, strict=True), key=lambda one: one[1])
@@ -294,13 +281,18 @@ class _Family:
         return self.expected_of[mask]
 
     @cached_property
+    def of_child(self) -> FloatArray:
+        """How often each state of the child occurs."""
+        return self.counted(self.own, self.states)
+
+    @cached_property
     def excluding(self) -> int:
         """The candidates with a state that a state of the child never comes with, as a mask."""
+        sets = [(1 << bit, [bit]) for bit in range(len(self.others))]
         found = 0
-        for bit, (column, size) in enumerate(zip(self.others, self.radix, strict=True)):
-            table = self.counted(column * self.states + self.own, size * self.states)
-            table = table.reshape(size, self.states)
-            found |= (impossible_cells(table, self.shares[bit])[0] > 0) << bit
+        for some in self._in_groups(sets):
+            for at, (both, _) in self._counted(some).impossible():
+                found |= (both > 0) * some[at][0]
         return found
 
     def counted(self, keys: Integers, cells: int) -> FloatArray:
@@ -309,17 +301,38 @@ class _Family:
             return np.bincount(keys, minlength=cells).astype(np.float64) * self.weights
         return np.bincount(keys, self.weights, cells).astype(np.float64)
 
-    def tables(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
-        """For each set of candidates the child's counts given it, and its log-likelihood."""
-        if len(self.own) < ONE_BY_ONE:
-            return self._in_batches(sets)
-        return self._one_by_one(sets)
+    def scored(self, sets: Sequence[_Set], score: Score) -> Iterator[tuple[_Set, float, float]]:
+        """Each set of candidates with the child's log-likelihood given it, and what it scores."""
+        for some in self._in_groups(sets):
+            counted = self._counted(some)
+            yield from zip(some, counted.fits.tolist(), score.of_each(counted), strict=True)
 
-    def _one_by_one(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
-        """Each set by itself, with the keys that it shares with the set before it."""
+    def _in_groups(self, sets: Sequence[_Set]) -> Iterator[Sequence[_Set]]:
+        """The sets in groups that are counted at once."""
+        begin, room = 0, BATCH
+        for at, (_, members) in enumerate(sets):
+            room -= max(self.cells(members), len(self.own))
+            if room < 0 and at > begin:
+                yield sets[begin:at]
+                begin, room = at, BATCH - max(self.cells(members), len(self.own))
+        if begin < len(sets):
+            yield sets[begin:]
+
+    def _counted(self, sets: Sequence[_Set]) -> _Counted:
+        ends = np.cumsum([0, *(self.cells(members) for _, members in sets)])
+        count = self._in_one if len(self.own) < ONE_BY_ONE else self._one_by_one
+        counts = count([members for _, members in sets], ends)
+        if isinstance(self.weights, float):
+            counts *= self.weights
+        return _Counted(self, sets, counts.reshape(-1, self.states), ends[:-1] // self.states)
+
+    def _one_by_one(self, sets: Sequence[Sequence[int]], ends: Integers) -> FloatArray:
+        """The counts of each set, with the keys that it shares with the set before it."""
         path: list[int] = []
         known = [(self.own, self.states)]
-        for members in sets:
+        counts = np.empty(ends[-1])
+        weights = None if isinstance(self.weights, float) else self.weights
+        for members, end in zip(sets, ends[1:].tolist(), strict=True):
             shared = 0
             while shared < min(len(path), len(members)) and path[shared] == members[shared]:
                 shared += 1
@@ -330,33 +343,29 @@ class _Family:
                 keys += before
                 known.append((keys, cells * self.radix[bit]))
             path = list(members)
-            counts = self.counted(*known[-1]).reshape(-1, self.states)
-            yield counts, xlogx(counts) - xlogx(counts.sum(axis=1))
+            keys, cells = known[-1]
+            counts[end - cells : end] = np.bincount(keys, weights, cells)
+        return counts
 
-    def _in_batches(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, float]]:
-        """Many sets at once: most tables are small."""
-        codes = np.array([self.own, *self.others], float)  # whole numbers far below 2^53
-        most = max(1, BATCH // len(self.own))
-        for some in (sets[at : at + most] for at in range(0, len(sets), most)):
-            strides = np.zeros((len(some), 1 + len(self.others)))
-            strides[:, 0] = 1
-            ends = [0]
-            for row, members in enumerate(some):
-                cells = self.states
-                for bit in members:
-                    strides[row, 1 + bit] = cells
-                    cells *= self.radix[bit]
-                ends.append(ends[-1] + cells)
-            keys = (strides @ codes).astype(np.int64) + np.array(ends[:-1])[:, None]
-            weights = np.broadcast_to(self.weights, keys.shape)
-            counts = np.bincount(keys.ravel(), weights.ravel(), ends[-1]).astype(np.float64)
-            counts = counts.reshape(-1, self.states)
-            fits = np.add.reduceat(
-                nlogn(counts).sum(axis=1) - nlogn(counts.sum(axis=1)),
-                np.array(ends[:-1]) // self.states,
-            )
-            for (begin, end), fit in zip(pairwise(ends), fits.tolist(), strict=True):
-                yield counts[begin // self.states : end // self.states], fit
+    def _in_one(self, sets: Sequence[Sequence[int]], ends: Integers) -> FloatArray:
+        """The counts of many sets at once: most tables are small."""
+        strides = np.zeros((len(sets), 1 + len(self.others)))
+        strides[:, 0] = 1
+        for row, members in enumerate(sets):
+            cells = self.states
+            for bit in members:
+                strides[row, 1 + bit] = cells
+                cells *= self.radix[bit]
+        keys = (strides @ self._codes).astype(np.int64) + ends[:-1, None]
+        weights = None
+        if not isinstance(self.weights, float):
+            weights = np.broadcast_to(self.weights, keys.shape).ravel()
+        return np.bincount(keys.ravel(), weights, ends[-1]).astype(np.float64)
+
+    @cached_property
+    def _codes(self) -> FloatArray:
+        """The configurations as whole numbers far below 2^53: they are multiplied."""
+        return np.array([self.own, *self.others], float)
 
     def ceiling(self) -> float:
         """The log-likelihood of the child given all candidates: no set of them has more.
@@ -375,6 +384,56 @@ class _Family:
         given = self.counted(place, len(found))
         _, place = distinct(place * self.states + self.own, len(found) * self.states)
         return xlogx(self.counted(place, 0)) - xlogx(given)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The tables of a child given some sets of candidates, one below the other.
+
+    ``starts`` is where the configurations of each set begin.
+    """
+
+    family: _Family
+    sets: Sequence[_Set]
+    counts: FloatArray
+    starts: Integers
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """How many configurations each set has."""
+        return np.diff(self.starts, append=len(self.counts))
+
+    @cached_property
+    def given(self) -> FloatArray:
+        """How often each configuration occurs."""
+        given: FloatArray = self.counts.sum(axis=1)
+        return given
+
+    @cached_property
+    def fits(self) -> FloatArray:
+        """The child's log-likelihood given each set."""
+        of_each = nlogn(self.counts).sum(axis=1) - nlogn(self.given)
+        fits: FloatArray = np.add.reduceat(of_each, self.starts)
+        return fits
+
+    def tables(self) -> list[FloatArray]:
+        """The counts given each set."""
+        return np.split(self.counts, self.starts[1:])
+
+    def impossible(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Where cells do not occur though they should: how many, with the child and without."""
+        empty = self.counts == 0
+        some = np.flatnonzero(np.logical_or.reduceat(empty.any(axis=1), self.starts)).tolist()
+        if not some:
+            return
+        is_in = np.repeat(np.isin(np.arange(len(self.sets)), some), self.sizes)
+        expected = np.concatenate([self.family.expected(self.sets[at][0]) for at in some])
+        both, alone = impossible_cells(empty[is_in], expected, self.family.of_child)
+        starts = np.concatenate([[0], np.cumsum(self.sizes[some])[:-1]])
+        of_both, of_alone = np.add.reduceat(both, starts), np.add.reduceat(alone, starts)
+        for at, one, two in zip(some, of_both.tolist(), of_alone.tolist(), strict=True):
+            if one or two:
+                yield at, (one, two)
 
 
 def _entropy(counts: FloatArray) -> float:

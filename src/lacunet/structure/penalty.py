@@ -88,7 +88,9 @@ class Penalty:
             table.sum(axis=tuple(other for other in axes if other != own)) / total
             for own in axes[:-1]
         ]
-        return impossible_cells(table.reshape(-1, table.shape[-1]), expected_shares(shares))
+        table = table.reshape(-1, table.shape[-1])
+        both, alone = impossible_cells(table == 0, expected_shares(shares), table.sum(axis=0))
+        return int(both.sum()), int(alone.sum())
 
     def _shown(self, family: Iterable[int]) -> float:
         """The weight of the rows that show a family."""

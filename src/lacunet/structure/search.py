@@ -10,6 +10,7 @@ settle both.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.parents import ParentSets, Score, parent_sets, parent_sets_among
+from lacunet.structure.parents import ParentSets, Score, parent_sets
 from lacunet.structure.rows import CodedRows
 
 BY_PAIR_GAIN = 9
@@ -31,6 +32,7 @@ FIRST_KICKS, LAST_KICKS = 20, 60
 MOST_ROUNDS = 8
 
 Dag = tuple[frozenset[int], ...]
+Far = defaultdict[int, set[tuple[int, ...]]]  # of each variable, sets of parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,15 +146,15 @@ def better_dags(
             deadline.check()
             if (y, candidates) in known:
                 continue
-            near = screen.near.get((y, candidates))
-            if near is None:
-                scored = parent_sets(
-                    y, candidates, constraints.required[y], rows, score, constraints.max_parents
-                )
-                screen.near[y, candidates] = scored.near
-            else:
-                scored = parent_sets_among(near, y, candidates, rows, score)
-            known[y, candidates] = scored
+            known[y, candidates] = parent_sets(
+                y,
+                candidates,
+                constraints.required[y],
+                rows,
+                score,
+                constraints.max_parents,
+                screen.far[y],
+            )
         sets = tuple(known[key] for key in keys)
         kicks = LAST_KICKS if at else FIRST_KICKS
         best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
@@ -167,23 +169,28 @@ def better_dags(
 class Screen:
     """What candidates are chosen by: gains of some rows, each computed once.
 
-    ``near`` has, of a variable and its candidates, the sets that came near in the rows that were
-    scored first: only these are scored in other completions of the same rows.
+    ``far`` has of each variable the sets of parents that are not worth counting.
     """
 
     rows: CodedRows
     score: Score
     pairs: FloatArray
     related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
+    far: Far
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
-    near: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: CodedRows, score: Score) -> Screen:
-        """The screen of complete rows, by the score that is searched with."""
+    def of(cls, rows: CodedRows, score: Score, far: Far | None = None) -> Screen:
+        """The screen of complete rows, by the score that is searched with.
+
+        Parameters
+        ----------
+        far
+            Those of other completions of the same rows; those of these rows are added.
+        """
         some = rows.thinned(SCREENING_ROWS)
         pairs = score.pair_gains(some)
-        return cls(some, score, pairs, related(pairs))
+        return cls(some, score, pairs, related(pairs), defaultdict(set) if far is None else far)
 
     def candidates(
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
