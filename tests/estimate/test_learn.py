@@ -51,6 +51,7 @@ def test_that_missing_values_may_depend_on_an_ignored_column_is_noted() -> None:
     with pytest.warns(DataWarning, match="ignored"):
         result = lc.learn(RAIN, {**complete, "Season": ["dry", "wet"]})
     assert len(result.notes) == 1
+    assert result.warnings[0] == result.notes[0]
 
 
 def test_a_method_may_be_a_value_with_its_options() -> None:

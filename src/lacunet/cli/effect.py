@@ -132,7 +132,7 @@ def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, i
 
     options.intervals = level
     result, code = learned(network, options, data_of(options))
-    note(*result.notes, *result.warnings)
+    note(*result.warnings)
     note(f"learned by {result.method}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
     return result, code

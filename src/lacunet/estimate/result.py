@@ -163,16 +163,17 @@ class Result:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings of all families, each with its variable."""
-        return tuple(
+        """The notes, such as on ignored columns, and the warnings of all families."""
+        of_families = (
             f"{name}: {warning}"
             for name, report in self.families.items()
             for warning in report.warnings
         )
+        return (*self.notes, *of_families)
 
     @property
     def warnings_by_kind(self) -> tuple[str, ...]:
-        """One line for each kind of warning, the gravest first, with the three worst places."""
+        """One line for each kind of warning of CPTs, the gravest first, with the worst places."""
         places: dict[str, list[tuple[str, str]]] = {}
         for name, report in self.families.items():
             for warning in report.warnings:

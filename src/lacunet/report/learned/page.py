@@ -246,7 +246,7 @@ def _weakness(report: FamilyReport) -> str:
 
 
 def _warnings(result: Result, place: Mapping[str, int], told: Disclosure) -> str:
-    if told.is_limited or not (result.warnings or result.notes):
+    if told.is_limited or not result.warnings:
         return ""
     items = [
         f'<li><a href="#panel" data-choose="{place[name]}">{named(name)}</a>: {named(text)}</li>'

@@ -56,7 +56,7 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     warnings = result.warnings_by_kind
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
-    if len(warnings) < len(result.warnings):
+    if len(warnings) + len(result.notes) < len(result.warnings):
         lines.append(f"  (--json or result.warnings: all {len(result.warnings):,} warnings)")
     return "\n".join(lines)
 
