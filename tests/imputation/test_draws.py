@@ -159,9 +159,14 @@ def test_completions_say_what_the_verdict_on_the_full_law_says(
     result = lc.learn(CHAIN, _rows(500, 0.3, 5), "em", missingness=parsed, intervals=True)
     rows = {"A": ["0"], "B": [None], "C": ["1"]}
     standing = parsed.recover_full_law().standing
-    with pytest.raises(lc.LacunetError, match=standing):
-        lc.impute(result, rows, draws=2, rng=1)
-    for complete in (lc.impute, partial(lc.predict, targets="B")):
+    drawn = partial(lc.impute, draws=2, rng=1)
+    warned: list[Any] = [lc.impute, partial(lc.predict, targets="B")]
+    if is_generic:
+        warned.append(drawn)
+    else:
+        with pytest.raises(lc.LacunetError, match=standing):
+            drawn(result, rows)
+    for complete in warned:
         with pytest.warns(AssumptionWarning, match=f"{standing} under .*{others}"):
             complete(result, rows)
 

@@ -28,7 +28,6 @@ OTHER_LAWS = {
     None: "Others may fit the data equally well",
 }
 DRAWS_REFUSED = {
-    True: "Draws are made only from a law that is recoverable whatever the numbers of states",
     False: "Draws would come from a law that the data do not determine",
     None: "Draws may come from a law that the data do not determine",
 }
@@ -79,7 +78,8 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
         What the user gave for the network. A result that was learned without a graph assumes
         MAR; a network alone does not know what was assumed, and nothing is said.
     draws
-        Whether completions are to be drawn: then what is not identified is refused.
+        Whether completions are to be drawn: then what is not identified, not even for the
+        numbers of states at hand, is refused. Frames that are pooled would look too sure.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
         f"completions take the full law, which is {verdict.standing} under this graph: "
         f"{verdict.why}"
     )
-    if draws:
+    if draws and not verdict.generic:
         raise LacunetError(
             f"{words}. {DRAWS_REFUSED[verdict.generic]}.",
             "without draws= the most probable completion is given, with a warning.",

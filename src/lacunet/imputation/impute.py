@@ -104,9 +104,9 @@ def impute(
     AssumptionWarning
         Cells are missing, and one of these holds: the result was learned without a missingness
         graph, so that values are taken to be missing at random; its graph is MNAR, but its
-        mechanisms were not learned (``method="em"`` learns them); or the graph does not determine
-        the distribution that the most probable completion is taken from. A network alone does not
-        say what was assumed, and gives no warning.
+        mechanisms were not learned (``method="em"`` learns them); or the graph determines the
+        distribution of completions only for these numbers of states, or (without ``draws``) not at
+        all. A network alone does not say what was assumed, and gives no warning.
 
     Examples
     --------
