@@ -306,17 +306,20 @@ def test_assumptions_have_a_line_each(files: dict[str, str], capsys: Captured) -
 
 
 @pytest.mark.parametrize(
-    ("graph", "status"),
-    [("Rain -> R[Wet]", "recoverable"), ("Wet -> R[Wet]", "not recoverable")],
+    ("graph", "standing"),
+    [
+        ("Rain -> R[Wet]", "recoverable"),
+        ("Wet -> R[Wet]", "not recoverable, but identified for these numbers of states"),
+    ],
 )
 def test_whether_rows_can_be_completed_is_said(
-    graph: str, status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    graph: str, standing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_network(RAIN, tmp_path / "rain.bif")
     assert main(["recover", str(tmp_path / "rain.bif"), graph]) == 0
-    assert f"R[Wet]): {status.upper()}\n" in capsys.readouterr().out
+    assert f"R[Wet]): {standing.upper()}\n" in capsys.readouterr().out
     assert main(["recover", str(tmp_path / "rain.bif"), graph, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["full_law"]["status"] == status
+    assert json.loads(capsys.readouterr().out)["full_law"]["standing"] == standing
 
 
 def test_the_graph_s_place_is_named_where_its_option_is_typed(capsys: Captured) -> None:

@@ -44,7 +44,7 @@ def on_a_terminal(folder: Path, **environment: str) -> bytes:
 def test_verdicts_are_coloured_on_a_terminal_and_nowhere_else(folder: Path) -> None:
     seen = on_a_terminal(folder, TERM="xterm", NO_COLOR="")
     assert b": \x1b[32mRECOVERABLE\x1b[0m" in seen
-    assert b": \x1b[31mNOT RECOVERABLE\x1b[0m" in seen
+    assert seen.count(b": \x1b[33mNOT RECOVERABLE, BUT IDENTIFIED") == 2  # a CPT, the full law
     piped = subprocess.run(COMMAND, cwd=folder, capture_output=True, check=True)
     assert b"\x1b" not in piped.stdout + piped.stderr
     plain = on_a_terminal(folder, TERM="xterm", NO_COLOR="1")
@@ -56,4 +56,5 @@ def test_warnings_notes_and_errors_each_have_a_colour() -> None:
     assert painted("! few rows") == "\x1b[33m! few rows\x1b[0m"
     assert painted("lacunet: note: done") == "\x1b[2mlacunet: note:\x1b[0m done"
     assert painted("lacunet: no such file") == "\x1b[31mlacunet:\x1b[0m no such file"
+    assert painted("X: NOT RECOVERABLE") == "X: \x1b[31mNOT RECOVERABLE\x1b[0m"
     assert painted("a! b\nX: NOT RECOVERABLE for now") == "a! b\nX: NOT RECOVERABLE for now"

@@ -110,8 +110,8 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     if verdict.status == RECOVERABLE:
         return
     words = (
-        f"completions take the full law, which is {verdict.standing} under this graph: "
-        f"{verdict.why}"
+        f"completing rows needs the full law, {verdict.query}, which is {verdict.standing} under "
+        f"this graph: {verdict.why}"
     )
     if draws and not verdict.generic:
         raise LacunetError(

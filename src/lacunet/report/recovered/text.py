@@ -55,12 +55,13 @@ def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> st
 
 def full_law_as_text(verdict: Verdict) -> str:
     """Whether rows can be completed by the graph."""
-    return f"completing rows needs {verdict.query}: {verdict.status.upper()}\n  {verdict.why}"
+    standing = verdict.standing.upper()
+    return f"completing rows needs the full law, {verdict.query}: {standing}\n  {verdict.why}"
 
 
-def full_law_as_data(verdict: Verdict) -> dict[str, str]:
+def full_law_as_data(verdict: Verdict) -> dict[str, Any]:
     """The same for programs."""
-    return plain(verdict, "query status why")
+    return plain(verdict, "query status standing generic why")
 
 
 def grouped(answers: Sequence[Reported]) -> list[Reported]:
