@@ -447,7 +447,7 @@ def _methods(described: Patterns, grounds: MethodSupport) -> str:
     rows = counted(grounds.complete_rows, "row")
     every = counted(described.rows, "row")
     step = grounds.expectation
-    cost = "" if step is None else f"; a step takes about {step.seconds * 1000:,.2g} ms"
+    cost = "" if step is None else f"; a step takes {step.time}"
     if step is not None and step.loopy_problems:
         cost += f", {step.loopy_problems:,} of {step.problems:,} problems only approximately"
     least = f"at least {counted(grounds.fewest_family_rows, 'row')} per"

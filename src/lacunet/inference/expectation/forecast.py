@@ -54,15 +54,19 @@ class Forecast:
             f"problems (boundary values)        {self.problems:,}",
             f"cells per EM step                 {self.reads:,.0f}",
             f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
-            f"time per EM step                  about {_time(self.seconds)}",
+            f"time per EM step                  {self.time}",
         ]
         if self.loopy_problems:
             lines.append(f"left to loopy propagation         {self.loopy_problems:,} problems")
         return "\n".join(lines)
 
-
-def _time(seconds: float) -> str:
-    return f"{seconds:,.1f} s" if seconds >= 1 else f"{max(seconds * 1000, 0.1):,.1f} ms"
+    @property
+    def time(self) -> str:
+        """How long it takes, in words."""
+        if self.seconds < 1e-4:
+            return "less than 0.1 ms"
+        is_long = self.seconds >= 1
+        return f"about {self.seconds:,.1f} s" if is_long else f"about {self.seconds * 1e3:,.1f} ms"
 
 
 def forecast(problems: Problems, memory: float) -> Forecast:
