@@ -234,7 +234,9 @@ def test_the_command_prints_words_or_json(
     (folder / "rows.csv").write_text("\n".join(rows) + "\n")
     arguments = ["diagnose", str(folder / "net.bif"), str(folder / "rows.csv")]
     assert main([*arguments, "--missingness-out", str(folder / "graph.txt")]) == 0
-    assert "not missing completely at random: B depends on A" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "not missing completely at random: B depends on A" in out
+    assert "too few rows (120)" in err
     assert main([*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["mcar"][0]["cause"] == "A"

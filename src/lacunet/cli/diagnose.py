@@ -67,6 +67,7 @@ def run(options: Namespace) -> int:
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import IGNORED, with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
+    from lacunet.diagnosis.on_graph import FEWEST_ROWS
     from lacunet.memory import memory_budget
     from lacunet.missingness.learn import learn_missingness
     from lacunet.statistics.observations import missing_in, observations, rows_within
@@ -99,6 +100,8 @@ def run(options: Namespace) -> int:
         if options.missingness_out:
             learn_missingness(network, table.without_sets()).write(options.missingness_out)
             note(f"the learned mechanisms are in {options.missingness_out}")
+            if table.row_count < FEWEST_ROWS:
+                note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")
 
     def write_page() -> None:
         if options.report:
