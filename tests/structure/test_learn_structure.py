@@ -776,3 +776,13 @@ def test_tiers_may_be_a_text_and_the_command_lines_none_is_answered_with_pythons
     )
     with pytest.raises(LacunetError, match="missingness=None"):
         lc.learn_structure(rows, missingness="none")
+
+
+def test_clusters_and_strata_are_not_variables_and_have_no_part_in_the_search() -> None:
+    rows = {"A": [0, 1, 0, 1] * 5, "B": [0, 1, 1, 0] * 5}
+    design = {"psu": [*range(10)] * 2, "st": [0, 1] * 10}
+    data = lc.Data({**rows, **design}, cluster="psu", strata="st")
+    with pytest.warns(DataWarning, match="as if rows were independent"):
+        found = lc.learn_structure(data, strengths=0)
+    assert found.network == lc.learn_structure(rows, strengths=0).network
+    assert any("clusters" in note for note in found.notes)

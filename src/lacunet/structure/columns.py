@@ -37,6 +37,11 @@ from lacunet.statistics.observations import observations, rows_within
 from lacunet.wording import counted, in_shell, listed
 
 MOST_NAMED = 10
+ON_DESIGN = (
+    "edges are scored as if rows were independent, whatever strata, clusters or replicate weights "
+    "say: with clusters whose rows are alike, too many edges are found, and their strengths are "
+    "too high. lacunet.learn(structure, data, intervals=True) uses them for the CPTs."
+)
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,7 @@ def read_columns(
             table = rows_within(rows, columns.network, budget, met)
             notes = [*rows.notes(met), *_on_rows(table, rows.look().rows)]
     notes = [note for note in notes if not note.startswith(IGNORED)]
+    notes += [ON_DESIGN] if data.has_design else []
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
 
 

@@ -239,7 +239,8 @@ def learn_structure(
     Parameters
     ----------
     data
-        A path or several, or a dataframe of any library; every column is a variable.
+        A path or several, or a dataframe of any library; every column is a variable. Strata and
+        clusters of `lacunet.Data` are not, and have no part in the search, with a warning.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
