@@ -13,17 +13,22 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.estimate import result as result_module
-from lacunet.estimate.registry import METHODS, options_of
+from lacunet.estimate.registry import KINDS, METHODS, options_of
 from lacunet.hints import KEYWORDS, with_hints
 from lacunet.structure import learn as structure_module
 
 ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
 FUNCTIONS = [name for name in lc.__all__ if name[0].islower()]
+HIDERS = (lc.MCAR, lc.MAR, lc.InformedMAR, lc.MissingByGraph)
+MADE = (*KINDS.values(), *HIDERS, lc.Data, lc.ReplicateWeights, lc.Network, lc.MissingnessGraph)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(name: str) -> None:
-    function = getattr(lc, name)
+@pytest.mark.parametrize(
+    "function",
+    [*(getattr(lc, name) for name in FUNCTIONS), *MADE, lc.Network.from_data],
+    ids=lambda own: own.__name__,
+)
+def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(function: Any) -> None:
     known = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         pytest.skip("the method says which options it takes")
@@ -45,6 +50,8 @@ def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(name: str) -> 
         ("effect", "evidence", "given"),
         ("effect", "treatment", "do"),
         ("impute", "m", "draws"),
+        ("EM", "max_iter", "max_iterations"),
+        ("Data", "weights", "weight"),
     ],
 )
 def test_the_keyword_of_another_library_is_answered_with_ours(

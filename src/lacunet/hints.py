@@ -60,6 +60,8 @@ def meant(keyword: str, known: Iterable[str]) -> str:
 def with_hints(function: Function) -> Function:
     r"""The function itself; a call that does not fit its arguments is told what it takes.
 
+    Of a class it is the call that makes one.
+
     Examples
     --------
     >>> @with_hints
@@ -72,6 +74,9 @@ def with_hints(function: Function) -> Function:
     draw() got an unexpected keyword argument 'seed'
     Hint: did you mean 'rng'? it takes rows; optional: rng.
     """
+    if isinstance(function, type):
+        function.__init__ = with_hints(function.__init__)  # type: ignore[misc]
+        return function
     return with_hints_by(lambda _args, _named: "")(function)
 
 

@@ -30,6 +30,7 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
+from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
@@ -43,6 +44,7 @@ MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
+@with_hints
 @dataclass(frozen=True)
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.

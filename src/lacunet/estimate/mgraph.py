@@ -27,6 +27,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import merged
+from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
@@ -41,6 +42,7 @@ STAND_INS: dict[str, type[Method]] = {
 }
 
 
+@with_hints
 @dataclass(frozen=True)
 class MGraph:
     """Recover what the missingness graph lets recover.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted, no_attribute
+from lacunet.hints import Hinted, no_attribute, with_hints
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -238,6 +238,7 @@ class Network(metaclass=Hinted):
     mechanisms: Mechanisms | None  # how values went missing; None: not known
     reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
 
+    @with_hints
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
@@ -269,6 +270,7 @@ class Network(metaclass=Hinted):
         self._check_rules()
 
     @staticmethod
+    @with_hints
     def from_data(
         data: Any,
         edges: Any,

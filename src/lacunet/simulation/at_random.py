@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
@@ -38,6 +39,7 @@ class Missing(Protocol):
         ...
 
 
+@with_hints
 @dataclass(frozen=True)
 class MCAR:
     """Simulates values missing completely at random, for `simulate` and `hide`.
@@ -75,6 +77,7 @@ class MCAR:
         return Missingness(graph, mechanisms, separator=())
 
 
+@with_hints
 @dataclass(frozen=True)
 class MAR:
     """Simulates values missing at random, for `simulate` and `hide`.
@@ -119,6 +122,7 @@ class MAR:
         return _missingness(network, parents_of, self.beta, _in_order(seen, observed), rng)
 
 
+@with_hints
 @dataclass(frozen=True)
 class InformedMAR:
     """Simulates values missing at random by the same few variables, for `simulate` and `hide`.

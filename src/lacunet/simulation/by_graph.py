@@ -33,6 +33,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.hints import with_hints
 from lacunet.missingness.graph import HiddenCause, MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
@@ -46,6 +47,7 @@ from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
 
 
+@with_hints
 @dataclass(frozen=True)
 class MissingByGraph:
     """Simulates values missing as a graph says (MCAR, MAR or MNAR), for `simulate` and `hide`.

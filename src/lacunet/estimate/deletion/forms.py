@@ -43,6 +43,7 @@ from lacunet.estimate.method import (
     option,
 )
 from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
+from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.distinct import LARGEST_KEY
@@ -288,6 +289,7 @@ def _too_large(form: Form, family: Scope, network: Network) -> str:
     return f"by {form.name}: the factorisation lattice of this family has {cells:,} cells"
 
 
+@with_hints
 @dataclass(frozen=True)
 class Listwise(Deletion):
     """Listwise deletion: all CPTs from the rows in which nothing is missing; right under MCAR."""
@@ -296,6 +298,7 @@ class Listwise(Deletion):
     form = LISTWISE
 
 
+@with_hints
 @dataclass(frozen=True)
 class DirectMCAR(Deletion):
     """Direct deletion for values that are missing completely at random (MCAR).
@@ -308,6 +311,7 @@ class DirectMCAR(Deletion):
     form = DIRECT_MCAR
 
 
+@with_hints
 @dataclass(frozen=True)
 class FactoredMCAR(Deletion):
     """Factored deletion for values that are missing completely at random (MCAR).
@@ -322,6 +326,7 @@ class FactoredMCAR(Deletion):
     aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
 
 
+@with_hints
 @dataclass(frozen=True)
 class DirectMAR(Deletion):
     """Direct deletion for values that are missing at random (MAR).
@@ -334,6 +339,7 @@ class DirectMAR(Deletion):
     form = DIRECT_MAR
 
 
+@with_hints
 @dataclass(frozen=True)
 class FactoredMAR(Deletion):
     """Factored deletion for values that are missing at random (MAR).
@@ -415,6 +421,7 @@ class Informed(Deletion):
                 )
 
 
+@with_hints
 @dataclass(frozen=True)
 class InformedDirect(Informed):
     """Direct deletion within groups that agree on a separator."""
@@ -423,6 +430,7 @@ class InformedDirect(Informed):
     form = DIRECT_MAR
 
 
+@with_hints
 @dataclass(frozen=True)
 class InformedFactored(Informed):
     """Factored deletion within groups that agree on a separator."""

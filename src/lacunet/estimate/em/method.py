@@ -19,6 +19,7 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
+from lacunet.hints import with_hints
 from lacunet.inference.engine import Inference
 from lacunet.model.network import Network
 from lacunet.statistics.look import Look
@@ -49,6 +50,7 @@ def parse_bool(text: str) -> bool:
     return text.lower() in ("yes", "true")
 
 
+@with_hints
 @dataclass(frozen=True)
 class EM:
     """Maximum a posteriori by expectation maximisation.
@@ -177,6 +179,7 @@ class EM:
         return Climber(self.name, self.start, options, self.inference, closed, self.visit)
 
 
+@with_hints
 @dataclass(frozen=True)
 class OneStep(EM):
     """A closed form, then a single step of EM from it: the classical one-step estimator."""
@@ -185,6 +188,7 @@ class OneStep(EM):
     stop: Stop = 1
 
 
+@with_hints
 @dataclass(frozen=True)
 class LoopyEM(EM):
     """EM whose expectations are all by loopy belief propagation."""

@@ -31,6 +31,7 @@ from typing import Any, Self
 
 from lacunet.data.read import read_table
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.hints import with_hints
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
@@ -59,6 +60,7 @@ class Drawing:
     monotone: tuple[tuple[str, str], ...]
     mixed: MixedGraph = field(repr=False)
 
+    @with_hints
     def __init__(
         self,
         network: AnyNetwork,
