@@ -138,8 +138,9 @@ def test_doing_and_bounds_are_asked_as_in_python(rain: tuple[str, str], capsys: 
     printed = capsys.readouterr().out
     assert "P(Wet | do(Sprinkler=on), Rain=no)" in printed
     assert "100.0% of the answer rests on CPT rows that no data support" in printed
-    assert main(["query", rain[0], "--query", "Wet | do(Rain=no"]) == 1
-    assert "do( is not closed" in capsys.readouterr().err
+    for query, word in (("Wet | do(Rain=no", "do("), ("P(Wet | Rain", "P(")):
+        assert main(["query", rain[0], "--query", query]) == 1
+        assert f"{word} is not closed" in capsys.readouterr().err
 
 
 def test_intervals_need_data(rain: tuple[str, str], capsys: Captured) -> None:

@@ -105,7 +105,9 @@ def split_query(text: str) -> Typed:
     Typed(target=['X'], given=['Z=1 day, 0:00:00'], do=[])
     """
     text = text.strip()
-    if _PROBABILITY.match(text) and text.endswith(")"):
+    if _PROBABILITY.match(text):
+        if not text.endswith(")"):
+            raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
         text = text.partition("(")[2][:-1]
     before, bar, _ = quotes_blanked(text).partition("|")
     at = len(before)
