@@ -116,7 +116,7 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("Age", r"line 1, column 3: an arrow is missing"),
         ("Age <- R[Job]", r"line 1, column 5: edges are written from cause to effect"),
         ("Age > R[Job]", r"line 1, column 5: expected '->'"),
-        ("Age => R[Job]", r"line 1, column 5: expected '->'"),
+        ("Age ~> R[Job]", r"line 1, column 5: expected '->'"),
         ("Age [ R[Job]", r"line 1, column 5: this cannot be read here"),
     ],
 )
@@ -133,6 +133,8 @@ def test_what_cannot_be_a_graph_is_refused_with_its_place(text: str, message: st
         ("Age, Job -> R[Income], R[Age]", "Age, Job -> R[Income]; Age, Job -> R[Age]"),
         ("Age <-> R[Job] -> R[Income]", "Age <-> R[Job]; R[Job] -> R[Income]"),
         ("Age → R[Income] ⟶ R[Job]", "Age -> R[Income]; R[Income] -> R[Job]"),
+        ("Age=>R[Income] --> R[Job]", "Age -> R[Income]; R[Income] -> R[Job]"),
+        ("Age <=> R[Income]", "Age <-> R[Income]"),
         ("Age ↔ R[Job]; Age⟷R[Income]", "Age <-> R[Job]; Age <-> R[Income]"),
         ("R_Income; Age -> R_Job", "R[Income]; Age -> R[Job]"),
         ("Age -> R[Job], Income -> R[Job]", "Age -> R[Job]; Income -> R[Job]"),

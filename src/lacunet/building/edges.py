@@ -30,7 +30,15 @@ from typing import Any
 from lacunet.errors import LacunetError
 from lacunet.formats.files import ARROW, is_list_of_pairs, is_list_of_words
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import AMBIGUOUS, Token, Written, as_separate_edges, both_readings
+from lacunet.model.nodes import (
+    AMBIGUOUS,
+    BOTH,
+    RIGHT,
+    Token,
+    Written,
+    as_separate_edges,
+    both_readings,
+)
 from lacunet.wording import first_of, near_files, separated
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
@@ -38,8 +46,7 @@ HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, c
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*|//[^\n]*|/\*.*?\*/)"
     r"|(?P<end>[\n;])"
-    r"|(?P<both><-+>|↔|⟷|<=+>)"
-    r"|(?P<right>-+>|→|⟶|=+>|⇒)"
+    rf"|(?P<both>{BOTH})|(?P<right>{RIGHT})"
     r"|(?P<left><-+|←|⟵|<=+|⇐)"
     r"|(?P<line>--+|[—–](?=\s)|-(?=\s|$))"
     r"|(?P<comma>,)|(?P<open>\{)|(?P<close>\})|(?P<equals>=)"

@@ -18,15 +18,15 @@ and given all of them and nothing else the CPT is the answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reached
-from lacunet.missingness.text import ARROWS
 from lacunet.model.network import Network, topological_order
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import BOTH, Mechanism, Node, named
 
 NOT_DESCRIBED = (
     "the CPTs of the network do not describe how they go together, so answers that depend on it "
@@ -35,7 +35,6 @@ NOT_DESCRIBED = (
 )
 Path = tuple[Node, ...]
 _NONE: Nodes = frozenset()
-HIDDEN_CAUSE = tuple(sign for sign, arrow in ARROWS.items() if arrow == "<->")
 
 
 def confounded_pair(
@@ -66,7 +65,7 @@ def confounded_pair(
     (('S', 'I'), None)
     """
     known = network.mechanisms
-    if known is None or not any(sign in known.graph for sign in HIDDEN_CAUSE):
+    if known is None or not re.search(BOTH, known.graph):
         return None
     graph = _read(known.graph, network)
     if not do and _is_described(graph):

@@ -9,6 +9,7 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,9 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import Hinted, no_attribute, with_hints_by
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
-from lacunet.missingness.text import ARROWS, Statement, parse_statements, write_statements
+from lacunet.missingness.text import Statement, parse_statements, write_statements
 from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named
+from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import replacing
 
 if TYPE_CHECKING:
@@ -444,7 +445,7 @@ def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _is_path(text: str) -> bool:
-    if any(symbol in text for symbol in ("R[", "\n", *ARROWS)):
+    if re.search(rf"R\[|\n|{RIGHT}|{BOTH}|<=|≤", text):
         try:
             return Path(text).is_file()
         except (OSError, ValueError):

@@ -6,7 +6,7 @@ r"""The text format of missingness graphs.
     Age, "Place of birth" -> R[Job]           # several parents, names with blanks
     Health <-> R[Job]                         # a hidden common cause
     R[Sex], R[Age]                            # missing completely at random
-    Age -> R[Sex] -> R[Job]                   # a chain; → and ↔ are read too
+    Age -> R[Sex] -> R[Job]                   # a chain; →, => and ↔ are read too
     R[Second] <= R[First]                     # monotone: Second is shown only where First is
     Age -> R_Job                              # R[Job], unless a variable is called R_Job
 
@@ -24,6 +24,8 @@ from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.model.nodes import (
     AMBIGUOUS,
     BARE_NAME,
+    BOTH,
+    RIGHT,
     Mechanism,
     Node,
     Token,
@@ -36,15 +38,14 @@ from lacunet.model.nodes import (
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
     r"|(?P<end>[\n;])"
-    r"|(?P<arrow><->|->|<=|[→⟶↔⟷≤])"
+    rf"|(?P<both>{BOTH})|(?P<right>{RIGHT})|(?P<order><=|≤)"
     r"|(?P<comma>,)"
     r"|(?P<open>R\[)|(?P<close>\])"
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
-_OTHER_ARROW = re.compile(r"[-=~]*>$")
-ARROWS = {"->": "->", "→": "->", "⟶": "->", "<->": "<->", "↔": "<->", "⟷": "<->"}
-ARROWS |= {"<=": "<=", "≤": "<="}
+_OTHER_ARROW = re.compile(r"~*>$")
+_ARROWS = {"right": "->", "both": "<->", "order": "<="}
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -128,9 +129,9 @@ def _statements(
         yield from (Statement((node,), "", ()) for node in left)
     first_arrow, found = tokens[at].at, []
     while tokens[at].kind != "end":
-        if tokens[at].kind != "arrow":
+        if tokens[at].kind not in _ARROWS:
             raise written.wrong("expected '->', '<->' or '<='", tokens[at].at)
-        arrow = ARROWS[tokens[at].text]
+        arrow = _ARROWS[tokens[at].kind]
         right, at = _nodes(tokens, at + 1, written)
         found.append(Statement(left, arrow, right))
         left = right

@@ -16,7 +16,9 @@ from typing import NamedTuple, TypeVar
 from lacunet.errors import LacunetError
 from lacunet.wording import in_quotes
 
-BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-←→↔⟵⟶⟷≤]|-(?!>))+")
+# The arrows of texts with edges, for patterns.
+RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
+BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+")
 
 
 class Mechanism(NamedTuple):
