@@ -307,6 +307,12 @@ def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() ->
     hidden = MissingnessGraph.parse("X <-> Y; Y -> R[Z]; Z -> R[X]", NETWORK)
     with pytest.raises(NotRecoverableError, match="not recoverable"):
         lc.effect(hidden, "Y", do="X", data=rows_of(100, 0))
+    masked = MissingnessGraph.parse("Y -> R[Y]; R[X]; R[Z]", NETWORK)
+    way = (
+        r"result = lacunet\.learn\(graph, .*lacunet\.effect\(result, 'Y', do='X', given={'Z': 'a'}"
+    )
+    with pytest.raises(NotRecoverableError, match=way):
+        lc.effect(masked, "Y", do="X", given={"Z": "a"}, data=rows_of(100, 0))
     with pytest.raises(LacunetError, match="not what it is"):
         lc.effect(GRAPH, "Y", do="X")
 

@@ -51,8 +51,8 @@ NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
 BETTER = 1.05  # times the weighted sample size, for another estimand than the first to be taken
 WAY_OUT = (
-    "with these numbers of states the data determine it near almost every model: learn with "
-    "method='em' and missingness=graph"
+    "with these numbers of states the data determine it near almost every model: "
+    "result = lacunet.learn(graph, data, method='em', intervals=True)"
 )
 FEW = 0.05  # of the rows that show the query; below it a warning
 
@@ -388,13 +388,7 @@ def estimate(
     """Carry out a verdict's estimand on the counts, missing as a state, of `columns_needed`."""
     term, network = verdict.term, verdict.graph.network
     if term is None:
-        raise NotRecoverableError(
-            f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
-            f"{WAY_OUT}."
-            if verdict.generic
-            else "its lowest and highest values that fit the data: identified_set of the "
-            "verdict, or lacunet recover --query ... --data ROWS.",
-        )
+        raise not_recoverable(verdict, f"lacunet.query(result, {verdict.query!r})")
     laws = population or {}
     usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]
     small = [one for one in usable if largest_table(one, network) <= LARGEST_TABLE]
@@ -429,6 +423,17 @@ def estimate(
     if not result.basis.rows_used or not result.mass.array.sum():
         raise _no_rows(verdict, term, rows)
     return _reported(verdict, result, run, resolved(chosen, run.chosen))
+
+
+def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
+    """Refuse an estimate; ``question`` is what to ask EM's result, where the states identify it."""
+    return NotRecoverableError(
+        f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
+        f"{WAY_OUT}, then {question}."
+        if verdict.generic
+        else "its lowest and highest values that fit the data: identified_set of the "
+        "verdict, or lacunet recover --query ... --data ROWS.",
+    )
 
 
 def largest_table(term: Term, network: Network) -> float:

@@ -37,7 +37,7 @@ from lacunet.inference.query import (
     warn_of_undirected,
 )
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import known_variables, population_laws
+from lacunet.missingness.verdict import known_variables, not_recoverable, population_laws
 from lacunet.model.labelled import NO_DATA, Library, frame_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import quoted
@@ -629,6 +629,10 @@ def _by_graph(
         )
     known = known_variables(graph.network, population)
     verdict = graph.recover([target], list(given), [do], population=known)
+    if verdict.term is None:
+        group = f", given={dict(given)!r}" if given else ""
+        asked = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
+        raise not_recoverable(verdict, asked)
     laws = population_laws(graph.network, verdict, population)
     found = recovered(verdict, data, population=laws)
     place = tuple(graph.network.state_index(name, state) for name, state in given.items())
