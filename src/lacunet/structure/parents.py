@@ -74,7 +74,7 @@ class Score:
             return 0.0
         return self.each * (states - 1) * configurations
 
-    def of_each(self, counted: _Counted) -> list[float]:
+    def of_each(self, counted: _Tables) -> list[float]:
         """The scores of families that are counted."""
         if self.equivalent_size is not None:
             return [_bdeu(table, self.equivalent_size) for table in counted.tables()]
@@ -318,13 +318,13 @@ class _Family:
         if begin < len(sets):
             yield sets[begin:]
 
-    def _counted(self, sets: Sequence[_Set]) -> _Counted:
+    def _counted(self, sets: Sequence[_Set]) -> _Tables:
         ends = np.cumsum([0, *(self.cells(members) for _, members in sets)])
         count = self._in_one if len(self.own) < ONE_BY_ONE else self._one_by_one
         counts = count([members for _, members in sets], ends)
         if isinstance(self.weights, float):
             counts *= self.weights
-        return _Counted(self, sets, counts.reshape(-1, self.states), ends[:-1] // self.states)
+        return _Tables(self, sets, counts.reshape(-1, self.states), ends[:-1] // self.states)
 
     def _one_by_one(self, sets: Sequence[Sequence[int]], ends: Integers) -> FloatArray:
         """The counts of each set, with the keys that it shares with the set before it."""
@@ -387,7 +387,7 @@ class _Family:
 
 
 @dataclass(frozen=True)
-class _Counted:
+class _Tables:
     """The tables of a child given some sets of candidates, one below the other.
 
     ``starts`` is where the configurations of each set begin.
