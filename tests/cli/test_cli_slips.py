@@ -133,6 +133,29 @@ def test_a_file_of_edges_may_stand_in_place_of_a_network(survey: Path, capsys: C
     assert run("query", "edges.csv", "P(xray | Smoker)") == 1  # it may be data; there are no others
 
 
+@pytest.mark.parametrize("edges", ["Smoker -> xray", "[Smoker][xray|Smoker]"])
+def test_edges_may_stand_in_place_of_a_network(edges: str, survey: Path, capsys: Captured) -> None:
+    told, method = [], ("--method", "direct-mcar")
+    for before in ((edges,), ("--edges", edges)):
+        assert run("learn", *before, "survey.csv", *method, "--report", "page.html") == 0
+        assert "<h1>2 CPTs" in Path("page.html").read_text()
+        assert run("explain", *before, "survey.csv") == 0
+        assert run("diagnose", *before, "survey.csv") == 0
+        assert run("query", *before, "survey.csv", *method, "P(xray | Smoker)") == 0
+        assert run("query", *before, "--sql", "from 'survey.csv'", *method, "--query", "xray") == 0
+        assert run("effect", *before, "survey.csv", "xray | do(Smoker)") == 0
+        assert run("recover", *before, "R[xray]") == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+def test_edges_without_data_or_states_are_answered_with_both(
+    survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "query", "Smoker -> xray", "--query", "xray")
+    assert "name data that show them, or give --states" in told
+
+
 def test_data_of_two_columns_are_not_taken_for_edges(survey: Path, capsys: Captured) -> None:
     for name in ("one.csv", "two.csv"):
         Path(name).write_text("Smoker,xray\nno,no\nyes,yes\n")

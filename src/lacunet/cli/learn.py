@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """example:
   lacunet learn alarm.bif patients.csv -o learned.bif
+  lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.bif
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
   lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
   lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
@@ -185,7 +186,7 @@ def _write_page(result: Result, options: Namespace, seen: MissingSummary | None)
     from lacunet.report.learned.page import page
 
     graph = options.missingness
-    source = page_source(options, ("files",))
+    source = page_source(options, ("network", "data"))
     if (options.output or "").lower().endswith(KEEP_ALL):
         source = replace(source, learned=options.output)
     text = page(

@@ -89,7 +89,7 @@ def add_network_or_edges(
     are an option of the command's own. Where no network is needed, data alone stand for their
     columns.
     """
-    edges = ", or a file of edges" if then == "data" else ""
+    edges = ", or edges such as 'A -> B; B -> C'" + " or a file of them" * (then == "data")
     given = f"{NETWORK_HELP}{edges}; {text}"
     second = then.upper() if needs_data else f"[{then.upper()}]"
     metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {second}"
@@ -123,7 +123,7 @@ def split_files(options: Namespace) -> None:
         options.edges = files.pop(0)
     options.network = files.pop(0) if options.edges is None and files and not is_alone else None
     if options.edges is None and options.network is None and not is_alone:
-        options.usage_error("name a network, or give --edges 'A -> B' instead of one")
+        options.usage_error("name a network, or give edges such as 'A -> B' in its place")
     for text in files:
         if hasattr(options, "query") and _looks_asked(text):
             options.usage_error(
@@ -132,14 +132,14 @@ def split_files(options: Namespace) -> None:
             )
     if options.then == "graph" and (options.network or "").lower().endswith(".txt"):
         options.usage_error(
-            "name the network before the graph, or give --edges 'A -> B' in its place"
+            "name the network before the graph, or give edges such as 'A -> B' in its place"
         )
     if options.then == "data":
         options.data = files
         if options.needs_data and not has_data(options):
             options.usage_error(
-                "a network and data are needed: name the data after the network, or give "
-                "--edges 'A -> B' instead of a network"
+                "a network and data are needed: name the data after the network, or after "
+                "edges such as 'A -> B'"
             )
     elif len(files) <= 1:
         setattr(options, options.then, files[0] if files else None)
@@ -148,10 +148,17 @@ def split_files(options: Namespace) -> None:
 
 
 def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
-    """Whether a file of edges stands in place of a network; one of columns, if data follow."""
-    from lacunet.formats.files import is_file_of_edges
+    """Whether edges, or a file of them, stand in place of a network.
 
-    if options.then != "data" or not files or not is_file_of_edges(files[0]):
+    A file of columns alone may be data, and edges alone may be the graph.
+    """
+    from lacunet.formats.files import is_edges, is_file_of_edges
+
+    if not files:
+        return False
+    if is_edges(files[0]):
+        return options.then == "data" or len(files) > 1
+    if options.then != "data" or not is_file_of_edges(files[0]):
         return False
     return not _is_data_name(files[0]) or len(files) > 1 or options.sql is not None
 
@@ -187,7 +194,9 @@ def _is_bare(text: str) -> bool:
 
 
 def _looks_asked(text: str) -> bool:
-    return text.lstrip().lower().startswith(("p(", "pr(")) or "|" in text
+    """Whether a text looks like a query; ``[A][B|A]`` is a model string."""
+    start = text.lstrip().lower()
+    return start.startswith(("p(", "pr(")) or ("|" in text and not start.startswith("["))
 
 
 def network_of(options: Namespace) -> Network:
