@@ -34,6 +34,14 @@ def test_evaluate_prints_the_divergence_and_the_errors(
     assert found["fit"]["mean"] == pytest.approx((math.log(0.3) + math.log(0.495)) / 2)
 
 
+def test_data_in_place_of_a_network_are_answered_with_the_option(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", files[0], files[2]])
+    assert f"--data {files[2]}" in capsys.readouterr().err
+
+
 def test_evaluate_speaks_to_people(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *files[:2]]) == 0
     out = capsys.readouterr().out

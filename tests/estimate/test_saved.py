@@ -176,6 +176,8 @@ def test_formats_that_carry_less_say_so(tmp_path: Path) -> None:
     result = learned("em", intervals=True)
     with pytest.warns(lc.LacunetWarning, match="how sure the CPTs are"):
         result.write(tmp_path / "result.bif")
+    with pytest.raises(FormatError, match="cannot be written as"):
+        result.write(tmp_path / "result.csv")
     learned("em").write(tmp_path / "network.bif")
     assert lc.read_network(tmp_path / "network.bif").variables == RAIN.variables
 

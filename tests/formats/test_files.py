@@ -62,14 +62,16 @@ def test_a_name_that_says_no_format_is_refused_with_those_that_do(name: str) -> 
 @pytest.mark.parametrize("suffix", DATA_FORMATS)
 def test_the_name_of_data_is_refused_as_such(suffix: str) -> None:
     message = f"rows{suffix}: this is the name of data.*\n.*the network comes first, then the data"
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=message) as error:
         read_network(f"rows{suffix}")
+    assert "--edges" not in error.value.hint
 
 
 @pytest.mark.parametrize("edges", ["A -> B", "B <- A; C", "A → x.bif"])
 def test_edges_in_place_of_a_network_are_refused_with_what_takes_edges(edges: str) -> None:
     with pytest.raises(FormatError, match="looks like edges") as error:
         read_network(edges)
+    assert f"lacunet.learn({edges!r}, data)" in error.value.hint
     assert f"lacunet.Network.from_data(data, {edges!r})" in error.value.hint
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from shlex import quote
 
 from lacunet.cli.options import (
     DATA_HELP,
@@ -15,6 +16,7 @@ from lacunet.cli.options import (
     add_query_arguments,
     data_of,
     has_data,
+    is_data_name,
 )
 
 HELP = "compare a learned network with the true one, and with test data"
@@ -42,6 +44,11 @@ def run(options: Namespace) -> int:
     from lacunet.formats.files import read_network
     from lacunet.report.compared import evaluation_as_data, evaluation_as_text
 
+    if is_data_name(options.learned):
+        options.usage_error(
+            "two networks are compared; data go behind --data: lacunet evaluate TRUTH LEARNED "
+            f"--data {quote(options.learned)}"
+        )
     found = evaluate(
         read_network(options.truth),
         read_network(options.learned),

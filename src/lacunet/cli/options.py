@@ -118,7 +118,7 @@ def split_files(options: Namespace) -> None:
     if not hasattr(options, "files"):
         return
     files = _without_queries(options)
-    is_alone = not options.needs_network and (not files or _is_data_name(files[0]))
+    is_alone = not options.needs_network and (not files or is_data_name(files[0]))
     if options.edges is None and not is_alone and _begin_with_edges(files, options):
         options.edges = files.pop(0)
     options.network = files.pop(0) if options.edges is None and files and not is_alone else None
@@ -160,10 +160,10 @@ def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
         return options.then == "data" or len(files) > 1
     if options.then != "data" or not is_file_of_edges(files[0]):
         return False
-    return not _is_data_name(files[0]) or len(files) > 1 or options.sql is not None
+    return not is_data_name(files[0]) or len(files) > 1 or options.sql is not None
 
 
-def _is_data_name(name: str) -> bool:
+def is_data_name(name: str) -> bool:
     """Whether a file that is typed can only be data."""
     from lacunet.formats.files import OF_DATA
 

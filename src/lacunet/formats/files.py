@@ -112,14 +112,16 @@ def as_network(value: NetworkOrEdges) -> Network:
     if isinstance(value, list | tuple) and value and all(map(_is_edge, value)):
         raise NetworkError(
             "a network is needed, and edges alone do not say the states of its variables.",
-            f"make one with data that show them: {_FROM_EDGES}.",
+            f"learn its CPTs from data first: lacunet.learn(edges, data); {_FROM_EDGES} gives it "
+            "without CPTs.",
         )
     if not isinstance(found, Network):
         raise NetworkError(
             f"a network is needed, not {type(value).__name__}.",
             "give a lacunet.Network, the result of lacunet.learn, a file's path or the name of a "
             "bundled network; the network comes first, then the data. "
-            f"Edges need data that show the states: {_FROM_EDGES}.",
+            f"From edges and data lacunet.learn(edges, data) learns one, and {_FROM_EDGES} makes "
+            "one without CPTs.",
         )
     return found
 
@@ -368,9 +370,9 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
 def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
     """Write a network with what a result knows beyond it, which only ``.json`` carries."""
     name = os.fspath(path)
-    kind = _format_of(name)
+    writer, kind = _writer_of(name), _format_of(name)
     if kind == _CARRIES_ALL:
-        _write(_packed(_module_of(name).render(network, learned), name), name)
+        _write(_packed(writer.render(network, learned), name), name)
         return
     _write(rendered(network, name), name)
     _say_lost(name, [*_lost(network, kind), "how sure the CPTs are"])
@@ -455,9 +457,8 @@ def _format_of(name: str) -> str:
     if suffix in OF_DATA:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
-            "the network comes first, then the data; the file of a network ends with one of "
-            f"{', '.join(FORMATS)}. If it holds edges: --edges {shlex.quote(name)} (in Python "
-            f"lacunet.Network.from_data(data, pathlib.Path({name!r}))).{_bundled(name)}",
+            f"the file of a network ends with one of {', '.join(FORMATS)}; where data are taken, "
+            f"the network comes first, then the data.{_bundled(name)}",
         )
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
@@ -470,8 +471,9 @@ def _refuse_edges(text: str) -> None:
     if _EDGES.search(text):
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
-            f"the data say the states: lacunet.Network.from_data(data, {text!r}) (on the command "
-            f"line --edges {shlex.quote(text)} in place of the network).",
+            f"learn its CPTs from data first: lacunet.learn({text!r}, data) (lacunet learn "
+            f"{shlex.quote(text)} DATA -o net.bif); lacunet.Network.from_data(data, {text!r}) "
+            "gives it without CPTs.",
         )
 
 
