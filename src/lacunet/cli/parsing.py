@@ -67,6 +67,10 @@ JOBS = (
 GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
 
 
+# What Python calls arguments that have another name here.
+IN_PYTHON = {"rng": "seed", "target": "query"}
+
+
 class Formatter(RawDescriptionHelpFormatter):
     """Help in which a list of files repeats the last kind alone: ``NETWORK DATA [DATA ...]``."""
 
@@ -129,7 +133,9 @@ class Parser(ArgumentParser):
 
     def refuse_unknown(self, words: Iterable[str]) -> None:
         """End at the first word that looks like an option and is none."""
-        known = [text for text in self._option_string_actions if text.startswith("--")]
+        spelled = self._option_string_actions
+        known = [text for text, one in spelled.items() if text[1] == "-" and one.help != SUPPRESS]
+        files = " ".join(str(one.metavar) for one in self._actions if not one.option_strings)
         if any(action.nargs == REMAINDER for action in self._actions):
             return
         for word in words:
@@ -138,8 +144,11 @@ class Parser(ArgumentParser):
                 return
             if name in self.instead:
                 self.error(f"there is no option {name}; {self.instead[name]}")
-            if word.startswith("--") and name not in known:
+            is_short = word[:1] == "-" and word[1:2].isalpha() and word[:2] not in spelled
+            if is_short or (word.startswith("--") and name not in spelled):
                 message = f"there is no option {name}"
+                if word[2:].upper() in re.findall(r"\w+", files):
+                    self.error(f"{message}; it is named without one: {self.prog} {files}")
                 ours = [one for one in _ours(name) if one in known]
                 self.error(_with_offer(message, (ours or [name])[0], ours or known))
 
@@ -149,11 +158,12 @@ def _is_option(word: str) -> bool:
 
 
 def _ours(option: str) -> list[str]:
-    """What options may be called here that other programs call so."""
+    """What options may be called here that other programs, or Python, call so."""
     from lacunet.hints import KEYWORDS
 
-    names = KEYWORDS.get(option.lstrip("-").replace("-", "_"), ())
-    return [f"--{'seed' if name == 'rng' else name.replace('_', '-')}" for name in names]
+    own = option.lstrip("-").replace("-", "_")
+    names = (IN_PYTHON.get(name, name) for name in (own, *KEYWORDS.get(own, ())))
+    return [f"--{name.replace('_', '-')}" for name in names]
 
 
 def _with_offer(message: str, word: str, known: Iterable[str]) -> str:
