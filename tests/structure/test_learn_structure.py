@@ -56,6 +56,15 @@ def frame(network: lc.Network, table: EncodedTable) -> pd.DataFrame:
 TABLE = incomplete(ASIA, 2_000, 1)
 
 
+def test_the_score_is_the_bic_that_the_hint_of_a_result_writes_out() -> None:
+    rows = frame(ASIA, sample(ASIA, 300, np.random.default_rng(2)))
+    found = lc.learn_structure(rows, ASIA.states_of, score="bic", strengths=0)
+    result = lc.learn(found.network, rows, prior=1)
+    penalty = np.log(300) / 2 * result.network.free_parameters
+    # Both sum the same logarithms, in another order.
+    assert lc.log_likelihood(result, rows) - penalty == pytest.approx(found.score, rel=1e-12)
+
+
 def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
     found = lc.learn_structure(TABLE, ASIA.states_of, strengths=5)
     difference = lc.compare_structures(ASIA, found)

@@ -73,11 +73,10 @@ INSTEAD = {
     **dict.fromkeys(
         ("effect", "causal_effect", "ate"), 'lacunet.effect(result, "Outcome", do="Treatment")'
     ),
-    **dict.fromkeys(
-        ("aic", "bic"),
-        "lacunet.log_likelihood(result, data), which has no penalty; the score of "
-        "lacunet.learn_structure(data) is a BIC",
-    ),
+    "bic": "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
+    "result.network.free_parameters, for results of learn(..., prior=1); more is better",
+    "aic": "lacunet.log_likelihood(result, data) - result.network.free_parameters, for results of "
+    "learn(..., prior=1); more is better",
     **dict.fromkeys(
         ("query", "predict", "impute", "sample"),
         "it as a function: lacunet.query(result, ...), lacunet.predict(result, data, targets)",

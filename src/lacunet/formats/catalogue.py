@@ -23,10 +23,7 @@ class UnknownNetworkError(LacunetError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One bundled network.
-
-    ``parameters`` are the free ones: for each row of each CPT one less than it has states.
-    """
+    """One bundled network; ``parameters`` are the free ones."""
 
     name: str
     variables: int
@@ -90,8 +87,7 @@ def suggestion(name: str) -> str:
 def measure(network: Network) -> tuple[int, int, int, int]:
     """The variables, edges, parameters and largest in-degree of a network, as in its entry."""
     in_degrees = [len(network.parents(name)) for name in network.variables]
-    parameters = sum(cpt.table.size - cpt.table[..., 0].size for cpt in network.cpts)
-    return len(in_degrees), sum(in_degrees), parameters, max(in_degrees)
+    return len(in_degrees), sum(in_degrees), network.free_parameters, max(in_degrees)
 
 
 _ENTRIES = (

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -219,6 +220,7 @@ class Network(metaclass=Hinted):
             ("write", "save", "to_file", "to_bif", "to_json", "to_xdsl", "write_bif", "dump"),
             'lacunet.write_network(network, "net.bif"): the ending says the format',
         ),
+        **dict.fromkeys(("nparams", "n_parameters", "dimension"), "network.free_parameters"),
     }
 
     if not TYPE_CHECKING:  # type checkers know the names there are
@@ -502,6 +504,32 @@ class Network(metaclass=Hinted):
             if rule is not None:
                 can_occur = rule.can_occur(parents, parent, self.states_of[parent])
                 found &= np.broadcast_to(can_occur, found.shape)
+        return found
+
+    @property
+    def free_parameters(self) -> int:
+        """The number of free parameters: for each row of each CPT one less than it has states.
+
+        What rules on questions that were not asked exclude or decide is not counted.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        ...     {"Now": ["Smoked"], "Ill": ["Smoked", "Now"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.free_parameters  # P(Smoked), P(Now | Smoked=yes), P(Ill | ...) in three rows
+        5
+        """
+        if not self.not_asked_of:
+            shapes = map(self.shape, self.families)
+            return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
+        found = 0
+        for name in self.variables:
+            possible = self.possible(name)
+            states = self.cardinality(name) if possible is None else possible.sum(axis=-1)
+            found += int(((states - 1) * self.needs_data(name)).sum())
         return found
 
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
