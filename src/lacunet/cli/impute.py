@@ -12,7 +12,8 @@ from lacunet.cli.predict import add_output_arguments, deliver_rows
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:
   lacunet impute learned.bif patients.csv -o complete.csv
-  lacunet impute learned.bif patients.csv --draws 20 --fixed-cpts --seed 1 -o draws.csv
+  lacunet learn net.bif patients.csv --intervals -o result.json
+  lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 """
 

@@ -39,6 +39,12 @@ from lacunet.randomness import generator
 
 SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ROUNDING = 1e-9
+WITH_INTERVALS = (
+    "result = lacunet.learn(network, data, intervals=True), then lacunet.impute(result, data, "
+    "draws=5) (lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
+    "result.json DATA --draws 5 -o out.csv); or draw with the CPTs as they are: proper=False "
+    "(--fixed-cpts)."
+)
 
 
 @with_hints
@@ -202,8 +208,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         raise LacunetError(
             "multiple imputation draws the CPTs too, within their uncertainty, and a network alone "
             "has no uncertainty.",
-            "give the result of lacunet.learn (a file of lacunet learn --intervals -o RESULT.json)"
-            ", or proper=False (--fixed-cpts) to draw with the CPTs as they are.",
+            WITH_INTERVALS,
         )
     if given.uncertainty is not None:
         return given
@@ -213,7 +218,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
             f"the result was learned without intervals, and learning again from these rows (by "
             f"{given.method}, each row once, no other options) does not give its CPTs: how sure "
             f"they are cannot be found out.",
-            "learn with intervals=True (--intervals), or give proper=False (--fixed-cpts).",
+            WITH_INTERVALS,
         )
     return again
 
