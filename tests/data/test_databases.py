@@ -41,6 +41,32 @@ def sqlite(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("source", "way"),
+    [
+        ("clinic.db", "Data(query='select ...', database='clinic.db')"),
+        ("sqlite:///clinic.db", "Data(query='select ...', database='clinic.db')"),
+        ("postgresql://ann:secret@db/clinic", "database='postgresql://***@db/clinic')"),
+        ("select * from visits", "Data(query='select * from visits', database=...)"),
+    ],
+)
+def test_a_database_in_place_of_a_file_is_answered_with_the_call_that_reads_it(
+    source: str, way: str, sqlite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sqlite.parent)
+    with pytest.raises(DataError) as refused:
+        lc.learn(PAIR, source)
+    assert way in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_database_without_a_query_is_refused() -> None:
+    with pytest.raises(DataError, match=r"Data\(query='select ...', database="):
+        lc.Data("rows.csv", database="clinic.db")
+    with pytest.raises(lc.LacunetError, match=r"Data\(query='select ...', database="):
+        lc.learn(PAIR, "rows.csv", database="clinic.db")
+
+
 @pytest.fixture
 def duck(tmp_path: Path) -> Path:
     path = tmp_path / "clinic.duckdb"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import glob
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ from typing import Any
 from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
 from lacunet.data.given import Data
+from lacunet.data.select import without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
@@ -22,6 +24,9 @@ from lacunet.formats.files import STATISTICS
 from lacunet.wording import near_files
 
 STDIN = "-"
+DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")
+ADDRESS = re.compile(r"(postgres|sqlite|duckdb|mysql|mariadb|mssql|oracle)[\w+]*:")
+QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 CHUNK = 1 << 16
 # Files of other programs, and the line that gives their rows as a table of pandas.
 FOREIGN = {
@@ -57,6 +62,7 @@ def file_parts(data: Data) -> list[Part]:
 def _files(path: str) -> list[Path]:
     if path == STDIN:
         return [Path(STDIN)]
+    _refuse_database(path)
     if os.path.isdir(path):
         return _in_folder(Path(path))
     if os.path.exists(path):
@@ -69,6 +75,19 @@ def _files(path: str) -> list[Path]:
         files = [Path(name) for name in found if os.path.isfile(name)]
         return files or [file for name in found for file in _files(name)]
     raise DataError(f"there is no file or folder {path!r}.", near_files(path) or "check the path.")
+
+
+def _refuse_database(path: str) -> None:
+    """Refuse a query, or a database, in place of files of data."""
+    is_database = path.lower().endswith(DATABASES) or ADDRESS.match(path) is not None
+    if is_database or (QUERY.match(path) and not os.path.exists(path)):
+        label = without_secrets(re.sub(r"^(sqlite|duckdb):(///)?", "", path))
+        query, database = ("select ...", repr(label)) if is_database else (label, "...")
+        raise DataError(
+            f"{label!r} is a {'database' if is_database else 'query'}, not a file of data.",
+            f"give lacunet.Data(query={query!r}, database={database}) in its place (on the command "
+            "line --sql and --database).",
+        )
 
 
 def _in_folder(folder: Path) -> list[Path]:

@@ -242,6 +242,11 @@ class Data:
                 "give Data a source or a query, and not both.",
                 "Data('rows.csv'), or Data(query='select ...', database='clinic.db').",
             )
+        if self.query is None and self.database is not None:
+            raise DataError(
+                "database= is given without the query to run on it.",
+                "give that in place of a source: Data(query='select ...', database='clinic.db').",
+            )
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
         ):

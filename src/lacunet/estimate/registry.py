@@ -95,7 +95,9 @@ def _way_to(option: str, known: Collection[str]) -> str:
             f"{option}=...), data)."
         )
     if option in Data.__dataclass_fields__:
-        return f"it belongs to the data: lacunet.Data(data, {option}=...)."
+        of_query = option in ("query", "database")
+        said = "query='select ...', database=..." if of_query else f"data, {option}=..."
+        return f"it belongs to the data: lacunet.Data({said})."
     if option == "intervals":
         return (
             "explain always says what intervals will cost; learn(..., intervals=True) makes them."
