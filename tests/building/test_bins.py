@@ -58,6 +58,14 @@ def test_what_falls_outside_the_cut_points_is_named() -> None:
         lc.learn(network, AGES)
 
 
+def test_numbers_in_no_interval_are_named_where_the_network_is_made() -> None:
+    rows = {"Age": [12, 20, 30, 70, 70, 80, None], "Ill": ["no", "yes"] * 3 + ["no"]}
+    with pytest.warns(lc.LacunetWarning, match=r"12, 70, 80 \(4 rows\)") as told:
+        lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [18, 40, 65]})
+    assert "--bins Age=-inf,18,40,65,inf" in str(told[0].message)
+    lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [0, 40, float("inf")]})
+
+
 @pytest.mark.parametrize(
     ("bins", "message"),
     [

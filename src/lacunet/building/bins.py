@@ -50,9 +50,9 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
         A dataframe, or whatever else `lacunet.learn` takes.
     bins
         For each column a number of intervals with equally many rows (5), a number of equally
-        wide ones (``("width", 5)``), or cut points (``[18, 40, 65]``); or a network, whose own
-        cut points and codes are used. Codes and missing values that come with the data
-        (`lacunet.Data`) come before the network's.
+        wide ones (``("width", 5)``), or cut points (``[18, 40, 65]``: two intervals); or a
+        network, whose own cut points and codes are used. Codes and missing values that come with
+        the data (`lacunet.Data`) come before the network's.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from lacunet.building.states import (
     states_of,
     taken_as_missing,
 )
-from lacunet.data.batches import matcher_of
+from lacunet.data.batches import matcher_of, wider_cuts
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import listed
 from lacunet.data.given import Data, data_given
@@ -32,7 +32,7 @@ from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import close_to, counted, did_you_mean
+from lacunet.wording import close_to, counted, did_you_mean, first_of
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,27 @@ def find_network(
         for v, own in seen.items()
         for note in (taken_as_missing(v, own) if v in cuts else remarks(v, own, found[v]))
     ]
+    notes += [note for v, own in cuts.items() for note in _outside(v, seen[v], own, said.decimal)]
     return FoundNetwork(
         network,
         _summary(network, found, hidden, source.label),
         (*notes, *proposals(network, shown, numbers_of)),
     )
+
+
+def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
+    """That some numbers are in no interval."""
+    numbers = {text: number_of(text.replace(decimal, ".")) for text in seen.cells}
+    outside = [
+        t for t, own in numbers.items() if own is not None and not cuts[0] <= own <= cuts[-1]
+    ]
+    if outside:
+        rows = counted(sum(seen.cells[text] for text in outside), "row")
+        wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
+        yield (
+            f"column {name!r}: {first_of(outside, 3)} ({rows}) outside of the intervals "
+            f"{', '.join(labels_of(cuts))}, which learning refuses; {wider}."
+        )
 
 
 INTERVALS = 5  # that numbers of too many values are cut into, where nobody says how

@@ -27,7 +27,7 @@ HELP = "make a network file from data and edges"
 EXAMPLE = """example:
   lacunet network patients.csv --edges 'Age, Smoking -> Cancer -> Death' -o patients.json
   lacunet network patients.csv --edges graph.dot --states 'Stage=I,II,III,IV' -o patients.bif
-  lacunet network patients.csv --edges 'Age -> Cancer' --bins Age=18,40,65 -o patients.json
+  lacunet network patients.csv --edges 'Age -> Cancer' --bins Age=18,40,65,inf -o patients.json
 """
 
 

@@ -108,7 +108,8 @@ def add_building_arguments(command: Any) -> None:
     add(command, "--states X=A,B,C", states, action="append", default=[])
     bins = (
         "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or X=18,40,65 (cut points)"
+        "or cut points: X=18,40,65 is 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has "
+        "open ends"
     )
     add(command, "--bins X=N", bins, action="append", default=[])
 

@@ -28,7 +28,7 @@ from lacunet.cli.terminal import progress_bar
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:
   lacunet structure patients.csv -o net.bif
-  lacunet structure patients.csv --bins Age=18,40,65 --bins Dose=4 -o net.json
+  lacunet structure patients.csv --bins Age=18,40,65,inf --bins Dose=4 -o net.json
   lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
 
 what is printed for each edge:

@@ -422,7 +422,7 @@ def unknown_states(
     return UnknownStateError(
         "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
         _meant(refused, states_of)
-        + "".join(_wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
+        + "".join(wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
@@ -444,7 +444,7 @@ def _meant(
     return f"{offer} Otherwise " if offer else ""
 
 
-def _wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
+def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
     """How to cut so that numbers outside of all intervals are within one; or nothing."""
     cuts = cuts_of(states)
     if cuts is None:

@@ -303,8 +303,9 @@ class Network(metaclass=Hinted):
             Further values that mean "not observed": one, a list, or a mapping from columns to them.
         bins
             How to cut columns of numbers: 5 for five intervals with equally many rows each,
-            ``("width", 5)`` for five equally wide ones, or the cut points ``[18, 40, 65]``. The
-            network keeps them, so that numbers in later data are cut the same way.
+            ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` is
+            18 to 40 and 40 to 65, and no others; ``float("inf")`` opens an end. The network keeps
+            them, so that numbers in later data are cut the same way.
         codes
             What values mean, column by column: ``{"Smoke": {7: None, 9: None}}`` missing,
             ``{"Sex": {1: "male", 2: "female"}}`` states, ``{"Age": {"40+": ["40-49", "50+"]}}``

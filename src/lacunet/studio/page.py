@@ -34,7 +34,7 @@ recovered.</p>
 
 STATES = """
 <p class="soft">Choose the columns that become variables, and say what their values mean. Numbers
-with many values are cut: 4 (equally many rows in each), width:4 (equally wide) or 18,40,65 (cut
+with many values are cut: 4 (equally many rows in each), width:4 (equally wide) or 18,40,65,inf (cut
 points).</p>
 <div class="bar"><button type="button" id="use-all">use all that can be used</button>
 <button type="button" id="use-none">use none</button>
