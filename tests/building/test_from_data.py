@@ -93,6 +93,30 @@ def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
     assert "(--bins Height=5; lacunet.discretise" in refusal.value.hint
 
 
+def test_a_name_with_an_arrow_is_answered_with_quotes() -> None:
+    rows = {"a->b": ["x", "y"], "c, d": ["0", "1"], "e": ["0", "1"]}
+    for edges, column in (("a->b -> e", "a->b"), ("c, d -> e", "c, d")):
+        with pytest.raises(StatesError) as refusal:
+            find_network(rows, edges)
+        assert f"quote the column {column!r}" in refusal.value.hint
+    assert find_network(rows, '"a->b" -> e').network.parents("e") == ("a->b",)
+
+
+def test_the_hints_on_columns_without_states_are_calls_that_work() -> None:
+    rows = {"Same": ["x"] * 4, "Empty": [None] * 4, "Ill": ["no", "yes"] * 2}
+    for edges in ("Same -> Ill", "Empty -> Ill", "Cause -> Ill"):
+        with pytest.raises(StatesError) as refusal:
+            lc.learn(edges, rows)
+        name = edges.partition(" ")[0]
+        assert f"Network.from_data(data, edges, states={{{name!r}: [" in refusal.value.hint
+        network = lc.Network.from_data(rows, edges, states={name: ["x", "y"]})
+        if name == "Cause":
+            assert "lacunet.Data(data, latent='Cause')" in refusal.value.hint
+            lc.learn(network, lc.Data(rows, latent=name))
+        else:
+            lc.learn(network, rows)
+
+
 def test_a_cycle_is_named() -> None:
     with pytest.raises(NetworkError, match="cycle"):
         find_network({"A": [0, 1], "B": [0, 1]}, "A -> B -> A")

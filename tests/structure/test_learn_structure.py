@@ -65,6 +65,11 @@ def test_the_score_is_the_bic_that_the_hint_of_a_result_writes_out() -> None:
     assert lc.log_likelihood(result, rows) - penalty == pytest.approx(found.score, rel=1e-12)
 
 
+def test_rows_without_a_value_are_not_said_to_be_none() -> None:
+    with pytest.raises(LacunetError, match="every cell is missing"):
+        lc.learn_structure({"A": [None, None], "B": [None, None]})
+
+
 def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
     found = lc.learn_structure(TABLE, ASIA.states_of, strengths=5)
     difference = lc.compare_structures(ASIA, found)

@@ -55,6 +55,7 @@ _TOKEN = re.compile(
     r"|(?P<bare>(?:[^\s,;#\"\[\]{}<>=\-→⟶←⟵↔⟷⇒⇐/]|-(?![->])|/(?![/*]))+)",
     re.DOTALL,
 )
+NEEDS_QUOTES = re.compile(r"[,;#\"\[\]{}<>=→⟶←⟵↔⟷⇒⇐]|--|->|//|/\*")  # in a name
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable

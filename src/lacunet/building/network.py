@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
-from lacunet.building.edges import Edges, edges_of
+from lacunet.building.edges import NEEDS_QUOTES, Edges, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
     IdentifierError,
@@ -32,7 +32,7 @@ from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import close_to, counted, did_you_mean, first_of
+from lacunet.wording import close_to, counted, did_you_mean, first_of, in_shell
 
 
 @dataclass(frozen=True)
@@ -265,10 +265,17 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         close = {name: close_to(name, columns) for name in absent}
         meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
         hints = [f"did you mean {', '.join(meant)}?"] if meant else []
-        if unlike := [name for name, own in close.items() if not own]:
+        unlike = [name for name, own in close.items() if not own]
+        odd = [own for own in columns if NEEDS_QUOTES.search(own) and any(v in own for v in unlike)]
+        if odd:
+            hints.append(f"quote the column {odd[0]!r} in the edges: '\"{odd[0]}\" -> ...'.")
+        elif unlike:
+            hidden = f"{unlike[0]}=0,1"
             hints.append(
-                f"if {unlike[0]!r} is hidden, give its states: lacunet.Network.from_data(data, "
-                f"edges, states={{{unlike[0]!r}: [...]}}) (--states)."
+                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.learn("
+                f"lacunet.Network.from_data(data, edges, states={{{unlike[0]!r}: ['0', '1']}}), "
+                f"lacunet.Data(data, latent={unlike[0]!r})) (--states {in_shell(hidden)} --latent "
+                f"{in_shell(unlike[0])})."
             )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",

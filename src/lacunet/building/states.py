@@ -244,16 +244,17 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
 
 
 def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
-    give = f"states={{{name!r}: [...]}}"
+    built = "lacunet.Network.from_data(data, edges,"
+    give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{name}=A,B')})"
     if not found:
         raise StatesError(
             f"column {name!r} holds no value: every cell is missing.",
-            f"leave {name!r} out of the edges, or give its states by hand, {give}.",
+            f"leave {name!r} out of the edges, or give its states: {give}.",
         )
     if len(found) == 1:
         raise StatesError(
             f"column {name!r} is constant: it holds nothing but {found[0]!r}.",
-            f"leave {name!r} out of the edges, or give all its states by hand, {give}.",
+            f"leave {name!r} out of the edges, or give all its states: {give}.",
         )
     if len(found) <= MOST_STATES:
         return
@@ -268,9 +269,9 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
     raise StatesError(
         f"column {name!r} has {many} different values (for example {', '.join(found[:3])}); "
         f"a discrete variable may have at most {MOST_STATES}.",
-        f"cut numbers into intervals with bins={{{name!r}: 5}} (--bins {in_shell(f'{name}=5')}; "
-        "lacunet.discretise does the same to a dataframe), merge rare values, or give the states "
-        f"by hand, {give}.",
+        f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
+        f"{in_shell(f'{name}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
+        f"values, or give the states: {give}.",
     )
 
 

@@ -89,7 +89,7 @@ def find_columns(
     if not columns:
         raise LacunetError(f"no column of {source.label} is left to learn from.")
     if len(empty) == len(columns):
-        raise LacunetError(f"no column of {source.label} holds a value.", "check that it has rows.")
+        raise LacunetError(f"no column of {source.label} holds a value: every cell is missing.")
     kept = [name for name in columns if name not in empty]
     network = coded_network(kept, found, cuts, said, seen)
     shown = {} if first is None else first_codes(network, source, said, kept, first)
