@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import lacunet as lc
+import lacunet.sklearn
 from examples import RAIN
 from lacunet.estimate import result as result_module
 from lacunet.estimate.registry import KINDS, METHODS, options_of
@@ -82,6 +83,8 @@ def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ou
     [
         ("states", "Network.from_data(data, edges, states=...)"),
         ("bins", "Network.from_data(data, edges, bins=...)"),
+        ("metod", "did you mean 'method'"),
+        ("methods", "did you mean 'method'"),
         ("max_iter", "'max_iterations' is an option of one-step, em, em-bp"),
     ],
 )
@@ -200,6 +203,26 @@ def test_an_option_that_no_method_takes_is_answered_before_the_data_are_read(
 def test_a_network_says_what_writes_it(name: str) -> None:
     with pytest.raises(AttributeError, match=r"lacunet\.write_network\(network, "):
         getattr(RAIN, name)
+
+
+def test_a_cpt_says_what_gives_its_numbers() -> None:
+    cpt = RAIN.cpt("Wet")
+    with pytest.raises(AttributeError, match=re.escape("cpt.to_frame()")):
+        _ = cpt.to_pandas  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="did you mean 'table'"):
+        _ = cpt.tabel  # type: ignore[attr-defined]
+    assert repr(pickle.loads(pickle.dumps(cpt))) == repr(copy.deepcopy(cpt)) == repr(cpt)
+
+
+def test_a_variable_to_show_is_answered_with_its_cpt() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar")
+    with pytest.raises(lc.LacunetError, match=re.escape("result.cpt('Wet')")):
+        result.show("Wet")
+
+
+def test_what_is_guessed_of_scikit_learn_is_there() -> None:
+    for name in ("Classifier", "Imputer"):
+        assert hasattr(lacunet.sklearn, lc._INSTEAD[name].split()[-1])
 
 
 def test_data_need_no_reader() -> None:

@@ -207,13 +207,16 @@ _HOME_OF = {
 
 # What other libraries call it, and what to write.
 _INSTEAD = {
-    **dict.fromkeys(("fit", "estimate", "train", "em", "bn_fit"), "lacunet.learn(network, data)"),
+    **dict.fromkeys(("fit", "estimate", "train", "bn_fit"), "lacunet.learn(network, data)"),
+    "em": 'lacunet.learn(network, data, "em")',
+    "bootstrap": "lacunet.learn(network, data, intervals=True): intervals need no bootstrap",
+    "ate": 'lacunet.effect(result, "Outcome", do="Treatment")',
     **dict.fromkeys(
         ("read", "load", "open", "load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
         'lacunet.read_network("net.bif"): the ending says the format',
     ),
     **dict.fromkeys(
-        ("write", "save", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
+        ("write", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
         'lacunet.write_network(network, "net.bif"): the ending says the format',
     ),
     **dict.fromkeys(
@@ -238,8 +241,17 @@ _INSTEAD = {
     **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
     **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),
     **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
+    "save": 'result.write("result.json"), or lacunet.write_network(network, "net.bif")',
     "plots": "import lacunet.plots first",
+    "plot": 'result.report("page.html"), or lacunet.plots.network_figure(result)',
     "sklearn": "import lacunet.sklearn first",
+    **dict.fromkeys(
+        ("Classifier", "BayesianNetworkClassifier"),
+        "from lacunet.sklearn import BayesianNetworkClassifier",
+    ),
+    **dict.fromkeys(
+        ("Imputer", "BayesianNetworkImputer"), "from lacunet.sklearn import BayesianNetworkImputer"
+    ),
     **dict.fromkeys(
         ("mcar_test", "little_test", "littles_test", "test_mcar", "md_pattern"),
         "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns",

@@ -73,7 +73,7 @@ def method_of(network: Network, method: str | Method | None, options: Mapping[st
 
 
 # The arguments of `learn` itself that may be meant by what is given as an option of a method.
-OF_LEARN = ("rng", "prior", "memory", "progress", "intervals", "missing")
+OF_LEARN = ("method", "rng", "prior", "memory", "progress", "intervals", "missing")
 
 
 def default_prior(method: Method) -> AskedPrior:

@@ -77,10 +77,10 @@ INSTEAD = {
     "result.network.free_parameters, for results of learn(..., prior=1); more is better",
     "aic": "lacunet.log_likelihood(result, data) - result.network.free_parameters, for results of "
     "learn(..., prior=1); more is better",
-    **dict.fromkeys(
-        ("query", "predict", "impute", "sample"),
-        "it as a function: lacunet.query(result, ...), lacunet.predict(result, data, targets)",
-    ),
+    "query": 'lacunet.query(result, "X", {"Y": "y"})',
+    "predict": "lacunet.predict(result, data, targets)",
+    "impute": "lacunet.impute(result, data)",
+    "sample": "lacunet.sample(result, rows)",
     **dict.fromkeys(("variables", "states", "parents"), "result.network.variables and so on"),
     **dict.fromkeys(("intervals", "confidence_intervals"), "result.interval(variable)"),
     **dict.fromkeys(("log_likelihood", "loglik", "score"), "lacunet.log_likelihood(result, data)"),
@@ -248,6 +248,11 @@ class Result:
         """
         from lacunet.report.learned.show import result_page
 
+        if isinstance(beside, str) and beside in self.network.variables:
+            raise MethodError(
+                f"{beside!r} is a variable, and a page shows all of them.",
+                f"result.cpt({beside!r}) is its CPT; result.show() is the page.",
+            )
         return result_page(self, beside)
 
     def report(

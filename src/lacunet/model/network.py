@@ -66,6 +66,13 @@ class NetworkError(LacunetError):
         )
 
 
+# What is asked of a CPT elsewhere, and what to write.
+INSTEAD_OF_CPT = {
+    **dict.fromkeys(("to_pandas", "to_dataframe", "frame", "df"), "cpt.to_frame()"),
+    **dict.fromkeys(("values", "to_numpy", "probabilities"), "cpt.table"),
+}
+
+
 @dataclass(frozen=True, repr=False)
 class Cpt:
     """The conditional distribution of ``child`` given ``parents``.
@@ -146,6 +153,9 @@ class Cpt:
         return np.array(self.table, dtype=dtype, copy=copy)
 
     if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getattr__(self, name: str) -> object:
+            raise no_attribute("'Cpt' object", name, dir(self), INSTEAD_OF_CPT)
 
         def __getitem__(self, key: object) -> object:
             is_state = isinstance(key, str) and key in self.states[-1]
