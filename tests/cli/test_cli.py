@@ -194,6 +194,12 @@ def test_a_query_may_have_blanks_but_not_a_variable_twice(
 ) -> None:
     assert main(["explain", *appendix, "--method", "listwise", "--query", " X = 1 , W=1"]) == 0
     assert "4 rows" in capsys.readouterr().out
+    assert main(["explain", *appendix, "--method", "listwise", "--query", "P(X=1, W=1)"]) == 0
+    assert "4 rows" in capsys.readouterr().out
+    assert main(["explain", *appendix, "--method", "listwise", "--query", "X=1|W=1"]) == 1
+    assert '--query "X=x,Y=y"' in capsys.readouterr().err
+    assert main(["explain", *appendix, "--query", "X=1"]) == 1
+    assert "--method direct-mar" in capsys.readouterr().err
     assert main(["explain", *appendix, "--method", "listwise", "--query", "X=1,X=0"]) == 1
     assert "names 'X' more than once" in capsys.readouterr().err
 

@@ -22,7 +22,7 @@ from lacunet.cli.options import (
     noted_table,
 )
 from lacunet.cli.terminal import progress_bar
-from lacunet.data.typed import parts_of, states_in
+from lacunet.data.typed import split_query, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -81,7 +81,13 @@ def _explain_query(options: Namespace, network: Network) -> int:
     from lacunet.report.explained import rows_as_data, rows_as_text
 
     method = method_of(network, options.method, method_options(options))
-    query = states_in(parts_of(options.query), network)
+    typed = split_query(options.query)
+    if typed.given or typed.do:
+        raise LacunetError(
+            f"the query {options.query!r}: rows are explained for states together, without a bar.",
+            'P(X=x | Y=y) is P(X=x, Y=y) / P(Y=y): give --query "X=x,Y=y", then --query "Y=y".',
+        )
+    query = states_in(typed.target, network)
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
     table = noted_table(options, network)

@@ -288,7 +288,7 @@ def explain_rows(
     if not isinstance(method, Deletion):
         raise MethodError(
             f"method {method.name!r} has no estimand to write down.",
-            "choose a closed form, such as direct-mar or factored-mar.",
+            "choose a closed form: --method direct-mar, or factored-mar.",
         )
     values = {name: network.state_index(name, state) for name, state in query.items()}
     estimand = method.estimand(tuple(query), table.partially_observed, table.fully_observed)
