@@ -127,8 +127,10 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StatisticsError, match=r"rows.stats' is a Parquet file, but not one of"):
         lc.learn(NETWORK, tmp_path / "rows.stats")
     (tmp_path / "text.stats").write_text("A,B,C\n0,1,x\n")
-    with pytest.raises(StatisticsError, match=r"text.stats' is not a file of statistics"):
+    with pytest.raises(StatisticsError, match=r"text.stats' is not a file of statistics") as told:
         lc.learn(NETWORK, tmp_path / "text.stats")
+    assert "lacunet count NETWORK DATA" in told.value.hint
+    assert "Parquet" not in str(told.value)
     with pytest.raises(StatisticsError, match=r"there is no file .*none.stats"):
         lc.learn(NETWORK, tmp_path / "none.stats")
 

@@ -44,6 +44,10 @@ FAMILIES, ROWS = "families", "rows"
 OWN = "lacunet:"  # begins the names of columns that are not variables
 NUMBERS = (OWN + "rows", OWN + "weight", OWN + "squares")
 PART = OWN + "part"
+COUNT = (
+    "count the data first: lacunet.count(network, data).write('part.stats') (lacunet count NETWORK "
+    "DATA -o part.stats)."
+)
 REMAKE = "make it again with lacunet count."
 
 
@@ -128,16 +132,14 @@ class Header:
                 told = json.loads((file.metadata.metadata or {}).get(KEY, b"null"))
         except FileNotFoundError:
             raise StatisticsError(f"there is no file {str(path)!r}.", "check the path.") from None
-        except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
-            reason = str(error).rstrip(".")
+        except (pa.ArrowException, OSError, ValueError, RecursionError):
             raise StatisticsError(
-                f"{str(path)!r} is not a file of statistics, or only a part of one: {reason}.",
-                REMAKE,
+                f"{str(path)!r} is not a file of statistics, or only a part of one.", COUNT
             ) from None
         if not isinstance(told, dict) or told.get("format") != FORMAT:
             raise StatisticsError(
                 f"{str(path)!r} is a Parquet file, but not one of statistics.",
-                "count it first: lacunet count NETWORK DATA -o part.stats.",
+                COUNT,
             )
         version = told.get("version")
         if isinstance(version, int) and version > VERSION:
