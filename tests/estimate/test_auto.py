@@ -100,6 +100,11 @@ def test_out_of_time_before_the_first_step_the_closed_form_stands(
     assert_same(learned, learned_by(FactoredMAR(), TASK))
 
 
+def test_a_time_limit_of_zero_is_refused_in_words() -> None:
+    with pytest.raises(lc.LacunetError, match="time_limit is 0, but must be above 0"):
+        Auto(time_limit=0)
+
+
 def test_what_is_beyond_the_budget_is_loopy_and_the_rest_goes_on() -> None:
     some = replace(TASK, table=CASE.table.take(slice(0, 300)), memory=1000)
     learned = learned_by(Auto(), some)

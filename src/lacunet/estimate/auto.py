@@ -23,6 +23,7 @@ from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import climb_stage
 from lacunet.estimate.method import (
+    ABOVE_ZERO,
     Ended,
     Learned,
     Plan,
@@ -55,7 +56,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     time_limit: float = option(
-        600.0, "time limit in seconds; the best so far is returned", kind=float, least=1e-9
+        600.0, "time limit in seconds; the best so far is returned", kind=float, least=ABOVE_ZERO
     )
     missingness: MissingnessGraph | None = option(
         None, "the missingness graph: a file, or its text", metavar="GRAPH"

@@ -454,6 +454,9 @@ def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> 
     )
 
 
+MOST_PRIOR = 1e15  # more pseudo-counts leave nothing of the rows
+
+
 def checked_prior(prior: Any, network: Network) -> AskedPrior:
     """The concentration of the prior, a learned prior that fits the network, or "learn"."""
     if isinstance(prior, str) and prior == LEARN:
@@ -467,14 +470,17 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
             )
         return prior
     is_number = isinstance(prior, Real) and not isinstance(prior, bool)
-    if not (is_number and np.isfinite(float(prior)) and float(prior) >= 1):
+    if not (is_number and 1 <= float(prior) <= MOST_PRIOR):
         raise MethodError(
-            f"prior is {prior!r}, but must be a number from 1 upwards, 'learn', or the prior of a "
-            "result.",
+            f"prior is {prior!r}, but must be a number from 1 to {MOST_PRIOR:g}, 'learn', or the "
+            "prior of a result.",
             "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
             "likelihood), prior=3 two; prior='learn' estimates them from the counts.",
         )
     return float(prior)
+
+
+ABOVE_ZERO = 1e-9  # the least of what must be positive
 
 
 def option(
@@ -522,7 +528,8 @@ def check_options(method: Any) -> None:
             continue
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not (is_number and allowed["least"] <= value <= allowed["most"]):
-            bounds = f"at least {allowed['least']:g}"
+            least = allowed["least"]
+            bounds = "above 0" if least == ABOVE_ZERO else f"at least {least:g}"
             if not isinf(allowed["most"]):
                 bounds = f"from {allowed['least']:g} to {allowed['most']:g}"
             if is_number:
