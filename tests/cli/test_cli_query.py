@@ -87,7 +87,7 @@ def test_what_is_given_without_a_state_has_a_row_for_each(
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
 def test_data_answer_with_intervals(method: str, rain: tuple[str, str], capsys: Captured) -> None:
     command = ["query", *rain, "--query", "Rain|Wet=yes", "--query", "Wet", "--method", method]
-    assert main([*command, "--intervals", "90", "--json"]) == 0
+    assert main([*command, "--intervals", "90%", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     result = lc.learn(RAIN, rain[1], method, intervals=True)
     sure = result.require_intervals().query("Rain", {"Wet": "yes"}).interval(0.9)
@@ -148,7 +148,7 @@ def test_intervals_need_data(rain: tuple[str, str], capsys: Captured) -> None:
     assert "name the data after the network" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("level", ["1.5", "5"])
+@pytest.mark.parametrize("level", ["1.5", "5", "0.9%"])
 def test_a_level_that_is_neither_a_share_nor_a_usual_percentage_is_refused(
     level: str, rain: tuple[str, str], capsys: Captured
 ) -> None:

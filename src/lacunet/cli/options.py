@@ -602,8 +602,9 @@ def limit(text: str) -> float | None:
 
 def level(text: str) -> float:
     """A level as a share, or in per cent."""
-    value = number(text, float, SMALLEST, 100, "a level between 0 and 1")
-    if 1 <= value < 50:
+    bare = text.removesuffix("%")
+    value = number(bare, float, SMALLEST, 100, "a level between 0 and 1")
+    if value < 50 and (value >= 1 or bare != text):
         raise ArgumentTypeError(f"{text!r} is not a level such as 0.95, or 95 per cent")
     return value / 100 if value >= 1 else value
 
