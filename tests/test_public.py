@@ -1,5 +1,6 @@
 """The public face: what `lacunet` lists, and that importing it stays cheap."""
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pyarrow
 import pytest
 
 import lacunet
+from lacunet.estimate.registry import options_of
 from lacunet.plots import cpt_heatmap, missing_patterns
 
 ROWS = {name: ["yes", "no"] for name in lacunet.example("asia").variables} | {"smoke": [None, "no"]}
@@ -33,6 +35,18 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.to_pgmpy(network).nodes(),
     lambda network: cpt_heatmap(network, "lung").words,
 ]
+
+
+@pytest.mark.parametrize("name", lacunet.__all__)
+def test_the_help_of_a_public_name_is_plain_text_and_imports_public_names(name: str) -> None:
+    text = inspect.getdoc(getattr(lacunet, name)) or ""
+    assert "math:" not in text
+    assert "import" not in text or "from lacunet." not in text
+
+
+def test_the_help_of_em_has_all_its_options() -> None:
+    text = inspect.getdoc(lacunet.EM) or ""
+    assert [name for name in options_of("em") if name not in text] == []
 
 
 @pytest.mark.parametrize("asked", TAKE_A_NETWORK)

@@ -73,12 +73,10 @@ def kl_divergence(
     samples: int = SAMPLES,
     rng: np.random.Generator | int | None = None,
 ) -> float:
-    r"""The Kullback-Leibler divergence of the learned network from the true one, in nats.
+    """The Kullback-Leibler divergence of the learned network from the true one, in nats.
 
-    .. math::
-        KL(P \| Q) = \sum_x P(x) \log \frac{P(x)}{Q(x)},
-
-    where P is the true network and Q the learned one. It is infinite if the learned network gives
+    It is the sum of P(x) log(P(x) / Q(x)) over all configurations x, where P is the true network
+    and Q the learned one. It is infinite if the learned network gives
     probability zero to something that the true one allows. Where exact inference on the true
     network would take more memory than the budget, the value is estimated and a warning says so.
 

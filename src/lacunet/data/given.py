@@ -30,23 +30,22 @@ ReplicateKind = Literal["jackknife", "brr", "fay"]
 @with_hints
 @dataclass(frozen=True, eq=False)
 class ReplicateWeights:
-    r"""The replicate weights that come with a survey, and how a variance is made of them.
+    """The replicate weights that come with a survey, and how a variance is made of them.
 
-    With the estimate :math:`\theta_r` under the weights of replicate :math:`r`,
-
-    .. math:: \operatorname{Var} = \sum_r c_r (\theta_r - \theta)^2
+    With the estimate e(r) under the weights of replicate r, and e under the weights themselves,
+    the variance is the sum of c(r) (e(r) - e)^2 over the replicates.
 
     Parameters
     ----------
     columns
         The names of the columns, or a matrix with a row for each row of the data.
     kind
-        ``"jackknife"`` (delete one: :math:`c_r = (R - 1) / R`), ``"brr"`` (:math:`1 / R`) or
-        ``"fay"`` (:math:`1 / (R (1 - \rho)^2)`).
+        ``"jackknife"`` (delete one: c(r) is (R - 1) / R for R replicates), ``"brr"`` (1 / R) or
+        ``"fay"`` (1 / (R (1 - rho)^2)).
     rho
         Fay's factor, for ``"fay"``.
     factors
-        All :math:`c_r`, as the survey's documentation gives them, in place of a kind.
+        All c(r), as the survey's documentation gives them, in place of a kind.
 
     Examples
     --------

@@ -149,7 +149,7 @@ def drift(
 
     Examples
     --------
-    >>> from lacunet.estimate.count import count
+    >>> from lacunet import count
     >>> coin = Network({"Coin": ["head", "tail"]})
     >>> monday = count(coin, {"Coin": ["head", "tail"] * 50}, "direct-mcar")
     >>> tuesday = count(coin, {"Coin": ["head"] * 90 + ["tail"] * 10}, "direct-mcar")

@@ -102,10 +102,10 @@ def sensitivity(
     memory: int | None = None,
     progress: AskedProgress = False,
 ) -> Sensitivity:
-    r"""Ask how far an answer moves if values are not missing at random.
+    """Ask how far an answer moves if values are not missing at random.
 
     Hidden values of ``mechanism`` are taken to be distributed like the shown ones of the same
-    group, but for a tilt: the odds of ``tilted_state`` are :math:`e^\delta` times as high. With
+    group, but for a tilt: the odds of ``tilted_state`` are e^delta times as high. With
     delta 0 values are missing at random; with delta 0.7 the odds are twice as high among hidden
     values, with -0.7 half as high. The tipping point is the delta at which the answer reaches the
     ``threshold``.

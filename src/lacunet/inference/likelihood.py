@@ -45,7 +45,7 @@ def log_likelihood(
     missing: Any = (),
     memory: int | None = None,
 ) -> float:
-    r"""The natural logarithm of the probability of the data, :math:`\sum_i w_i \log \Pr(x_i)`.
+    """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
 
     Sampling weights are scaled to add up to what the rows are worth. Data that cannot happen
     give minus infinity, with a warning that names the first such row.

@@ -57,7 +57,7 @@ def learn_missingness(
     --------
     The old answer half of the time, the young always.
 
-    >>> from lacunet.model.network import Network
+    >>> from lacunet import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
     >>> graph = learn_missingness(network, rows)

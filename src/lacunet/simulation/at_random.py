@@ -83,17 +83,17 @@ class MAR:
     """Simulates values missing at random, for `simulate` and `hide`.
 
     Mechanisms look at fully observed variables.
-    Each mechanism :math:`R_X` has the same number of parents. They are drawn from the fully
-    observed variables that are parents or children of :math:`X` in the network and, only if
+    Each mechanism R[X] has the same number of parents. They are drawn from the fully
+    observed variables that are parents or children of X in the network and, only if
     these are too few, from the other fully observed ones. For every configuration of the
     parents the probability of being *missing* is drawn from a Beta distribution.
 
     Parameters
     ----------
     share
-        The fraction :math:`m` of the variables that are partially observed.
+        The fraction of the variables that are partially observed.
     parents
-        The number :math:`p` of parents of a mechanism.
+        The number of parents of a mechanism.
     beta
         The two shape parameters of the Beta distribution. Its mean, the first over the sum
         of both, is the share of values that are missing on average over mechanisms.
@@ -127,17 +127,17 @@ class MAR:
 class InformedMAR:
     """Simulates values missing at random by the same few variables, for `simulate` and `hide`.
 
-    As `MAR`, but the parents of every mechanism come from one random set :math:`W_o` of
+    As `MAR`, but the parents of every mechanism come from one random set of
     fully observed variables, which the result tells as its ``separator``.
 
     Parameters
     ----------
     share
-        The fraction :math:`m` of the variables that are partially observed.
+        The fraction of the variables that are partially observed.
     separator
-        The number :math:`s` of variables in :math:`W_o`.
+        The number of variables in that set.
     parents
-        The number :math:`p` of parents of a mechanism.
+        The number of parents of a mechanism.
     beta
         The two shape parameters of the Beta distribution.
 

@@ -208,7 +208,7 @@ def simulate(
 
     Examples
     --------
-    >>> from lacunet.simulation.at_random import MCAR
+    >>> from lacunet import MCAR
     >>> coins = Network({x: ["0", "1"] for x in "AB"}, {}, {x: [0.5, 0.5] for x in "AB"})
     >>> drawn = simulate(coins, 100, MCAR(share=0.5, rate=1.0), rng=0)
     >>> drawn.complete.partially_observed, sorted(drawn.table.missing_of.values())
@@ -262,7 +262,7 @@ def hide(
     Examples
     --------
     >>> import polars as pl
-    >>> from lacunet.simulation.at_random import MCAR
+    >>> from lacunet import MCAR
     >>> network = Network({"Rain": ["no", "yes"]})
     >>> hide(network, pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), MCAR(1, 1)).rows()
     [(None, 1), (None, 2)]

@@ -109,7 +109,7 @@ def worst_case(
     --------
     Three say no, one says yes, four do not answer.
 
-    >>> from lacunet.model.network import Network
+    >>> from lacunet import Network
     >>> rows = {"Ill": ["no"] * 3 + ["yes"] + [None] * 4}
     >>> worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
     P(Ill), whatever the missing values are

@@ -64,6 +64,9 @@ class EM:
         "converge" stops when no parameter moves by ``tolerance``; a number makes that many
         steps; "heldout" converges unless held-out rows clearly speak for fewer steps, and
         averages optima that the data hardly tell apart.
+    tolerance, max_iterations
+        EM has converged when no parameter changes by more than ``tolerance``; it makes at most
+        ``max_iterations`` iterations.
     restarts
         The number of starts: the first, perturbed and random ones; the best posterior is kept.
         None makes several where an iteration is cheap, one where it is not.
