@@ -6,7 +6,7 @@ them, which is the weighted sample size of such weights, arcs are found in far f
 they are true.
 
 Shares of replicates are not probabilities yet. Of the pairs that all replicates have and the
-structure found has too, 95 in 100 are adjacent in the truth, but 73 of those that all but one in
+structure found has too, 95 in 100 are adjacent in the truth, but 75 of those that all but one in
 twenty have, and 4 in 10 of those that half of them have. Pairs that the structure found does not
 have are true in no more than 4 in 10, however many replicates have them: the search judges by the
 rows as they are, replicates by rows that were completed. Most replicates leave most edges
