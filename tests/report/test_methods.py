@@ -97,8 +97,11 @@ def test_cuts_codes_and_rules_are_told() -> None:
 
 def test_complete_data_are_frequencies() -> None:
     rows = {"Age": ["kid", "adult"], "MI": ["no", "yes"]}
-    text = lc.learn(HEART, rows).methods_text()
-    assert "no value was missing. The CPTs are the relative frequencies" in text
+    plain = lc.learn(HEART, rows, prior=1).methods_text()
+    assert "no value was missing. The CPTs are the relative frequencies in the data. No" in plain
+    for prior in (2, "learn"):
+        text = lc.learn(HEART, rows, prior=prior).methods_text()
+        assert "The CPTs are the relative frequencies in the data, with pseudo-counts added" in text
 
 
 def test_a_missingness_graph_is_cited() -> None:

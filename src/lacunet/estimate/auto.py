@@ -1,6 +1,6 @@
 """The method that needs no choosing: the closed form, then EM as far as it pays.
 
-Without missing values the CPTs are plain frequencies; fewer than ten rows are left to factored
+Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
 deletion for MAR. Otherwise that is followed by EM to convergence, the mean of optima that the data
 hardly tell apart, as far as the time limit allows: exact where the memory budget allows it, by
 loopy belief propagation elsewhere. If not even one step fits, the closed form stands. With a
@@ -31,6 +31,7 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
+from lacunet.estimate.prior import has_pseudo_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
@@ -107,7 +108,10 @@ def _frequencies(
     solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
     learned = solve(statistics, learned, setting)
-    return replace(learned, why="No value is missing. The CPTs are the plain frequencies.")
+    are = "the plain frequencies"
+    if has_pseudo_counts(setting.prior):
+        are = "the frequencies, with the prior's pseudo-counts added"
+    return replace(learned, why=f"No value is missing. The CPTs are {are}.")
 
 
 def _closed(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from lacunet.estimate.method import Ended
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import BY_GRAPH, Result
 from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network
@@ -132,7 +132,8 @@ def _and(words: Sequence[str]) -> str:
 
 def _method(result: Result) -> str:
     if not any(result.missing.values()):
-        return "The CPTs are the relative frequencies in the data."
+        added = ", with pseudo-counts added" if has_pseudo_counts(result.prior) else ""
+        return f"The CPTs are the relative frequencies in the data{added}."
     if result.ended is not None:
         return _em(result.ended, result.assumption)
     if result.method == "mgraph":
