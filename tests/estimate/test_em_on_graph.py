@@ -16,6 +16,7 @@ from lacunet.estimate.learn import learn
 from lacunet.estimate.mechanisms import mechanism_stages
 from lacunet.estimate.method import Learned, Setting
 from lacunet.estimate.result import Result
+from lacunet.inference.likelihood import log_likelihood
 from lacunet.missingness.augmented import augmented, without_hidden_causes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -51,6 +52,19 @@ def with_all_mechanisms(graph: MissingnessGraph, table: EncodedTable) -> Network
     made = augmented(graph, table.partially_observed, leave_out_ignorable=False)
     rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
     return learn(made.network, rows, TO_THE_END, prior=2).network
+
+
+def test_it_says_whether_mechanisms_have_a_part_in_the_likelihood() -> None:
+    rows = {"X": ["0", "1", "0", "1"] * 5, "Y": ["0", "1", None, "0", None] * 4}
+    alone, whole = (
+        learn(PAIR, rows, "em", missingness=text) for text in ("X -> R[Y]", "Y -> R[Y]")
+    )
+    assert alone.why.startswith("EM on the missingness graph: no mechanism depends")
+    assert alone.ended.notes[-1] == "the log-likelihood is that of the observed values alone"
+    np.testing.assert_allclose(log_likelihood(alone, rows), alone.ended.log_likelihood)
+    assert ": R[Y] added to the network" in whole.why
+    assert "that of the observed values and R[Y];" in whole.ended.notes[-1]
+    assert log_likelihood(whole, rows) > whole.ended.log_likelihood + 1
 
 
 @pytest.mark.parametrize(("network", "text"), GRAPHS)

@@ -369,7 +369,9 @@ class Ended:
     r"""How an iterative method ended.
 
     ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
-    "interrupted", "held-out peak", "optima averaged". ``trace`` is the log-posterior of the
+    "interrupted", "held-out peak", "optima averaged". ``log_likelihood`` is that of the observed
+    values; on a missingness graph also that of the mechanisms which depend on missing values, and
+    ``notes`` say of which. ``trace`` is the log-posterior of the
     parameters that each iteration started from, and of the last; its likelihood part is the
     *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the
     observed-data log-likelihood of held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and

@@ -47,6 +47,7 @@ def log_likelihood(
 ) -> float:
     """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
 
+    Which cells are missing has no part in it, also where a missingness graph was learned with.
     Sampling weights are scaled to add up to what the rows are worth. Data that cannot happen
     give minus infinity, with a warning that names the first such row.
 

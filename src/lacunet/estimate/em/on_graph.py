@@ -54,9 +54,10 @@ from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.problems.layout import layout_of
+from lacunet.wording import first_of
 
 MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
-ON_GRAPH = "EM on the missingness graph: the mechanisms are observed nodes of the network"
+MOST_NAMES = 5  # mechanisms that are named
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def graph_plan(
         FactoredMAR().bytes_per_cell,
         RATE_MATRIX if climber.options.stop == "converge" and not made.selection else JACKKNIFE,
         JACKKNIFE,
-        intention=ON_GRAPH,
+        intention=_on_graph(made),
         category=graph.why(),
         notes=notes,
         graph=graph,
@@ -175,16 +176,35 @@ def _solved(
         for name, doubt in doubts.items():
             words = doubt.said(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
-    fitted = made.network.with_tables(tables)
+    fitted, ended = made.network.with_tables(tables), ended_of(climber, climbed)
     return Learned(
         {name: tables[name] for name in network.variables},
         reports,
-        ended_of(climber, climbed),
-        ON_GRAPH,
+        replace(ended, notes=(*ended.notes, _likelihood(made))),
+        _on_graph(made),
         mechanisms={variable: fitted.cpt(name) for variable, name in made.name_of.items()},
         network=fitted,
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
+    )
+
+
+def _on_graph(made: Augmented) -> str:
+    if not made.name_of:
+        return "EM on the missingness graph: no mechanism depends on a missing value, none is added"
+    names = first_of(list(made.name_of.values()), MOST_NAMES)
+    return f"EM on the missingness graph: {names} added to the network, observed in every row"
+
+
+def _likelihood(made: Augmented) -> str:
+    """Which likelihood EM gives; those of different mechanisms do not compare."""
+    given = " given that rows were recorded" if made.selection else ""
+    if not made.name_of:
+        return f"the log-likelihood is that of the observed values alone{given}"
+    names = first_of(list(made.name_of.values()), MOST_NAMES)
+    return (
+        f"the log-likelihood is that of the observed values and {names}{given}; "
+        "lacunet.log_likelihood(result, data) is that of the values alone"
     )
 
 
