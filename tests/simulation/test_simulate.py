@@ -157,6 +157,12 @@ def test_the_mechanisms_do_not_depend_on_the_number_of_rows() -> None:
         np.testing.assert_array_equal(one.missing, many.mechanisms[name].missing)
 
 
+def test_pandas_frames_can_be_written_to() -> None:
+    for frame in (lc.sample(RAIN, 9, rng=0), simulate(RAIN, 9, rng=0).frame()):
+        frame.loc[frame.index < 3, "Rain"] = None
+        assert frame["Rain"].isna().sum() == 3
+
+
 def test_nothing_is_hidden_where_nothing_is_asked_for() -> None:
     made = simulate(RAIN, 10, None, np.random.default_rng(47))
     assert made.table is made.complete

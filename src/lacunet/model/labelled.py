@@ -224,7 +224,9 @@ def frame_of(columns: Mapping[str, Any] | pa.Table, library: Library) -> Any:
     table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
     if library == "pyarrow":
         return table
-    return table.to_pandas() if library == "pandas" else module.from_arrow(table)
+    if library == "polars":
+        return module.from_arrow(table)
+    return table.to_pandas().copy()  # Arrow's own memory cannot be written to
 
 
 def library_named(library: str) -> Any:
