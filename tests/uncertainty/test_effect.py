@@ -11,6 +11,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.estimate.registry import METHODS
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
@@ -513,23 +514,25 @@ def test_a_recovered_zero_is_as_sure_as_its_own_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "assumption"),
+    ("method", "graph"),
     [
-        ({"method": "direct-mcar"}, "values are missing completely at random"),
-        ({"method": "em"}, "values are missing at random"),
-        ({}, "values are missing at random"),
-        ({"missingness": GRAPH}, "values are missing as the missingness graph says"),
-        (
-            {"missingness": GRAPH, "method": "em"},
-            "values are missing as the missingness graph says",
-        ),
+        *((name, None) for name in METHODS if name != "mgraph"),
+        *((name, GRAPH) for name in ("mgraph", "em", "em-bp", "auto")),
     ],
 )
 def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
-    options: dict[str, Any], assumption: str
+    method: str, graph: MissingnessGraph | None
 ) -> None:
-    result = lc.learn(NETWORK, frame_of(300, 4), **options)
-    assert result.assumption == assumption
+    options = {"separator": ["Y"]} if method.startswith("informed") else {}
+    result = lc.learn(NETWORK, frame_of(300, 4), method, missingness=graph, **options)
+    assumption = result.assumption
+    if graph:
+        assert assumption == "values are missing as the missingness graph says"
+    elif method in ("listwise", "direct-mcar", "factored-mcar"):
+        assert assumption == "values are missing completely at random"
+    else:
+        given = " given the separating variables" if options else ""
+        assert assumption == f"values are missing at random{given}"
     assert str(result).count(f"that {assumption}.") == 1
     assert lc.effect(result, "Y", do="X").basis[0].endswith(f"causes, and that {assumption}.")
 

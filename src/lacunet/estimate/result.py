@@ -49,7 +49,7 @@ MCAR = "values are missing completely at random"
 BY_GRAPH = "values are missing as the missingness graph says"
 ASSUMED = {
     **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
-    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "auto"), MAR),
+    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "em-bp", "auto"), MAR),
     **dict.fromkeys(
         ("informed-direct", "informed-factored"), f"{MAR} given the separating variables"
     ),
