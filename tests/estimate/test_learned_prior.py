@@ -105,6 +105,15 @@ def test_em_does_not_read_the_rows_again(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(gathered) == 1
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 10])
+def test_both_runs_keep_the_limit_of_iterations(most: int) -> None:
+    table = table_of(np.random.default_rng(5), 60)
+    result = lc.learn(NETWORK, table, lc.EM(max_iterations=most, tolerance=0), "learn")
+    assert result.ended is not None
+    assert (result.ended.reason, result.ended.iterations) == ("iteration limit", most)
+    assert prior_of(result).is_learned == (most > 1)
+
+
 def test_a_number_of_steps_is_that_many_steps_after_a_first_fit_of_as_many() -> None:
     table = table_of(np.random.default_rng(5), 60)
     result = lc.learn(NETWORK, table, "one-step", prior="learn")

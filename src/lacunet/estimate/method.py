@@ -371,14 +371,17 @@ class Ended:
     ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
     "interrupted", "held-out peak", "optima averaged". ``log_likelihood`` is that of the observed
     values; on a missingness graph also that of the mechanisms which depend on missing values, and
-    ``notes`` say of which. ``trace`` is the log-posterior of the
-    parameters that each iteration started from, and of the last; its likelihood part is the
-    *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the
-    observed-data log-likelihood of held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and
-    at convergence, where they decide how far EM goes. Where optima were averaged, the last value
-    of the trace is that of their mean. ``starts`` are the log-posteriors in which the starts
-    ended, the first start's first. Where the work was cut short before a value was known, it is
-    NaN.
+    ``notes`` say of which. ``trace`` is the log-posterior of the parameters that each iteration
+    started from, and of the last; its likelihood part is the *observed* data's, its prior part
+    :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data log-likelihood of
+    held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and at convergence, where they
+    decide how far EM goes. Where optima were averaged, the last value of the trace is that of
+    their mean. ``starts`` are the log-posteriors in which the starts ended, the first start's
+    first. Where the work was cut short before a value was known, it is NaN.
+
+    A prior that is learned takes two runs: with one pseudo-count per cell, then on from there under
+    the learned prior. ``iterations`` counts both (of a given number of steps, the second alone);
+    ``starts`` are of the first, ``log_posterior`` and ``trace`` of the second: they do not compare.
     """
 
     reason: str

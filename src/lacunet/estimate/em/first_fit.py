@@ -6,7 +6,8 @@ complete data, and the prior is learned from these (`lacunet.estimate.prior`). E
 under the learned prior. No row is read again.
 
 Starts are compared, and held-out rows asked, with one pseudo-count per cell alone: under a prior
-that was learned where EM ended, that place looks better than it is.
+that was learned where EM ended, that place looks better than it is. The limit of iterations is for
+both runs together; a single one is left to one pseudo-count per cell.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lacunet.estimate.prior import (
 )
 from lacunet.statistics.problems.layout import Layout
 
-SHARE_OF_TIME = 0.7  # of the time left, at most, with one pseudo-count per cell
+SHARE = 0.7  # of the time and of the iterations, at most, with one pseudo-count per cell
 
 
 def fit_and_learn_prior(
@@ -45,9 +46,10 @@ def fit_and_learn_prior(
     is_given
         Whether ``before`` was learned already, and is only used.
     """
-    engine, deadline = fitting.engine, fitting.deadline
-    within = Deadline.within(SHARE_OF_TIME * deadline.left)
-    first = replace(fitting, prior=ONE_PER_CELL, deadline=within).fit(seeds)
+    engine, deadline, options = fitting.engine, fitting.deadline, fitting.options
+    within = Deadline.within(SHARE * deadline.left)
+    options = replace(options, max_iterations=round(SHARE * options.max_iterations))
+    first = replace(fitting, prior=ONE_PER_CELL, options=options, deadline=within).fit(seeds)
     at = first.climb
     if not at.iterations:
         return first, before

@@ -132,8 +132,8 @@ class Fitting:
             return self.averaged(found, made)
         return found
 
-    def limits(self, stop: Stop, share: float | None = None) -> Limits:
-        """When to stop; ``share`` is how much of the time left it may take at most."""
+    def limits(self, stop: Stop, share: float | None = None, done: int = 0) -> Limits:
+        """When to stop, after ``done`` iterations; ``share`` is of the time left, at most."""
         options, deadline = self.options, self.deadline
         if share is not None:
             deadline = Deadline.within(share * deadline.left)
@@ -141,7 +141,7 @@ class Fitting:
             return Limits(options.tolerance, stop, exactly=True, deadline=deadline)
         return Limits(
             options.tolerance,
-            options.max_iterations,
+            options.max_iterations - done,
             accelerate=options.accelerate,
             deadline=deadline,
         )
@@ -216,7 +216,7 @@ class Fitting:
         """What was cut short when its share of the time was up, with what is left."""
         if usual.climb.reason != "time limit":
             return usual
-        more = self.climb(usual.climb.cells, self.limits("converge"))
+        more = self.climb(usual.climb.cells, self.limits("converge", done=usual.climb.iterations))
         return replace(usual, climb=usual.climb.followed_by(more))
 
     def averaged(self, usual: Fit, optima: Sequence[Climb]) -> Fit:
@@ -251,27 +251,30 @@ class Fitting:
         return replace(averaged, reason="optima averaged")
 
     def refit(self, before: Fit, seeds: Seeds) -> Fit | None:
-        """EM from where it ended under another prior; None if there is no time for it.
+        """EM from where it ended under another prior; None if no time or iteration is left for it.
 
         As many steps as were made before are made anew from the seed. Optima that were averaged
         are averaged again, with the weights they had.
         """
         at = before.climb
+        limits = self.limits("converge", done=at.iterations)
         if at.reason in ("steps done", "held-out peak"):
             found = self.climb(seeds.whole, self.limits(at.iterations))
             done = replace(
                 found, reason=at.reason if found.reason == "steps done" else found.reason
             )
+        elif limits.iterations <= 0:
+            return None
         elif before.optima:
             weights = [weight for weight, _ in before.optima]
-            each = [self.climb(cells, self.limits("converge")) for _, cells in before.optima]
+            each = [self.climb(cells, limits) for _, cells in before.optima]
             done = max(each, key=lambda climb: climb.log_posterior)
             if all(climb.reason not in CUT_SHORT for climb in each):
                 cells = np.average([climb.cells for climb in each], axis=0, weights=weights)
                 done = self.mean(done, cells)
             done = replace(done, iterations=at.iterations + done.iterations)
         else:
-            done = self.climb(at.cells, self.limits("converge"))
+            done = self.climb(at.cells, limits)
             done = replace(done, iterations=at.iterations + done.iterations)
         return replace(before, climb=done) if done.trace else None
 
