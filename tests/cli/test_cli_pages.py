@@ -49,6 +49,18 @@ def carried(text: str) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.parametrize("words", [*PAGES.values(), ["show", "net.bif"]])
+def test_a_page_is_refused_as_pdf_before_anything_is_done(
+    words: list[str], folder: Path, capsys: Captured
+) -> None:
+    option = "--page" if words[0] == "show" else "--report"
+    assert main([*words, option, "page.pdf"]) == 1
+    seen = capsys.readouterr()
+    assert "page.pdf" in seen.err
+    assert not seen.out
+    assert not (folder / "page.pdf").exists()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_says_what_the_command_prints_and_where_it_comes_from(
     name: str, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch

@@ -185,6 +185,15 @@ def test_a_page_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> No
         write_page(tmp_path / "no" / "page.html", "text")
 
 
+def test_a_page_is_refused_where_the_name_promises_another_file(tmp_path: Path) -> None:
+    result = lc.learn(lc.example("screening"), lc.example_data("screening"))
+    path = tmp_path / "a.pdf"
+    for write in (result.report, result.show().write):
+        with pytest.raises(LacunetError, match=r"a\.pdf.*\n.*\.html.*browser prints"):
+            write(path)
+    assert not path.exists()
+
+
 def test_a_climb_that_is_not_all_of_em_is_called_the_last_part(tmp_path: Path) -> None:
     network, data = lc.example("screening"), lc.example_data("screening").slice(0, 2_000)
     for prior, says in ((2, "The climb of EM on all rows."), ("learn", "those before learned")):

@@ -36,11 +36,16 @@ def keep_learned(write: Callable[[str], None], path: str) -> None:
 
 
 def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
-    """Refuse to write over a file that the command reads, or where nothing can be written.
+    """Refuse to write over a file that the command reads, where nothing can be written, or PDF.
 
     What it writes are the arguments of the type `OutputFile`, and ``targets``; any other argument
     that names a file, a folder or a pattern may be read.
     """
+    page = getattr(options, "report", None) or getattr(options, "page", None)
+    if page:
+        from lacunet.pages.kit import check_page_name
+
+        check_page_name(page)
     written = list(targets)
     read: list[str] = []
     for name, value in vars(options).items():

@@ -113,8 +113,19 @@ def asset(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
+def check_page_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that promises another kind of file than a page."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in ("", ".html", ".htm"):
+        hint = "end its name in .html."
+        if ending == ".pdf":
+            hint += " A browser prints the page as PDF."
+        raise LacunetError(f"{os.fspath(path)}: the page is written as HTML.", hint)
+
+
 def write_page(path: str | os.PathLike[str], text: str) -> None:
     """Write a page, whole or not at all, or say why it cannot be written."""
+    check_page_name(path)
     try:
         with replacing(path) as file:
             file.write(text.encode(errors="backslashreplace"))

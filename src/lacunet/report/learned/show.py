@@ -11,7 +11,7 @@ from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.pages.disclosure import rows_behind
-from lacunet.pages.kit import write_page
+from lacunet.pages.kit import check_page_name, write_page
 from lacunet.pages.live import Behind
 from lacunet.pages.notebook import Page
 from lacunet.pages.provenance import Provenance
@@ -43,6 +43,7 @@ def write_report(
     """Write the page of a result to a file; the parameters are those of `Result.report`."""
     from lacunet.statistics.observations import missing_in_data
 
+    check_page_name(path)
     network = result.network
     seen = None if data is None else missing_in_data(data, network, network.families)
     text = page(
