@@ -180,6 +180,11 @@ def test_edges_by_name_are_answered_with_their_place() -> None:
     assert refused.value.__notes__ == [hint]
 
 
+def test_the_name_of_a_column_is_a_network_of_one_variable() -> None:
+    assert lc.learn("Rain", SEEN).network.variables == ("Rain",)
+    assert lc.learn("is wet?", {"is wet?": ["no", "yes"]}).edges == ()
+
+
 @pytest.mark.parametrize("text", ["Wet ~ Rain", "", "Rain Wet"])
 def test_a_text_that_is_neither_a_file_nor_edges_is_answered_with_both(text: str) -> None:
     refused = r"neither the file of a network nor edges.\n.*'Age -> Ill"

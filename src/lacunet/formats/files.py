@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from lacunet.errors import warn
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
@@ -87,7 +87,7 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
     """
     if data is not None:
         _refuse_data(value, data, function)
-        edges = _edges_in(value)
+        edges = _edges_in(value, data)
         if edges is not None and not isinstance(data.source, Network):
             _refuse_statistics(data.source)
             return Network.from_data(data, edges)
@@ -178,8 +178,10 @@ def _is_edge(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def _edges_in(value: Any) -> Any:
+def _edges_in(value: Any, data: Any) -> Any:
     """The edges that are given, or the path of a file that holds some; None for a network.
+
+    The name of a column alone is a network of that variable.
 
     Raises
     ------
@@ -195,6 +197,8 @@ def _edges_in(value: Any) -> Any:
         return None
     if os.path.exists(name):
         return Path(name) if _holds_edges(name) else None
+    if name in _columns(data):
+        return {name: ()}
     if Path(name).suffix:
         _content(name)  # which says that there is no such file
     raise NetworkError(
@@ -202,6 +206,15 @@ def _edges_in(value: Any) -> Any:
         "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
         f"{', '.join(FORMATS)}.{_bundled(name)}",
     )
+
+
+def _columns(data: Any) -> Sequence[str]:
+    """The columns of data; none where they are not rows, or cannot be read."""
+    reading = import_module("lacunet.data.reading")  # up the road: loaded for such a text
+    try:
+        return reading.source_from(data).columns  # type: ignore[no-any-return]
+    except LacunetError:
+        return ()
 
 
 def is_file_of_edges(name: str) -> bool:
