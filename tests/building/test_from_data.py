@@ -46,6 +46,31 @@ def test_numbers_and_ordered_categories_keep_their_order_and_texts_are_sorted() 
     assert lc.learn(network, FRAME, "factored-mar").network.cpt("Ill").table.shape == (3, 2)
 
 
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Categorical(["mid", None, "low"], ["low", "mid", "high"]),
+        pl.Series(["mid", None, "low"], dtype=pl.Enum(["low", "mid", "high"])),
+        pa.DictionaryArray.from_arrays([1, None, 0], ["low", "mid", "high"], ordered=True),
+    ],
+)
+def test_categories_are_the_states_in_their_order(column: object) -> None:
+    network = lc.Network.from_data({"Grade": column}, "Grade")
+    assert network.states("Grade") == ("low", "mid", "high")
+
+
+def test_numbers_in_categories_sorted_as_texts_are_in_order() -> None:
+    frame = pd.DataFrame({"Age": ["9", "10", "11"]}).astype("category")
+    assert lc.Network.from_data(frame, "Age").states("Age") == ("9", "10", "11")
+
+
+def test_an_identifier_in_categories_is_refused() -> None:
+    frame = pd.DataFrame({"Id": [f"p{row}" for row in range(500)]}).astype("category")
+    with pytest.raises(LacunetError, match="identifier"):
+        lc.Network.from_data(frame, "Id")
+
+
 def test_what_may_surprise_is_said() -> None:
     found = find_network(FRAME, "Age -> Grade -> Ill")
     assert found.summary.startswith("found 17 states in 3 columns of the pandas DataFrame: Age 12")

@@ -1,10 +1,11 @@
 """The states that a column shows.
 
 Every distinct value is a state, spelled so that the door (`lacunet.data.matching`) matches it
-again: a number as the shortest numeral, a text without the spaces around it. Ordered categories
-keep their order, all of them, whether they occur or not; numbers, also those written as texts,
-are put in their order, everything else is sorted as text. What a code was declared to mean is a
-state in its place; what means "missing" is not a state.
+again: a number as the shortest numeral, a text without the spaces around it. The categories of
+pandas, Polars' Enum and ordered ones of Arrow keep their order, all of them, whether they occur or
+not; numbers, also those written as texts, are put in their order, everything else is sorted as
+text, and so are other dictionaries of Arrow and Polars, which only store texts. What a code was
+declared to mean is a state in its place; what means "missing" is not a state.
 
 Here, where states are invented, more means "missing" than where a network owns them: also ``.``,
 ``n/a``, ``#N/A`` and ``<NA>``, as other programs write it. The word ``None`` is missing too, unless
@@ -87,11 +88,11 @@ class Said:
 class Seen:
     """What a column was found to hold: the one object here that grows, piece by piece.
 
-    ``cells`` counts each value by its spelling, ``order`` lists all categories of an ordered
-    column, ``tokens`` counts what was taken as missing without having been asked for, ``asked``
-    what was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells
-    with the word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or
-    records, which are not counted.
+    ``cells`` counts each value by its spelling, ``order`` lists all categories of a column that has
+    some, ``tokens`` counts what was taken as missing without having been asked for, ``asked`` what
+    was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells with the
+    word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or records,
+    which are not counted.
     """
 
     said: Said = field(default_factory=Said)
@@ -221,8 +222,13 @@ def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ..
     if seen.order:
         dropped = {*seen.asked, *seen.tokens, *(seen.said.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}
-        kept = [labels.get(own, own) for own in seen.order if own not in dropped]
-        return tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
+        kept = [own for own in seen.order if own not in dropped]
+        if kept == sorted(kept) and None not in map(number_of, kept):  # numbers sorted as texts
+            kept.sort(key=lambda text: number_of(text) or 0)
+        kept = [labels.get(own, own) for own in kept]
+        found = tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
+        _check(name, seen, found)
+        return found
     spelling = {text: text for text in _merged(seen.cells)} | labels
     _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])))
     numbers = {text: number_of(text) for text in spelling}
@@ -302,7 +308,10 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
             yield f"column {name!r}: no row has the code {code!r}; its state {state!r} has no data."
     known = {*seen.cells, *labels.values()}
     if absent := [state for state in states if state not in known and seen.order]:
-        yield f"column {name!r}: no row has the categories {absent}; they are states all the same."
+        yield (
+            f"column {name!r}: no row has the categories {absent}; they are states all the same. "
+            "In pandas, .cat.remove_unused_categories() leaves them out."
+        )
     if unlike := _unlike_in_case(seen.cells, states):
         yield (
             f"column {name!r}: some states differ only in upper and lower case "

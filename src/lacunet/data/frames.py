@@ -122,7 +122,7 @@ def _holds_pointers(cells: Any) -> bool:
 
 
 def _spelled_out(cells: Any) -> Any:
-    """Intervals (`pandas.cut`) and periods as their texts, ordered categories still in order."""
+    """Intervals (`pandas.cut`) and periods as their texts; categories have an order."""
     import narwhals as nw
 
     native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
@@ -131,8 +131,10 @@ def _spelled_out(cells: Any) -> Any:
 
         native = pd.Series(native)
     kind = str(getattr(native, "dtype", ""))
-    if kind == "category" and str(native.cat.categories.dtype).startswith(SPELLED_OUT):
-        spelled = native.cat.rename_categories(native.cat.categories.astype(str))
+    if kind == "category":
+        spelled = native.cat.as_ordered()
+        if str(native.cat.categories.dtype).startswith(SPELLED_OUT):
+            spelled = spelled.cat.rename_categories(native.cat.categories.astype(str))
     elif kind.startswith(SPELLED_OUT):
         spelled = native.astype(str).where(native.notna(), None)
     else:
