@@ -85,6 +85,18 @@ def test_whole_weights_of_distinct_rows_are_told_to_look_like_counts() -> None:
         assert not any("counts=" in note for note in read_table(other, PAIR).notes)
 
 
+def test_counts_that_are_not_whole_are_told_to_look_like_weights() -> None:
+    notes = read_table(Data(ROWS, counts=[1, 2, 0.5, 1]), PAIR).notes
+    assert any("weight= (--weight)" in note for note in notes)
+    assert read_table(Data(ROWS, counts=[1, 2, 3, 1]), PAIR).notes == ()
+
+
+def test_the_same_numbers_as_weight_and_counts_are_refused() -> None:
+    for own in ("n", [1, 2, 3, 1]):
+        with pytest.raises(WeightError, match="one of the two"):
+            Data(ROWS | {"n": [1, 2, 3, 1]}, weight=own, counts=own)
+
+
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table, "file"])
 def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path: Path) -> None:
     columns = ROWS | {"s": [10.0, 2.0, 2.0, 10.0], "c": ["x", "y", "x", "z"]}

@@ -87,8 +87,9 @@ class Door:
 
     ``encoders`` know what could not be matched, ``skips`` what contradicts a rule; ``given`` and
     ``kept`` count the rows, and those of a weight above zero; ``replicate_sums`` adds up replicate
-    weights, if there are any; ``is_aggregated`` tells whether the weights look like counts. Rules
-    take ``unseen`` variables as missing, though what contradicts a rule is found by all variables.
+    weights, if there are any; ``is_aggregated`` tells whether the weights look like counts,
+    ``has_fractions`` whether some counts are not whole. Rules take ``unseen`` variables as missing,
+    though what contradicts a rule is found by all variables.
     """
 
     def __init__(self, reading: Reading, unseen: Collection[str] = ()) -> None:
@@ -99,7 +100,7 @@ class Door:
         self.skips = skips_of(reading.network, reading.sets_of)
         self.given = self.kept = 0
         self.replicate_sums: FloatArray | None = None
-        self.is_aggregated = False
+        self.is_aggregated = self.has_fractions = False
 
     def batches(self, progress: Progress = silent) -> Iterator[EncodedBatch]:
         """The rows as codes, in order, in bounded memory.
@@ -179,6 +180,8 @@ class Door:
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
         if not self.given and self.reading.data.counts is None:
             self.is_aggregated = _looks_aggregated(batch)
+        if batch.copies is not None:
+            self.has_fractions |= bool((batch.copies.rows % 1).any())
         self.given += batch.given
         self.kept += len(next(iter(batch.columns.values())))
         if batch.design is not None and batch.design.replicates is not None:

@@ -214,6 +214,11 @@ class Data:
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):
                 object.__setattr__(self, name, checked(given, name))
+        if self.weight is not None and np.array_equal(self.weight, self.counts):
+            raise WeightError(
+                "weight= and counts= are the same numbers.",
+                "counts= are numbers of equal rows, weight= sampling weights: give one of the two.",
+            )
         self._check_replicates()
 
     def _check_replicates(self) -> None:

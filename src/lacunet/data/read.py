@@ -171,8 +171,8 @@ class ReadReport:
     """What was met while rows were read; that of several parts adds up.
 
     ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
-    whether the weights look like counts; ``replicate_sums`` adds up replicate weights, if there
-    are any.
+    whether the weights look like counts, ``has_fractions`` whether some counts are not whole;
+    ``replicate_sums`` adds up replicate weights, if there are any.
     """
 
     given: int = 0
@@ -181,18 +181,28 @@ class ReadReport:
     is_aggregated: bool = False
     contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
     replicate_sums: FloatArray | None = None
+    has_fractions: bool = False
 
     @classmethod
     def of(cls, door: Door) -> ReadReport:
         """What the door remembers."""
         odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
         broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
-        return cls(door.given, door.kept, odd, door.is_aggregated, broken, door.replicate_sums)
+        return cls(
+            door.given,
+            door.kept,
+            odd,
+            door.is_aggregated,
+            broken,
+            door.replicate_sums,
+            door.has_fractions,
+        )
 
     def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
         is_first = not self.given
         self.is_aggregated = other.is_aggregated and (is_first or self.is_aggregated)
+        self.has_fractions |= other.has_fractions
         self.given += other.given
         self.kept += other.kept
         self.contradicted.update(other.contradicted)
@@ -231,10 +241,10 @@ def read_notes(
         raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
     if read_report.replicate_sums is not None and not read_report.replicate_sums.all():
         raise _empty_replicate(reading, int(np.argmin(read_report.replicate_sums)))
-    aggregated = (_AGGREGATED,) if read_report.is_aggregated else ()
     notes = (
         *reading.notes,
-        *aggregated,
+        *[_AGGREGATED] * read_report.is_aggregated,
+        *[_FRACTIONS] * read_report.has_fractions,
         *remarks(reading, read_report.odd_in, read_report.contradicted),
     )
     for note in notes:
@@ -263,6 +273,12 @@ _AGGREGATED = (
     "the weights are whole numbers and no two rows are equal, as in a table of counts. weight= "
     "(--weight) takes sampling weights, of which only the ratios matter; if each row stands for so "
     "many rows, give them as counts= (--counts)."
+)
+
+
+_FRACTIONS = (
+    "some counts are not whole numbers. counts= (--counts) takes numbers of equal rows, which add "
+    "up to the sample size; sampling weights are given as weight= (--weight)."
 )
 
 
