@@ -21,7 +21,7 @@ from lacunet.model.labelled import (
 )
 from lacunet.model.network import FloatArray, NetworkError, Scope
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import assigned
+from lacunet.wording import assigned, in_quotes
 
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 
@@ -176,7 +176,14 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         )
 
     def __float__(self) -> float:
-        return np.asarray(self).item() if self.size == 1 else float(np.asarray(self))
+        if self.size == 1 or self._basis is None:
+            return float(np.asarray(self).item())
+        last = {name: own[-1] for name, own in zip(self.scope, self.states, strict=True)}
+        named = ", ".join(map(in_quotes, last.values()))
+        raise TypeError(
+            f"{self.basis.title} is {self.size:,} numbers, not one\n"
+            f"Hint: ask {in_quotes(self.at_states(last).basis.title)}, or take answer[{named}]."
+        )
 
     def at_states(self, states: Mapping[str, str]) -> Answer:
         """The answer of these states alone; their variables keep an axis of length one."""
