@@ -19,8 +19,9 @@ def test_a_closed_form_is_named_with_what_it_assumes() -> None:
     assert "added one pseudo-count to each cell" in text
     assert "No data support 1 of 3 CPT rows" in text
     assert "UAI" in text
-    assert f"lacunet {lc.__version__} [1]" in text
-    assert "[2]" not in text
+    assert f"lacunet {lc.__version__} [2], which implements the estimators of [1]." in text
+    assert f"[2] The lacunet maintainers, lacunet (software), version {lc.__version__}." in text
+    assert "[3]" not in text
 
 
 def test_em_says_how_it_really_ended() -> None:
@@ -30,8 +31,15 @@ def test_em_says_how_it_really_ended() -> None:
     text = short.methods_text()
     assert ENDED[short.ended.reason] in text
     assert f"after {short.ended.iterations} iteration" in text
-    assert "[2] S. L. Lauritzen" in text
+    assert "maximisation [1] was" in text
+    assert "[1] S. L. Lauritzen" in text
     assert "Intervals" not in text
+
+
+def test_intervals_by_the_rate_matrix_are_cited() -> None:
+    text = lc.learn(HEART, ASKED, "em", intervals=True).methods_text()
+    assert "from the rate matrix of EM [2]." in text
+    assert "[2] X.-L. Meng" in text
 
 
 def test_intervals_are_told_by_their_recipe() -> None:

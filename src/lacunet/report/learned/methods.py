@@ -25,6 +25,12 @@ GRAPHS_PAPER = (
     "K. Mohan and J. Pearl, Graphical Models for Processing Missing Data, Journal of the American "
     "Statistical Association 116, 2021."
 )
+VARIANCE_PAPER = (
+    "X.-L. Meng and D. B. Rubin, Using EM to Obtain Asymptotic Variance-Covariance Matrices: The "
+    "SEM Algorithm, Journal of the American Statistical Association 86, 1991."
+)
+SOFTWARE = f"The lacunet maintainers, lacunet (software), version {own_version()}."
+CITED = (PAPER, EM_PAPER, GRAPHS_PAPER, VARIANCE_PAPER, SOFTWARE)
 CLOSED = {
     "listwise": "from the complete rows alone",
     "direct-mcar": "by direct deletion (the rows that show a variable with its parents)",
@@ -39,7 +45,7 @@ CLOSED["auto"] = CLOSED["factored-mar"]  # where not even one step of EM was mad
 RECIPES = {
     "counts": "from the counts of each CPT row",
     "influence of rows": "from the influence of each row",
-    "rate matrix of EM": "from the rate matrix of EM",
+    "rate matrix of EM": f"from the rate matrix of EM {VARIANCE_PAPER}",
     "delete-a-group jackknife": "by a delete-a-group jackknife",
     "delete-a-cluster jackknife": "by a delete-a-cluster jackknife, within strata",
     "replicate weights": "from the replicate weights of the survey",
@@ -68,8 +74,19 @@ def methods_text(result: Result, level: float = 0.95) -> str:
         sentences += [f"Intervals at the level of {100 * level:g}% were computed {how}."]
         sentences += filter(None, [result.uncertainty.chance])
     sentences += [*_weak(result)]
-    sentences.append(f"Computations were done with lacunet {own_version()} [1].")
-    return " ".join(sentences) + "\n\n" + "\n".join(_references(result))
+    sentences.append(
+        f"Computations were done with lacunet {own_version()} {SOFTWARE}, which implements the "
+        f"estimators of {PAPER}."
+    )
+    return _with_numbers(" ".join(sentences))
+
+
+def _with_numbers(text: str) -> str:
+    """The text with numbers for the references in it, which follow at its end."""
+    found = sorted((one for one in CITED if one in text), key=text.index)
+    for number, one in enumerate(found, 1):
+        text = text.replace(one, f"[{number}]")
+    return text + "\n\n" + "\n".join(f"[{number}] {one}" for number, one in enumerate(found, 1))
 
 
 def _data(result: Result) -> str:
@@ -139,18 +156,18 @@ def _method(result: Result) -> str:
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph, "
-            "which says what whether a value is recorded depends on [2]."
+            f"which says what whether a value is recorded depends on {GRAPHS_PAPER}."
         )
     how = CLOSED.get(result.method, result.method)
     assumed = f", assuming that {result.assumption}" if result.assumption else ""
-    return f"The CPTs were estimated in closed form {how}{assumed} [1]."
+    return f"The CPTs were estimated in closed form {how}{assumed} {PAPER}."
 
 
 def _em(ended: Ended, assumption: str) -> str:
     if not ended.iterations:
         return (
-            f"Expectation maximisation [2] was {ENDED.get(ended.reason, ended.reason)} before its "
-            "first iteration: the CPTs are those that it would have started from."
+            f"Expectation maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)} "
+            "before its first iteration: the CPTs are those that it would have started from."
         )
     assumed = (
         "with the mechanisms of a missingness graph as observed nodes of the network"
@@ -160,7 +177,7 @@ def _em(ended: Ended, assumption: str) -> str:
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     return (
         f"The CPTs maximise the posterior given all observed values, {assumed}; expectation "
-        f"maximisation [2] was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
+        f"maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
         f"{counted(ended.iterations, 'iteration')}."
     )
 
@@ -194,12 +211,3 @@ def _weak(result: Result) -> list[str]:
             "shows with the variable); their values rest on the prior or on the rest of the model."
         )
     return sentences
-
-
-def _references(result: Result) -> list[str]:
-    found = [f"[1] {PAPER}"]
-    if result.ended is not None:
-        found.append(f"[2] {EM_PAPER}")
-    elif result.method == "mgraph" and any(result.missing.values()):
-        found.append(f"[2] {GRAPHS_PAPER}")
-    return found
