@@ -25,7 +25,7 @@ from lacunet.cli.output import (
 )
 from lacunet.cli.terminal import progress_bar
 
-HELP = "say what is missing, whether it is missing at random, and which methods that allows"
+HELP = "say what is missing, what speaks against missing at random, and which methods fit"
 EXAMPLE = """example:
   lacunet diagnose patients.csv
   lacunet diagnose alarm.bif patients.csv
