@@ -253,12 +253,14 @@ def remarks(
             f"{reading.network.not_asked_of[name].when}), and {were} read as the rule says."
         )
     for name, own in odd_in.items():
-        if own.stripped:
+        padded = {value: count for value, count in own.stripped.items() if str(value).strip()}
+        if padded:
             yield (
                 f"column {name!r}: ignored the spaces around the values of "
-                f"{counted(own.stripped.total(), 'cell')}, as in "
-                f"{clipped(next(iter(own.stripped)))}."
+                f"{counted(sum(padded.values()), 'cell')}, as in {clipped(next(iter(padded)))}."
             )
+        if blank := own.stripped.total() - sum(padded.values()):
+            yield f"column {name!r}: {counted(blank, 'cell')} of spaces alone taken as missing."
         if own.refused and reading.data.unknown == "missing":
             values = ", ".join(clipped(value) for value, _ in own.refused.most_common(5))
             yield (
