@@ -44,6 +44,11 @@ def test_rows_in_place_of_statistics_are_answered_with_the_way_to_count_them() -
         lc.drift(rows, rows)  # type: ignore[arg-type]
 
 
+def test_where_nothing_has_changed_it_says_so() -> None:
+    same = counted(CHAIN, 1, "em")
+    assert str(lc.drift(same, same)).splitlines()[0].endswith("after; nothing has clearly changed")
+
+
 def test_missing_more_often_is_a_change() -> None:
     found = lc.drift(counted(CHAIN, 1, "em"), counted(CHAIN, 2, "em", rate=0.3))
     assert found.changed == ("A", "B", "C")

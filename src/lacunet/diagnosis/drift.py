@@ -89,12 +89,9 @@ class Drift:
 
     def __str__(self) -> str:
         before, after = self.rows
-        clear = counted(len(self.changed), "variable")
-        lines = [
-            f"{counted(before, 'row')} before, {counted(after, 'row')} after; of {clear} something "
-            f"has clearly changed (*)",
-            "",
-        ]
+        clear = f"of {counted(len(self.changed), 'variable')} something has clearly changed (*)"
+        found = clear if self.changed else "nothing has clearly changed"
+        lines = [f"{counted(before, 'row')} before, {counted(after, 'row')} after; {found}", ""]
         header = ["variable", "missing before", "after", "", "values", "", "given parents", ""]
         largest = sorted(self.variables.items(), key=lambda own: -_largest(own[1]))
         rows = [
