@@ -55,6 +55,12 @@ def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> 
     assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps of ")
 
 
+def test_every_family_that_no_row_shows_whole_is_named() -> None:
+    rows = {"A": ["0", "1", None, None] * 5, "B": [None, None, "0", "1"] * 5}
+    why = lc.learn("A -> B; A -> C", rows | {"C": rows["B"]}).why
+    assert "; 2 families (B, C) are observed whole in no row" in why
+
+
 def test_it_says_which_way_held_out_rows_spoke_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", -np.inf)  # anything is better
     case = golden("asia-mar")

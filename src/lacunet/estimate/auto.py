@@ -36,7 +36,7 @@ from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
-from lacunet.wording import counted
+from lacunet.wording import counted, first_of
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
@@ -183,8 +183,8 @@ def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
     if shown[fewest]:
         found += f"; every family is observed whole in {counted(shown[fewest], 'row')} or more"
     else:
-        never = sum(not rows for rows in shown.values())
-        families = counted(never, "family", "families")
-        verb = "is" if never == 1 else "are"
-        found += f"; {families} ({fewest}) {verb} observed whole in no row"
+        never = [name for name, rows in shown.items() if not rows]
+        families = counted(len(never), "family", "families")
+        verb = "is" if len(never) == 1 else "are"
+        found += f"; {families} ({first_of(never, 3)}) {verb} observed whole in no row"
     return f"{found}. Chosen: {choice}."
