@@ -76,6 +76,8 @@ def test_what_may_surprise_is_said() -> None:
     assert found.summary.startswith("found 17 states in 3 columns of the pandas DataFrame: Age 12")
     assert any("10 cells with '?' taken as missing" in remark for remark in found.remarks)
     assert any("no row has the categories ['high']" in remark for remark in found.remarks)
+    way_out = "if it is a state, name it with all others: states={'Ill': ['no', 'yes', '?']}"
+    assert any(way_out in remark for remark in found.remarks)
     with pytest.warns(lc.LacunetWarning, match="taken as missing"):
         lc.Network.from_data(FRAME, "Age -> Ill")
 

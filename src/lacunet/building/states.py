@@ -33,6 +33,7 @@ from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, in_shell, listed
 
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
+FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
 NONE = "None"
@@ -293,7 +294,11 @@ def taken_as_missing(name: str, seen: Seen, way_out: str = "") -> Iterator[str]:
 
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
-    yield from taken_as_missing(name, seen, "; give the states by hand if it is one of them")
+    it = "it is a state" if len(seen.tokens) == 1 else "any of them is a state"
+    every = "..., " if len(states) > FEW_STATES else "".join(f"{own!r}, " for own in states)
+    every += ", ".join(map(repr, seen.tokens))
+    way_out = f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} (--states)"
+    yield from taken_as_missing(name, seen, way_out)
     if seen.nones and seen.empty:
         yield (
             f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "
