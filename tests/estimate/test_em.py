@@ -285,6 +285,8 @@ def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
     monkeypatch.setattr("lacunet.estimate.em.fit.STARTS_UP_TO", ())
     (note,) = ended(learned_by(EM(), task())).notes
     assert note.startswith("only one start was made, since an iteration is expensive")
+    *_, note = ended(learned_by(LoopyEM(), task())).notes
+    assert note.startswith("only one start was made, since loopy belief propagation is used")
 
 
 def test_the_same_seed_data_and_options_give_the_same_bits() -> None:

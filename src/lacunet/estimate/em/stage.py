@@ -375,7 +375,7 @@ def ended_of(climber: Climber, climbed: Climbed) -> Ended:
         float(at.log_likelihoods.sum()),
         at.log_posterior,
         at.trace,
-        (*notes, *_starts_in_words(climber, climbed.fit)),
+        (*notes, *_starts_in_words(climber, climbed)),
         climbed.fit.heldout,
         climbed.fit.starts,
     )
@@ -407,7 +407,8 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
 
 
-def _starts_in_words(climber: Climber, found: Fit) -> tuple[str, ...]:
+def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
+    found = climbed.fit
     if len(found.starts) > 1:
         words = (
             f"{len(found.starts)} starts were made, {agreed(found.starts)} of them ended within "
@@ -420,7 +421,10 @@ def _starts_in_words(climber: Climber, found: Fit) -> tuple[str, ...]:
         return (words,)
     options = climber.options
     if options.restarts is None and not isinstance(options.stop, int) and found.climb.iterations:
-        return ("only one start was made, since an iteration is expensive: restarts= makes more",)
+        reason = (
+            "loopy belief propagation is used" if climbed.loopy else "an iteration is expensive"
+        )
+        return (f"only one start was made, since {reason}: restarts= makes more",)
     return ()
 
 
