@@ -800,3 +800,11 @@ def test_clusters_and_strata_are_not_variables_and_have_no_part_in_the_search() 
         found = lc.learn_structure(data, strengths=0)
     assert found.network == lc.learn_structure(rows, strengths=0).network
     assert any("clusters" in note for note in found.notes)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize("rows", [{"A": ["x"], "B": ["y"]}, {"A": ["x", "y", "x"]}])
+def test_no_independence_is_claimed_of_one_row_or_one_variable(rows: dict[str, list[str]]) -> None:
+    text = structure_as_text(lc.learn_structure(rows))
+    assert "no edges: " in text
+    assert "independent" not in text

@@ -8,7 +8,6 @@ from lacunet.report.plain import plain
 from lacunet.structure.learn import UNTOLD, LearnedStructure
 from lacunet.wording import counted, finite, text_table
 
-NO_EDGES = "no edges: the variables look independent"
 STRENGTHS = """\
 adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
 The rest of adjacent is for the other way: beside --, directed says which way is likelier.
@@ -49,8 +48,7 @@ def _edges(found: LearnedStructure) -> str:
                 row += [f"{share:.2f}" for share in shares]
             rows.append(row)
     if not rows:
-        is_cut_short = found.ended in ("interrupted", "time limit", "memory limit")
-        return "no edges: the search ended before it found one" if is_cut_short else NO_EDGES
+        return f"no edges: {_why_none(found)}"
     header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
     lines = [text_table(header, rows, left=3)]
     if found.cpdag.reversible:
@@ -58,6 +56,16 @@ def _edges(found: LearnedStructure) -> str:
     if found.strengths:
         lines.append(STRENGTHS)
     return "\n".join(lines)
+
+
+def _why_none(found: LearnedStructure) -> str:
+    if found.rows == 1:
+        return "one row says nothing of how variables go together"
+    if len(found.network.variables) == 1:
+        return "there is one variable"
+    if found.ended in ("interrupted", "time limit", "memory limit"):
+        return "the search ended before it found one"
+    return "the variables look independent"
 
 
 def structure_as_data(found: LearnedStructure) -> dict[str, Any]:
