@@ -13,7 +13,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.building.bins import BinsError
-from lacunet.building.network import find_network
+from lacunet.building.network import find_network, network_of_columns
 from lacunet.data.errors import UnknownStateError
 from lacunet.data.read import read_table
 from lacunet.formats.errors import FormatError
@@ -92,6 +92,7 @@ def test_the_summary_tells_what_is_cut_from_what_is_given() -> None:
     found = find_network(AGES, "Age -> Ill; Ward", {"Ward": ["a", "b"]}, bins={"Age": [0, 30, 99]})
     cut = "1 variable cut into intervals: Age 2. 1 variable with states given."
     assert cut in found.summary
+    assert network_of_columns({"A": ["x"], "B": ["y"]}).summary == "2 variables with one state."
 
 
 def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path) -> None:

@@ -291,6 +291,10 @@ def _summary(
     note = f"found {total} in {counted(len(found), 'column')} of {label}: {sizes}." if found else ""
     if cut := [f"{name} {len(own) - 1}" for name, own in network.cuts_of.items()]:
         note += f" {counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}."
-    if by_hand := len(network.variables) - len(found) - len(cut):
+    others = [v for v in network.variables if v not in found and v not in network.cuts_of]
+    alone = sum(network.cardinality(name) == 1 for name in others)
+    if alone:
+        note += f" {counted(alone, 'variable')} with one state."
+    if by_hand := len(others) - alone:
         note += f" {counted(by_hand, 'variable')} with states given."
     return (note + (f" Hidden: {', '.join(hidden)}." if hidden else "")).strip()
