@@ -190,6 +190,18 @@ def near_files(path: str) -> str:
     return f"did you mean {words}?" if words else ""
 
 
+def read_formula(formula: str) -> str:
+    """A formula to be read by people, in words where both of its sides are the same.
+
+    Examples
+    --------
+    >>> read_formula("P(A) = P(A)"), read_formula("P(A) = P(A | R[A]=1)")
+    ('P(A), read off directly', 'P(A) = P(A | R[A]=1)')
+    """
+    left, _, right = formula.partition(" = ")
+    return f"{left}, read off directly" if right and left == right else formula
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Columns aligned: the first ``left`` to the left, the others to the right.
 

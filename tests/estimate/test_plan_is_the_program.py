@@ -207,6 +207,7 @@ def test_what_learn_refuses_is_explained_as_refused(has_data: bool) -> None:
     assert told.stages == ()
     assert told.families["Ill"].estimand == "refused"
     assert told.families["Age"].estimand == "P(Age) = P(Age)"
+    assert "Age\n  P(Age), read off directly\n" in str(told)
     assert "intervals" not in str(told)
     recovered = lc.explain(NETWORK, method="mgraph", missingness=MAR)
     assert (recovered.refusal, recovered.as_data()["refusal"]) == (None, None)

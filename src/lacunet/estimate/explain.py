@@ -99,8 +99,7 @@ class Explanation:
         for family in self.families.values():
             own = [stage.families.get(family.variable) for stage in plan.stages]
             notes = [one.note for one in own if one is not None and one.note]
-            words = dict.fromkeys((family.estimand, family.verdict, *notes))
-            lines += [family.family, *(f"  {text}" for text in words if text)]
+            lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
             if self.rows:
                 lines.append(f"  {self._share(self.shown[family.variable])} show the whole family")
         if self.rows and self.complete_rows is not None:

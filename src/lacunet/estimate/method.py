@@ -35,7 +35,7 @@ from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.units import Units
-from lacunet.wording import counted
+from lacunet.wording import counted, read_formula
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
@@ -84,7 +84,7 @@ class ByFormula:
 
     def lines(self) -> list[str]:
         """What is printed of it."""
-        return [self.estimand]
+        return [read_formula(self.estimand)]
 
     @property
     def estimand(self) -> str:
@@ -119,7 +119,7 @@ class FamilyPlan(ByFormula):
 
     def lines(self) -> list[str]:
         """What is estimated, and what the user should know of it."""
-        return [text for text in (self.estimand, self.verdict, self.note) if text]
+        return [text for text in (*super().lines(), self.verdict, self.note) if text]
 
 
 COUNTS = "counts"
@@ -313,7 +313,7 @@ class FamilyReport(ByFormula):
         rows = f"{counted(self.rows_shown, 'row')} shown, {self.rows_used:,} used"
         if self.effective_size is not None:
             rows += f"; effective {self.effective}"
-        found = [self.estimand, rows]
+        found = [*super().lines(), rows]
         if self.fallback_mass:
             weight = f"{self.fallback_mass:.1%} of the rows' weight"
             found.append(f"{weight} fell back: {self.fallback} was used")

@@ -363,7 +363,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
         >>> graph = MissingnessGraph.parse("X -> R[Y]", network)
         >>> print(graph.recover_families())
-        P(X) is recoverable: P(X) = P(X)
+        P(X) is recoverable: P(X), read off directly
         P(Y | X) is recoverable: P(Y | X) = P(Y | X, R[Y]=1)
         """
         from lacunet.missingness.recover.answers import recover_families

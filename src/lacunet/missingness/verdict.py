@@ -43,7 +43,7 @@ from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.wording import listed, text_table
+from lacunet.wording import listed, read_formula, text_table
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
@@ -161,12 +161,12 @@ class Verdict:
         return str(self.asked)
 
     def _repr_html_(self) -> str:
-        lines = (self.why, self.estimand, self._way_out)
+        lines = (self.why, read_formula(self.estimand), self._way_out)
         told = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
         return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{told}</ul>"
 
     def __str__(self) -> str:
-        why = self.estimand or self.why
+        why = read_formula(self.estimand) or self.why
         if self.status == NOT_RECOVERABLE and self.generic:
             why = f"no formula recovers it in every model ({why})"
         return "; ".join(filter(None, [f"{self.query} is {self.standing}: {why}", self._way_out]))

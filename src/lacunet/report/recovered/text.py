@@ -17,7 +17,7 @@ from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.plain import plain
 from lacunet.report.recovered.reported import POINT, Implied, Reported
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import counted, finite, read_formula, text_table
 
 SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
@@ -95,7 +95,7 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     verdict, found = answer.verdict, answer.found
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
     lines = [f"{verdict.query}: {verdict.standing.upper()}{too_large}", f"  {verdict.why}"]
-    lines += [f"  {line}" for line in (found or verdict).estimand.splitlines()]
+    lines += [f"  {line}" for line in read_formula((found or verdict).estimand).splitlines()]
     if verdict.witness is not None:
         rows = two_models(verdict.witness, graph.network)
         lines += [f"  {TWO_MODELS}", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
