@@ -230,6 +230,35 @@ def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
     assert any("40.0% of the rows that the answer is about" in word for word in by_shares.words)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_infinite_tilts_by_em_fill_all_hidden_values_in(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ill = rng.random(200) < 0.2
+    of_ill = {name: np.where(rng.random(200) < 0.1, ~ill, ill) for name in ("T", "U")}
+    rows = {name: np.where(own, "yes", "no").astype(object) for name, own in of_ill.items()}
+    shown = np.where(ill, "yes", "no").astype(object)
+    is_hidden = rng.random(200) < np.where(ill, 0.2, 0.5)
+    network = Network(
+        {name: ["no", "yes"] for name in ("Ill", "T", "U")}, {"T": ["Ill"], "U": ["Ill"]}
+    )
+    rows["Ill"] = np.where(is_hidden, None, shown)
+    found = sensitivity(network, rows, "P(Ill=yes)", mechanism="Ill", method="em", prior=1)
+    filled = [np.mean(np.where(is_hidden, state, shown) == "yes") for state in ("no", "yes")]
+    np.testing.assert_allclose(found.answers[[0, -1]], filled, atol=1e-5)
+
+
+def test_rows_that_hide_the_evidence_too_are_said_to_be_lost_to_shares() -> None:
+    rows = {
+        "A": ["y"] * 20 + ["n"] * 30 + ["y"] * 10 + ["n"] * 30 + [None] * 10,
+        "Ill": ["yes"] * 15 + ["no"] * 5 + ["yes"] * 3 + ["no"] * 27 + [None] * 40 + ["no"] * 10,
+    }
+    network = Network({"A": ["n", "y"], "Ill": ["no", "yes"]}, {"Ill": ["A"]})
+    shares = sensitivity(network, rows, "P(Ill=yes | A=y)", mechanism="Ill")
+    assert "Of rows that hide one of Ill, A, what they show of the others" in str(shares)
+    em = sensitivity(network, rows, "P(Ill=yes | A=y)", mechanism="Ill", method="em")
+    assert "rows that hide" not in str(em)
+
+
 def test_the_share_of_rows_that_hide_a_variable_counts_rows() -> None:
     rows = {"X": ["no", "yes", None, None], "w": [5, 5, 1, 1]}
     found = sensitivity(Network({"X": ["no", "yes"]}), rows, "X", "yes", {}, "X", weight="w")

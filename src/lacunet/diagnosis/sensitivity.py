@@ -520,6 +520,13 @@ def _remarks(
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
             f"row shows {together}: rows of other groups stand for them."
         )
+    others = [v for v in question.variables if v != question.mechanism and rows.missing_of[v]]
+    if bare is None and others:
+        yield (
+            f"Of rows that hide one of {', '.join([question.mechanism, *others])}, what they show "
+            "of the others is not used: answers may lie outside of those of worst_case. "
+            "method='em' uses it (--method em)."
+        )
     if bare:
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
     if bare is None and rows.cells_of_sets:  # EM takes them as they are

@@ -17,6 +17,10 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
 
 At :math:`\delta = 0` the mechanism looks at :math:`w` alone, and this is plain EM.
 
+A large ratio has two explanations: the other states are hardly ever hidden, or the tilted one is
+hardly ever shown. EM climbs from either, and the higher posterior is kept. Where :math:`\delta` is
+infinite all hidden values are the tilted state, or none is: that is the first alone.
+
 A CPT row of the variable that no row shows has no shown values to differ from but those that the
 prior stands for: there the pseudo-counts are tilted, :math:`\alpha(x) - 1 \propto e^{\delta a(x)}`,
 their sum staying what it was.
@@ -26,22 +30,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, isinf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.em.climb import Step, extrapolated, remembered
-from lacunet.estimate.em.start import CptRows, maximise
+from lacunet.estimate.em.start import CptRows, log_prior, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.uncertainty.tilt import FARTHEST, Question
+from lacunet.uncertainty.tilt import Question
 
 TOLERANCE = 1e-6
 MOST_STEPS = 2_000
 LONGEST = 8.0  # extrapolation
+BEYOND = 200.0  # the logarithm of a ratio that no evidence of a row makes up for
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class TiltedRows:
         shape = layout.network.shape(layout.network.family(shows))
         size = int(np.prod(shape))  # the mechanism comes last
         own = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
-        ratio = exp(min(max(delta, -FARTHEST), FARTHEST))
+        ratio = exp(min(max(delta, -BEYOND), BEYOND))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
 
         bare, times = self._bare_rows(), np.ones(layout.cells)
@@ -99,24 +104,38 @@ class TiltedRows:
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio))
             return after
 
-        here = self.near.get(delta)
-        if here is None:
-            plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
-            here = rows.normalised(plain * times)
-        past: list[Step] = []
-        change = np.inf
-        for _ in range(max_iterations):
-            after = step(here)
-            before, change = change, float(np.abs(after - here).max())
-            if change < tolerance:
-                return after
-            past = remembered(past, Step.between(here[:-size], after[:-size]))
-            past = past if change < before else past[-1:]
-            if len(past) > 1:
-                jump, _ = extrapolated(past, np.ones(len(here) - size), own, LONGEST)
-                after = np.concatenate([jump, after[-size:]])
-            here = after
-        return here
+        def climbed(here: FloatArray) -> FloatArray:
+            past: list[Step] = []
+            change = np.inf
+            for _ in range(max_iterations):
+                after = step(here)
+                before, change = change, float(np.abs(after - here).max())
+                if change < tolerance:
+                    return after
+                past = remembered(past, Step.between(here[:-size], after[:-size]))
+                past = past if change < before else past[-1:]
+                if len(past) > 1:
+                    jump, _ = extrapolated(past, np.ones(len(here) - size), own, LONGEST)
+                    after = np.concatenate([jump, after[-size:]])
+                here = after
+            return here
+
+        def log_posterior(cells: FloatArray) -> float:
+            logs = self.engine.log_likelihoods(cells)
+            return float(logs.sum()) + log_prior(cells[:-size], prior[:-size])
+
+        if delta in self.near:
+            return climbed(self.near[delta])
+        plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
+        both_shown, others_shown = rows.normalised(plain * times), rows.normalised(plain * times)
+        odds = np.full(shape[0], min(1.0, 1 / ratio))
+        odds[state] *= ratio
+        hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
+        others_shown[-size:] = np.ravel(
+            np.stack([np.broadcast_to(own, shape[:-1]) for own in (hidden, 1 - hidden)], axis=-1)
+        )
+        starts = [others_shown] if isinf(delta) or ratio == 1 else [both_shown, others_shown]
+        return max(map(climbed, starts), key=log_posterior)
 
     def _bare_rows(self) -> NDArray[np.bool_]:
         """The cells of the variable's CPT rows that no row of the data shows."""
@@ -175,7 +194,7 @@ def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
         inverse = np.where(
             linear > 0, (linear + root) / hidden, 4 * ratio * shown / (root - linear)
         )
-    inverse = np.where(hidden > 0, inverse / 2, np.inf)
+    inverse = np.where(hidden > 0, np.where(shown > 0, inverse / 2, 0.0), np.inf)
     times = np.ones(len(counts))
     times[state] = ratio
     share = 1 / (1 + np.multiply.outer(1 / times, inverse))
