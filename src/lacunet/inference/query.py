@@ -84,6 +84,8 @@ def query(
         Whether the answer has intervals, or their level (True: 0.95), for a result that was
         learned with intervals. By default it has them where the result does. They take much
         longer than the answer itself, so they are computed only when they are read or printed.
+        They are of what the rows say without the prior's pseudo-counts, stretched to hold the
+        answer: under a prior it need not be in their middle.
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
