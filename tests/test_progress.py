@@ -25,7 +25,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "sensitivity": lambda asked: lc.sensitivity(
         ASIA, ROWS, "lung", "yes", {}, "tub", progress=asked
     ),
-    "learn_structure": lambda asked: lc.learn_structure(ROWS, strengths=2, progress=asked),
+    "learn_structure": lambda asked: lc.learn_structure(ROWS, strengths=10, progress=asked),
 }
 
 

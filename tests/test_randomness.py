@@ -26,7 +26,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
     "drift": lambda rng: str(lc.drift(COUNTED, COUNTED, rng=rng)),
     "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
-    "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=2).strengths,
+    "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=10).strengths,
 }
 
 

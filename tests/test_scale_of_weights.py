@@ -164,7 +164,7 @@ def by_statistics(data: lc.Data) -> list[Any]:
 
 
 def by_structure(data: lc.Data) -> list[Any]:
-    found = lc.learn_structure(data, strengths=3, rng=1)
+    found = lc.learn_structure(data, strengths=10, rng=1)
     tables = [found.network.cpt(name).table.tolist() for name in found.network.variables]
     strengths = sorted(map(str, found.strengths.items()))
     return [found.network.edges, found.score, strengths, tables, str(found.missingness)]

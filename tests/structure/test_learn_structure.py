@@ -71,7 +71,7 @@ def test_rows_without_a_value_are_not_said_to_be_none() -> None:
 
 
 def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
-    found = lc.learn_structure(TABLE, ASIA.states_of, strengths=5)
+    found = lc.learn_structure(TABLE, ASIA.states_of, strengths=10)
     difference = lc.compare_structures(ASIA, found)
     assert difference.skeleton_errors <= 2  # asia -> tub has 20 rows in 2,000
     assert found.ended == "converged"
@@ -80,6 +80,15 @@ def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
     assert lasting.adjacent == FOUND[1]  # in all replicates
     assert found.missingness is not None
     assert found.missingness.category() == "MCAR"
+
+
+def test_strengths_are_computed_or_not_by_true_and_false() -> None:
+    rows = {"A": [0, 1] * 50, "B": [0, 1] * 45 + [1, 0] * 5}
+    asked = lc.learn_structure(rows, strengths=True)
+    assert asked.strengths == lc.learn_structure(rows, strengths=20).strengths
+    assert not lc.learn_structure(rows, strengths=False).strengths
+    with pytest.warns(lc.LacunetWarning, match=r"1 bootstrap replicate .* so few say little"):
+        lc.learn_structure(rows, strengths=1)
 
 
 def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
@@ -102,7 +111,7 @@ def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
 def test_the_same_seed_gives_the_same_result_whatever_the_order_of_rows() -> None:
     def learned(table: EncodedTable) -> tuple[Any, ...]:
         rng = np.random.default_rng(5)
-        found = lc.learn_structure(table, ASIA.states_of, strengths=3, rng=rng)
+        found = lc.learn_structure(table, ASIA.states_of, strengths=10, rng=rng)
         return dict(found.network.parents_of), found.score, dict(found.strengths)
 
     shuffled = TABLE.take(np.random.default_rng(0).permutation(TABLE.rows))
@@ -531,7 +540,7 @@ def test_learned_mechanisms_are_named_with_what_they_may_be() -> None:
 
 def test_strengths_are_of_the_network_that_was_found() -> None:
     table = incomplete(ASIA, 2_000, 3, share=0.3)
-    found = lc.learn_structure(table, ASIA.states_of, strengths=6)
+    found = lc.learn_structure(table, ASIA.states_of, strengths=10)
     arcs = [(x, y) for y in ASIA.variables for x in found.network.parents(y)]
     assert all(found.strengths[arc].adjacent > 0 for arc in arcs)
     assert found.strengths["lung", "either"].adjacent == FOUND[1]
@@ -592,7 +601,7 @@ def test_the_command_writes_a_network_and_says_what_it_found(
 ) -> None:
     frame(ASIA, TABLE).to_csv(tmp_path / "rows.csv", index=False)
     out = tmp_path / "net.bif"
-    arguments = ["structure", str(tmp_path / "rows.csv"), "-o", str(out), "--strengths", "2"]
+    arguments = ["structure", str(tmp_path / "rows.csv"), "-o", str(out), "--strengths", "10"]
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "lung    ->  either" in text
@@ -679,7 +688,7 @@ def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
     for names in (ASIA.variables, tuple(rng.permutation(ASIA.variables).tolist())):
         table = EncodedTable.of(whole.cardinality_of, {name: columns[name] for name in names})
         states = {name: ASIA.states(name) for name in names}
-        found.append(lc.learn_structure(table, states, missingness=None, strengths=5))
+        found.append(lc.learn_structure(table, states, missingness=None, strengths=10))
         assert found[-1].network.variables == found[-1].cpdag.variables == names
     one, two = found
     assert one.score == two.score
@@ -691,7 +700,7 @@ def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
 
 
 def test_strengths_of_both_directions_add_up_and_what_is_said_is_not_in_doubt() -> None:
-    found = lc.learn_structure(TABLE, ASIA.states_of, required="smoke -> lung", strengths=4)
+    found = lc.learn_structure(TABLE, ASIA.states_of, required="smoke -> lung", strengths=10)
     for (x, y), one in found.strengths.items():
         both = one.directed + found.strengths[y, x].directed
         assert both == pytest.approx(one.adjacent) == found.strengths[y, x].adjacent
@@ -754,7 +763,7 @@ def test_a_given_graph_stays_whole_over_the_learned_arcs() -> None:
 
 def test_an_edge_without_a_direction_is_explained_below() -> None:
     rows = {"A": ["0", "0", "1", "1"] * 20, "B": ["0", "0", "1", "0"] * 20}
-    found = lc.learn_structure(rows, strengths=4)
+    found = lc.learn_structure(rows, strengths=10)
     told = "--: the data do not tell the direction"
     assert str(found).endswith(f"\nA -- B\n{told}")
     printed = structure_as_text(found)

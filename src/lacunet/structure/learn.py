@@ -75,7 +75,7 @@ WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
-REPLICATES = 20
+REPLICATES, FEW_REPLICATES = 20, 10
 STRENGTH_DRAWS = 5  # completions that replicates take turns with
 EM_SECONDS = 600.0  # that the CPTs of the result may take
 
@@ -271,8 +271,8 @@ def learn_structure(
     equivalent_size
         The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths
-        The number of bootstrap replicates for arc strengths; by default 20, and none for more
-        than 200,000 rows.
+        The number of bootstrap replicates for arc strengths; True for 20, False for none. By
+        default 20, and none for more than 200,000 rows; fewer than 10 say little.
     bins
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
         points. The network keeps them.
@@ -316,6 +316,7 @@ def learn_structure(
     0.95
     """
     progress = as_progress(progress)
+    strengths = REPLICATES if strengths is True else strengths
     _check(method, score, equivalent_size, strengths)
     _check_missingness(missingness)
     tiers = tiers_of(tiers)
@@ -431,6 +432,9 @@ def _check(
         raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
         raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
+    if 0 < (strengths or 0) < FEW_REPLICATES:
+        replicates = counted(int(strengths or 0), "bootstrap replicate")
+        warn(f"{replicates} for arc strengths: so few say little; the default is {REPLICATES}")
 
 
 def _without_constants(
