@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,29 @@ def test_em_says_how_it_really_ended() -> None:
     assert "maximisation [1] was" in text
     assert "[1] S. L. Lauritzen" in text
     assert "Intervals" not in text
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("em", {}, "The CPTs maximise the posterior given all"),
+        ("em", {"prior": 1}, "The CPTs maximise the likelihood of all"),
+        ("em", {"stop": 2}, "The CPTs approach the maximum of the posterior given all"),
+        ("one-step", {"prior": 1}, "The CPTs approach the maximum of the likelihood of all"),
+        ("listwise", {}, "from the complete rows alone (60 of 100), assuming"),
+        ("informed-direct", {"separator": "Age"}, "missing at random given Age [1]"),
+        ("mgraph", {"missingness": "Age -> R[MI]"}, "which names the causes of missing values"),
+    ],
+)
+def test_the_text_says_what_was_really_computed(
+    method: str, options: dict[str, Any], words: str
+) -> None:
+    assert words in lc.learn(HEART, ASKED, method, **options).methods_text()
+
+
+def test_loopy_belief_propagation_is_named() -> None:
+    text = lc.learn(APPENDIX, appendix_table(), "em-bp").methods_text()
+    assert "CPTs were approximated by loopy belief propagation." in text
 
 
 def test_intervals_by_the_rate_matrix_are_cited() -> None:

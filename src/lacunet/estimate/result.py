@@ -11,6 +11,7 @@ from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from lacunet.estimands.deletion import Estimand
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
 from lacunet.estimate.prior import LearnedPrior, Prior
@@ -192,6 +193,10 @@ class Result:
         causes = {name for cpt in self.mechanisms.values() for name in cpt.parents}
         if any(self.missing.get(name) for name in causes):
             return BY_GRAPH
+        formulas = [report.formula for report in self.families.values()]
+        groups = {name for one in formulas if isinstance(one, Estimand) for name in one.given}
+        if self.method.startswith("informed") and groups:
+            return f"{MAR} given {', '.join(v for v in self.network.variables if v in groups)}"
         return ASSUMED.get(self.method, "")
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import BY_GRAPH, Result
@@ -152,18 +153,20 @@ def _method(result: Result) -> str:
         added = ", with pseudo-counts added" if has_pseudo_counts(result.prior) else ""
         return f"The CPTs are the relative frequencies in the data{added}."
     if result.ended is not None:
-        return _em(result.ended, result.assumption)
+        return _em(result, result.ended)
     if result.method == "mgraph":
         return (
-            "Each CPT was estimated by a formula that is identified under a missingness graph, "
-            f"which says what whether a value is recorded depends on {GRAPHS_PAPER}."
+            "Each CPT was estimated by a formula that is identified under a missingness graph "
+            f"{GRAPHS_PAPER}, which names the causes of missing values (show the graph here)."
         )
     how = CLOSED.get(result.method, result.method)
+    if result.method == "listwise":
+        how += f" ({max(one.rows_used for one in result.families.values()):,} of {result.rows:,})"
     assumed = f", assuming that {result.assumption}" if result.assumption else ""
     return f"The CPTs were estimated in closed form {how}{assumed} {PAPER}."
 
 
-def _em(ended: Ended, assumption: str) -> str:
+def _em(result: Result, ended: Ended) -> str:
     if not ended.iterations:
         return (
             f"Expectation maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)} "
@@ -171,14 +174,21 @@ def _em(ended: Ended, assumption: str) -> str:
         )
     assumed = (
         "with the mechanisms of a missingness graph as observed nodes of the network"
-        if assumption == BY_GRAPH
-        else f"assuming that {assumption}"
+        if result.assumption == BY_GRAPH
+        else f"assuming that {result.assumption}"
     )
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
+    does = "maximise" if ended.reason == "converged" else "approach the maximum of"
+    goal = "posterior given" if has_pseudo_counts(result.prior) else "likelihood of"
+    loopy = sum(LOOPY in report.warnings for report in result.families.values())
+    about = (
+        f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
+        "propagation."
+    )
     return (
-        f"The CPTs maximise the posterior given all observed values, {assumed}; expectation "
-        f"maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
-        f"{counted(ended.iterations, 'iteration')}."
+        f"The CPTs {does} the {goal} all observed values, {assumed}; expectation maximisation "
+        f"{EM_PAPER} was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
+        f"{counted(ended.iterations, 'iteration')}.{about if loopy else ''}"
     )
 
 
