@@ -18,7 +18,10 @@ def test_a_closed_form_is_named_with_what_it_assumes() -> None:
     assert "2 variables and 1 edge were estimated from 100 rows of data; 20.0%" in text
     assert "by direct deletion" in text
     assert "missing completely at random [1]" in text
-    assert "added one pseudo-count to each cell" in text
+    assert "added one pseudo-count to each cell of the estimate, scaled to all rows." in text
+    explained = lc.explain(HEART, ASKED, "direct-mcar", prior=2)
+    assert explained.prior == "1 pseudo-count per cell of the estimate, scaled to all rows"
+    assert lc.explain(HEART, ASKED, "em", prior=2).prior == "1 pseudo-count per cell"
     assert "No data support 1 of 3 CPT rows" in text
     assert "UAI" in text
     assert f"lacunet {lc.__version__} [2], which implements the estimators of [1]." in text

@@ -22,7 +22,7 @@ from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
-from lacunet.estimate.prior import AskedPrior, LearnedPrior
+from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
@@ -86,7 +86,9 @@ class Explanation:
             return f"to be learned from {self.plan.prior_from}"
         if isinstance(asked, LearnedPrior):
             return f"learned before, {asked}"
-        return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell"
+        is_closed = any(stage.prior_from == FROM_SHOWN for stage in self.plan.stages)
+        scaled = " of the estimate, scaled to all rows" if is_closed else ""
+        return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell{scaled}"
 
     def __str__(self) -> str:
         plan = self.plan

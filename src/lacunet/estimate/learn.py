@@ -119,7 +119,8 @@ def learn(
         of a CPT; 1 adds none, which is maximum likelihood. With "learn", the pseudo-counts of
         each cell are estimated from the counts of all CPTs (empirical Bayes). A prior that was
         learned before, `Result.prior`, can be given again. The default is "learn", but 2 for
-        closed forms.
+        closed forms. These scale their estimate to all rows before they add pseudo-counts, however
+        few rows it comes from.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
     counts

@@ -194,15 +194,17 @@ def _em(result: Result, ended: Ended) -> str:
 
 def _prior(result: Result) -> str:
     prior = result.prior
+    is_closed = result.ended is None and any(result.missing.values())
+    cell = "each cell of the estimate, scaled to all rows" if is_closed else "each cell"
     if isinstance(prior, LearnedPrior):
         if not prior.is_learned:
-            return "A symmetric Dirichlet prior added one pseudo-count to each cell."
+            return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
         return f"The Dirichlet prior was learned from the counts of all CPTs: {prior}."
     if prior == 1:
         return "No prior was used."
     pseudo = prior - 1
     number = "one pseudo-count" if pseudo == 1 else f"{pseudo:g} pseudo-counts"
-    return f"A symmetric Dirichlet prior added {number} to each cell."
+    return f"A symmetric Dirichlet prior added {number} to {cell}."
 
 
 def _weak(result: Result) -> list[str]:
