@@ -260,6 +260,10 @@ _INSTEAD = {
         ("read_csv", "read_table", "read_parquet", "read_data", "load_csv", "load_data"),
         'the path itself in place of the data: lacunet.learn(network, "rows.csv")',
     ),
+    **dict.fromkeys(
+        ("evaluate", "score", "loglik"),
+        "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)",
+    ),
     **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
 }
 

@@ -239,12 +239,15 @@ def evaluate(
     truth, learned = as_network(truth), as_network(learned)
     apart = divergence(truth, learned, memory=memory)
     errors = cpt_error(truth, learned)
-    if test is None:
-        return Evaluation(apart, errors, None)
+    found = None if test is None else data_fit(learned, test, memory)
+    return Evaluation(apart, errors, found)
+
+
+def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
+    """The fit of a network to test data, as `evaluate` has it."""
     from lacunet.data.read import read_table
 
-    table = read_table(test, learned, keep_sets=True)
-    return Evaluation(apart, errors, fit(learned, table, memory))
+    return fit(network, read_table(test, network, keep_sets=True), memory)
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> DataFit:

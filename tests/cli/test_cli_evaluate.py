@@ -42,6 +42,19 @@ def test_data_in_place_of_a_network_are_answered_with_the_option(
     assert f"--data {files[2]}" in capsys.readouterr().err
 
 
+def test_one_network_is_evaluated_on_data_alone(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", files[1], "--data", files[2], "--json"]) == 0
+    mean = json.loads(capsys.readouterr().out)["fit"]["mean"]
+    assert mean == pytest.approx((math.log(0.3) + math.log(0.495)) / 2)
+    assert main(["evaluate", files[1], "--data", files[2]]) == 0
+    assert "log-likelihood       -0.9" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["evaluate", files[1]])
+    assert "give a second network, or test data behind --data" in capsys.readouterr().err
+
+
 def test_evaluate_speaks_to_people(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *files[:2]]) == 0
     out = capsys.readouterr().out

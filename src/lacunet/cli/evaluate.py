@@ -19,17 +19,20 @@ from lacunet.cli.options import (
     is_data_name,
 )
 
-HELP = "compare a learned network with the true one, and with test data"
+HELP = "compare a learned network with the true one, with test data, or with both"
 EXAMPLE = """example:
   lacunet evaluate truth.bif learned.bif
   lacunet evaluate truth.bif learned.bif --data test.csv --json
+  lacunet evaluate learned.bif --data test.csv
+
+one network alone: its log-likelihood per row of test data
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "truth TRUTH", NETWORK_HELP)
-    add(command, "learned LEARNED", "the network to compare with it")
+    add(command, "learned LEARNED", "the network to compare with it", nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     data = add(command, "--data DATA", test, nargs="+")
     add_json(command, "print the numbers as JSON")
@@ -40,10 +43,21 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
-    from lacunet.evaluate import evaluate
+    from lacunet.evaluate import data_fit, evaluate
     from lacunet.formats.files import read_network
-    from lacunet.report.compared import evaluation_as_data, evaluation_as_text
+    from lacunet.report.compared import (
+        evaluation_as_data,
+        evaluation_as_text,
+        fit_as_data,
+        fit_as_text,
+    )
 
+    if options.learned is None:
+        if not has_data(options):
+            options.usage_error("give a second network, or test data behind --data, or both")
+        fit = data_fit(read_network(options.truth), data_of(options), options.memory)
+        print(json.dumps(fit_as_data(fit)) if options.json else fit_as_text(fit))
+        return 0
     if is_data_name(options.learned):
         options.usage_error(
             "two networks are compared; data go behind --data: lacunet evaluate TRUTH LEARNED "

@@ -8,7 +8,7 @@ from typing import Any
 
 from lacunet.comparison.compare import YARDSTICK, Comparison, Standing
 from lacunet.comparison.summary import Difference, Summary
-from lacunet.evaluate import Evaluation
+from lacunet.evaluate import DataFit, Evaluation
 from lacunet.figures.charts import ranges
 from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
@@ -190,12 +190,22 @@ def evaluation_as_text(found: Evaluation) -> str:
     if error.left_out:
         lines.append(f"not compared         {', '.join(error.left_out)}: other parents")
     if found.fit is not None:
-        fit = found.fit
-        lines.append(
-            f"log-likelihood       {fit.mean:.6g} per row (standard error "
-            f"{fit.standard_error:.2g}) on {fit.rows:,} rows"
-        )
+        lines.append(fit_as_text(found.fit))
     return "\n".join(lines)
+
+
+def fit_as_text(fit: DataFit) -> str:
+    """The log-likelihood of test data, in a line."""
+    return (
+        f"log-likelihood       {fit.mean:.6g} per row (standard error "
+        f"{fit.standard_error:.2g}) on {counted(fit.rows, 'row')}"
+    )
+
+
+def fit_as_data(fit: DataFit) -> dict[str, Any]:
+    """The same as `evaluation_as_data` has it."""
+    data: dict[str, Any] = finite({"fit": asdict(fit)})
+    return data
 
 
 def _divergence(found: Evaluation) -> str:
