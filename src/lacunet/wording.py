@@ -128,11 +128,22 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
 
 
 def close_to(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that are spelled much like this one, up to three, the closest first."""
+    """The known names that are spelled much like this one, up to three, the closest first.
+
+    The dashes of options do not count, and two letters must nearly be the name.
+
+    Examples
+    --------
+    >>> close_to("--of", ["--stop"]), close_to("--on", ["--json"]), close_to("--jsn", ["--json"])
+    ([], [], ['--json'])
+    """
     from difflib import get_close_matches
 
-    lower = {one.lower()[:60]: one for one in known}  # comparing long names takes long
-    return [lower[one] for one in get_close_matches(str(name).lower()[:60], lower)]
+    # Comparing long names takes long.
+    lower = {one.lower().removeprefix("--")[:60]: one for one in known}
+    word = str(name).lower().removeprefix("--")[:60]
+    found = get_close_matches(word, lower, cutoff=0.75 if len(word) <= 2 else 0.6)
+    return [lower[one] for one in found]
 
 
 def beginning_with(start: str, known: Iterable[str]) -> list[str]:

@@ -158,3 +158,12 @@ def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captu
     assert found["low"] < DIFFERENCE < found["high"]
     with pytest.raises(SystemExit, match="2"):
         main([*command, "--population", everyone, "--method", "em"])
+
+
+def test_an_option_for_the_treatment_is_answered_with_the_query(
+    capsys: Captured,
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["effect", "net.bif", "rows.csv", "--of", "Smoke", "--on", "Ill"])
+    told = capsys.readouterr().err
+    assert 'there is no option --of; write --query "Outcome | do(Treatment)"' in told
