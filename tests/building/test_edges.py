@@ -7,6 +7,8 @@ from typing import Any
 
 import networkx as nx
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 
@@ -170,7 +172,7 @@ def test_a_pair_of_names_is_not_taken_for_two_variables_without_edges() -> None:
         ("digraph { A -> B, C -> D }", "two ways"),
         (5, "int does not describe edges"),
         ("Age,Disease\nDisease,Test", "line 1, column 1: there is no arrow"),
-        (pd.DataFrame({"from": ["A"], "to": ["B"]}), "DataFrame does not describe edges"),
+        (pd.DataFrame({"x": ["A"], "y": ["B"]}), "DataFrame does not describe edges"),
     ],
 )
 def test_what_cannot_be_read_is_shown_with_its_place(edges: Any, message: str) -> None:
@@ -192,3 +194,13 @@ def test_a_comma_between_arrows_separates_where_a_chain_would_be_a_cycle(
     edges: str, same: str
 ) -> None:
     assert edges_of(edges).parents_of == edges_of(same).parents_of
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_frame_of_two_columns_holds_edges(made: Any) -> None:
+    frame = made({"To": ["B", "C"], "From": ["A", "B"]})
+    assert edges_of(frame) == edges_of("A -> B -> C")
+    learned = lc.learn(frame, {"A": [0, 1], "B": [0, 1], "C": [1, 0]})
+    assert learned.network.edges == (("A", "B"), ("B", "C"))
+    with pytest.raises(lc.LacunetError, match="a network is needed"):
+        lc.learn(made({"A": ["x"], "B": ["y"]}), {"A": ["x"], "B": ["y"]})

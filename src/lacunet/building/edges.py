@@ -12,7 +12,8 @@ r"""Edges, in the languages that people write them in.
     [A][B|A][C|A:B]                          # bnlearn's model string
 
 Also understood: pairs ``(parent, child)``, a mapping from each child to its parents, a graph of
-networkx (and so a model of pgmpy), and another network; and a file of the text, or a file of two
+networkx (and so a model of pgmpy), another network, and a frame of any library with the columns
+``from`` and ``to`` (or ``parent`` and ``child``); and a file of the text, or a file of two
 columns (with commas, tabs or spaces between) with one edge per line, the parent before the child,
 with or without names of the columns.
 """
@@ -28,7 +29,14 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.formats.files import ARROW, is_list_of_pairs, is_list_of_words
+from lacunet.formats.files import (
+    ARROW,
+    CHILDREN,
+    PARENTS,
+    is_list_of_pairs,
+    is_list_of_words,
+    pairs_in_frame,
+)
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import (
     AMBIGUOUS,
@@ -96,6 +104,7 @@ def edges_of(edges: Any) -> Edges:
     >>> edges_of("[A][B|A]") == edges_of([("A", "B")]) == edges_of("digraph { A -> B }")
     True
     """
+    edges = pairs_in_frame(edges)
     if isinstance(edges, Network):
         parents_of = {v: own for v, own in edges.parents_of.items() if own}
         return Edges(edges.variables, parents_of, edges.reversible)
@@ -164,10 +173,6 @@ def _in_file(path: Path) -> Iterable[Step]:
     return _written(text, str(path))
 
 
-_PARENTS = ("from", "parent", "source", "cause", "tail")
-_CHILDREN = ("to", "child", "target", "effect", "head")
-
-
 # The number of a line, and its cells.
 Line = tuple[int, list[str]]
 
@@ -189,7 +194,7 @@ def _words(text: str) -> list[Line]:
 def _in_columns(lines: list[Line], path: Path) -> Iterator[Step]:
     """The edges of a file of columns: the columns with such names, or the two that there are."""
     header = [cell.lower() for cell in lines[0][1]] if lines else []
-    named = [at for names in (_PARENTS, _CHILDREN) for at, c in enumerate(header) if c in names]
+    named = [at for names in (PARENTS, CHILDREN) for at, c in enumerate(header) if c in names]
     if len(named) == 2:
         lines = [(number, [row[at] for at in named if at < len(row)]) for number, row in lines[1:]]
     for number, row in lines:

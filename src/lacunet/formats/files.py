@@ -86,6 +86,7 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
         It is neither a network nor edges.
     """
     if data is not None:
+        value = pairs_in_frame(value)
         _refuse_data(value, data, function)
         edges = _edges_in(value, data)
         if edges is not None and not isinstance(data.source, Network):
@@ -139,6 +140,23 @@ def as_learned(value: Any) -> Any:
 
 
 _FROM_EDGES = "lacunet.Network.from_data(data, edges)"
+
+
+PARENTS = ("from", "parent", "source", "cause", "tail")
+CHILDREN = ("to", "child", "target", "effect", "head")
+
+
+def pairs_in_frame(value: Any) -> Any:
+    """The edges of a frame with two columns such as 'from' and 'to'; anything else as it was."""
+    if not hasattr(value, "columns"):
+        return value
+    import narwhals as nw
+
+    frame = nw.from_native(value, eager_only=True, pass_through=True)
+    name_of = {str(name).lower(): name for name in getattr(frame, "columns", ())}
+    sides = [name_of[own] for names in (PARENTS, CHILDREN) for own in names if own in name_of]
+    is_edges = isinstance(frame, nw.DataFrame) and len(sides) == len(name_of) == 2
+    return frame.select(sides).rows() if is_edges else value
 
 
 def _refuse_data(value: object, data: Any, function: str) -> None:
