@@ -9,7 +9,7 @@ them (`lacunet.missingness.identified.intervals`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -173,6 +173,12 @@ def _asked(
     network: Network, target: str | Sequence[str], given: str | Sequence[str]
 ) -> tuple[Scope, Scope]:
     """The variables left and right of the bar, where the target may be the text of both."""
+    if isinstance(given, Mapping):
+        raise LacunetError(
+            f"given={given!r} names states, and the bounds are those of all states.",
+            f"write given={[*given]} and take what is needed: the axes are what is given, then the "
+            "target.",
+        )
     if not isinstance(target, str) or target in network.states_of or not is_query(target):
         left = (target,) if isinstance(target, str) else tuple(target)
         return left, (given,) if isinstance(given, str) else tuple(given)
