@@ -99,8 +99,8 @@ class Auto:
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM from factored-mar to its end; under a prior that is given, fewer steps "
-            "if held-out rows favour them",
+            intention="EM to convergence, starting from the factored-mar estimate; with a prior "
+            "that is given, stopped earlier where the likelihood of held-out rows peaks earlier",
         )
 
 
