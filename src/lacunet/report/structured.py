@@ -30,13 +30,14 @@ def structure_as_text(found: LearnedStructure) -> str:
             for step in found.trace
         ]
         lines.append("score: " + ", ".join(steps))
-    lines += ["", _edges(found)]
+    lines += ["", edges_as_text(found)]
     if found.missingness is not None:
         lines += ["", "how values go missing (R[X]: X is recorded):", str(found.missingness)]
     return "\n".join(lines)
 
 
-def _edges(found: LearnedStructure) -> str:
+def edges_as_text(found: LearnedStructure) -> str:
+    """The edges in a table, with their strengths where they were computed."""
     rows = []
     for child in found.network.variables:
         for parent in found.network.parents(child):

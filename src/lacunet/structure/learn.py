@@ -153,6 +153,10 @@ class LearnedStructure:
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
 
     def __str__(self) -> str:
+        if self.strengths:
+            from lacunet.report.structured import edges_as_text
+
+            return f"{self!r}\n{edges_as_text(self)}"
         untold = UNTOLD if self.cpdag.reversible else ""
         return "\n".join(filter(None, [repr(self), str(self.cpdag), untold]))
 
