@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from examples import RAIN
+from lacunet.cli import main
+from lacunet.errors import LacunetWarning
 from lacunet.formats import xdsl
 from lacunet.formats.errors import FormatError
+from lacunet.formats.files import read_network, write_network
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 
@@ -98,3 +103,24 @@ def test_what_is_no_identifier_of_genie_is_refused(state: str) -> None:
     network = Network({"A": [state]}, {}, {"A": [1.0]})
     with pytest.raises(FormatError, match=r"XDSL cannot carry the state of 'A' '.*'"):
         xdsl.render(network)
+
+
+def test_names_that_do_not_fit_are_replaced_if_asked(tmp_path: Path) -> None:
+    states = {"age at visit": ["<40", "40-59", "40+59"], "ill": ["no", "yes"]}
+    tables = {"age at visit": [0.5, 0.3, 0.2], "ill": [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]}
+    network = Network(states, {"ill": ["age at visit"]}, tables)
+    network = network.with_support({"ill": [1, 0, 1]})
+    with pytest.raises(FormatError, match="--rename"):
+        write_network(network, tmp_path / "net.xdsl")
+    write_network(network, tmp_path / "net.json", rename=True)
+    assert read_network(tmp_path / "net.json").variables == network.variables
+    with pytest.warns(LacunetWarning, match=r"'age_at_visit'.* age at visit=40-59 is 's40_59'"):
+        write_network(network, tmp_path / "net.xdsl", rename=True)
+    found = read_network(tmp_path / "net.xdsl")
+    assert found.states("age_at_visit") == ("s_40", "s40_59", "s40_59_")
+    np.testing.assert_array_equal(found.cpt("ill").table, network.cpt("ill").table)
+    assert found.support is not None
+    assert found.support["ill"].tolist() == [True, False, True]
+    files = [str(tmp_path / name) for name in ("net.json", "again.xdsl")]
+    assert main(["convert", *files, "--rename"]) == 0
+    assert read_network(files[1]).states_of == found.states_of

@@ -10,6 +10,7 @@ HELP = "convert a network file into another format"
 EXAMPLE = """example:
   lacunet convert alarm.bif alarm.xdsl
   lacunet convert munin1.bif.gz munin1.json.gz
+  lacunet convert survey.json survey.xdsl --rename
 """
 
 
@@ -17,23 +18,28 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "source IN", NETWORK_HELP)
     add_output(command, "target OUT", "the file to write; its name says the format")
+    rename = "replace names that the format cannot carry: 40-59 by s40_59"
+    add(command, "--rename", rename, action="store_true")
 
 
 def run(options: Namespace) -> int:
     """Read the one, write the other."""
-    from lacunet.estimate.result import Result, read_learned
+    from lacunet.estimate.result import KEEP_ALL, Result, read_learned
     from lacunet.formats.errors import FormatError
-    from lacunet.formats.files import read_network, write_network
+    from lacunet.formats.files import as_network, read_network, write_network
 
     try:
         found = read_learned(options.source)
     except FormatError as error:
         found = read_network(options.source)
         note(f"the network alone is kept: {error.message}")
-    if isinstance(found, Result):
+    if isinstance(found, Result) and (not options.rename or options.target.endswith(KEEP_ALL)):
         found.write(options.target)
         found = found.network
     else:
-        write_network(found, options.target)
+        write_network(found, options.target, rename=options.rename)
+        if isinstance(found, Result):
+            note(f"{options.target}: the format does not carry how sure the CPTs are; .json does")
+        found = as_network(found)
     note(f"{len(found.variables)} variables written to {options.target}")
     return 0

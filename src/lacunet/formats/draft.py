@@ -470,9 +470,9 @@ def refuse(
     """Refuse a network that the format cannot express, and say which format can."""
     for name in network.variables:
         if not variable(name):
-            raise FormatError.cannot_carry(form, f"the variable name {name!r}", others)
+            raise FormatError.cannot_carry_name(form, f"variable name {name!r}", others)
         for own in network.states(name):
             if not state(own):
-                raise FormatError.cannot_carry(form, f"the state of {name!r} {own!r}", others)
+                raise FormatError.cannot_carry_name(form, f"state of {name!r} {own!r}", others)
     if needs_cpts and not network.has_cpts:
         raise FormatError.cannot_carry(form, "a network without CPTs", others)

@@ -76,6 +76,11 @@ class FormatError(LacunetError):
         return cls(f"{form} cannot carry {what}.", f"write {others} instead.")
 
     @classmethod
+    def cannot_carry_name(cls, form: str, what: str, others: str) -> FormatError:
+        way = "lacunet convert --rename, write_network(..., rename=True), gives it another name"
+        return cls(f"{form} cannot carry the {what}.", f"write {others} instead; {way}.")
+
+    @classmethod
     def folder(cls, name: str) -> FormatError:
         return cls(f"{name}: this is a folder.", "name a network file in it.")
 

@@ -18,11 +18,12 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.errors import FormatError
+from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing
-from lacunet.wording import listed, near_files
+from lacunet.wording import first_of, listed, near_files
 
 # The module of each, with parse(source) -> Network and render(network) -> str.
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -374,7 +375,9 @@ def _packed(text: str, name: str) -> bytes:
 
 
 @with_hints
-def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
+def write_network(
+    network: AnyNetwork, path: str | os.PathLike[str], *, rename: bool = False
+) -> None:
     """Write a network to a file; the format follows the file's name.
 
     The file appears whole or not at all (`lacunet.output.replacing`), and reading it gives
@@ -387,6 +390,8 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
         What to write, with or without CPTs; also a result of learning.
     path
         A file name that ends in one of the `FORMATS`, or that with ``.gz`` behind.
+    rename
+        Replace names that the format cannot carry, ``40-59`` by ``s40_59``; a warning lists them.
 
     Raises
     ------
@@ -394,8 +399,13 @@ def write_network(network: AnyNetwork, path: str | os.PathLike[str]) -> None:
         The format cannot carry the network, or the file cannot be written.
     """
     network, name = as_network(network), os.fspath(path)
+    writer, lost = _writer_of(name), _lost(network, _format_of(name))
+    if rename and _format_of(name) != _CARRIES_ALL:
+        network, new = renamed(network, writer.render)
+        if new:
+            warn(f"{name}: new names: {first_of(new, 20)}.")
     _write(rendered(network, name), name)
-    _say_lost(name, _lost(network, _format_of(name)))
+    _say_lost(name, lost)
 
 
 def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,54 @@
+"""New names for a network, where a format cannot carry those that it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from lacunet.formats.errors import FormatError
+from lacunet.model.network import Network
+
+
+def renamed(network: Network, render: Callable[[Network], object]) -> tuple[Network, list[str]]:
+    """The network with names that ``render`` does not refuse, and what has a new one."""
+
+    def fits(variable: str, state: str) -> bool:
+        try:
+            render(Network({variable: [state]}, {}, {variable: [1.0]}))
+        except FormatError:
+            return False
+        return True
+
+    new = _new_names(network.variables, lambda name: fits(name, "a"))
+    states_of = {
+        name: _new_names(states, lambda state: fits("X", state))
+        for name, states in network.states_of.items()
+    }
+    said = [f"{name!r} is {own!r}" for name, own in new.items() if name != own]
+    for name, states in states_of.items():
+        said += [f"{name}={old} is {own!r}" for old, own in states.items() if old != own]
+    found = Network(
+        {new[v]: [states_of[v][state] for state in network.states(v)] for v in network.variables},
+        {new[v]: [new[parent] for parent in network.parents(v)] for v in network.variables},
+        network.tables_of and {new[v]: table for v, table in network.tables_of.items()},
+    )
+    support = network.support and {new[v]: rows for v, rows in network.support.items()}
+    return found.with_support(support), said
+
+
+def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, str]:
+    """Each name, or letters, digits and underscores in its place; no two are alike.
+
+    Examples
+    --------
+    >>> _new_names(["40-59", "40+59", "all"], str.isidentifier)
+    {'all': 'all', '40-59': 's40_59', '40+59': 's40_59_'}
+    """
+    found = {name: name for name in names if fits(name)}
+    for name in names:
+        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        plain = plain if plain[:1].isalpha() else f"s{plain}"
+        while name not in found and plain in found.values():
+            plain += "_"
+        found.setdefault(name, plain)
+    return found
