@@ -142,7 +142,7 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     # Comparing long names takes long.
     lower = {one.lower().removeprefix("--")[:60]: one for one in known}
     word = str(name).lower().removeprefix("--")[:60]
-    found = get_close_matches(word, lower, cutoff=0.75 if len(word) <= 2 else 0.6)
+    found = get_close_matches(word, lower, cutoff=0.75 if len(word) == 2 else 0.6)
     return [lower[one] for one in found]
 
 

@@ -531,7 +531,7 @@ def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
     elif method in ("listwise", "direct-mcar", "factored-mcar"):
         assert assumption == "values are missing completely at random"
     else:
-        given = " given the separating variables" if options else ""
+        given = " given Y" if options else ""
         assert assumption == f"values are missing at random{given}"
     assert str(result).count(f"that {assumption}.") == 1
     assert lc.effect(result, "Y", do="X").basis[0].endswith(f"causes, and that {assumption}.")
