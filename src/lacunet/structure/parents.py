@@ -404,15 +404,9 @@ class _Tables:
         return np.diff(self.starts, append=len(self.counts))
 
     @cached_property
-    def given(self) -> FloatArray:
-        """How often each configuration occurs."""
-        given: FloatArray = self.counts.sum(axis=1)
-        return given
-
-    @cached_property
     def fits(self) -> FloatArray:
         """The child's log-likelihood given each set."""
-        of_each = nlogn(self.counts).sum(axis=1) - nlogn(self.given)
+        of_each = nlogn(self.counts).sum(axis=1) - nlogn(self.counts.sum(axis=1))
         fits: FloatArray = np.add.reduceat(of_each, self.starts)
         return fits
 
