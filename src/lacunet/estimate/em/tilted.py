@@ -127,14 +127,15 @@ class TiltedRows:
         if delta in self.near:
             return climbed(self.near[delta])
         plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
-        both_shown, others_shown = rows.normalised(plain * times), rows.normalised(plain * times)
+        as_at_random = rows.normalised(plain * times)
+        others_shown = as_at_random.copy()
         odds = np.full(shape[0], min(1.0, 1 / ratio))
         odds[state] *= ratio
         hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
         others_shown[-size:] = np.ravel(
             np.stack([np.broadcast_to(own, shape[:-1]) for own in (hidden, 1 - hidden)], axis=-1)
         )
-        starts = [others_shown] if isinf(delta) or ratio == 1 else [both_shown, others_shown]
+        starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
         return max(map(climbed, starts), key=log_posterior)
 
     def _bare_rows(self) -> NDArray[np.bool_]:
