@@ -519,3 +519,32 @@ def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, 
     assert ("jackknife" in recipe) is (weights[0] != weights[1])
     said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))
     assert f"intervals by {recipe} will take" in said
+
+
+@pytest.mark.parametrize("prior", [1, 2, "learn"])
+@pytest.mark.parametrize("method", ["em", "direct-mcar", "direct-mar", "factored-mar", "listwise"])
+def test_an_answer_that_is_a_cpt_row_has_its_interval(method: str, prior: Any) -> None:
+    table = _rows(60, 2)
+    result = lc.learn(NETWORK, table, method, prior, intervals=True)
+    beside: dict[str, object] = {"B": "1"}  # which says nothing more about D
+    for c, a in np.ndindex(2, 2):
+        seen = {"C": str(c), "A": str(a)}
+        for given in (seen, seen | beside):
+            found = lc.query(result, "D", given, unsupported="ignore")
+            np.testing.assert_allclose(found.interval, result.interval("D")[c, a], rtol=1e-9)
+            np.testing.assert_allclose(
+                found.standard_error, result.standard_error("D")[c, a], rtol=1e-9
+            )
+        done = lc.query(result, "D", do=seen, unsupported="ignore")
+        np.testing.assert_allclose(done.interval, result.interval("D")[c, a], rtol=1e-9)
+    np.testing.assert_allclose(lc.query(result, "A").interval, result.interval("A"), rtol=1e-9)
+
+
+def test_evidence_that_a_replicate_holds_for_impossible_leaves_intervals() -> None:
+    rows = {"A": ["x"] + ["y"] * 79, "B": ["u"] + ["v"] * 39 + ["u"] * 39 + [None]}
+    pair = lc.Network({"A": ["x", "y"], "B": ["u", "v"]}, {"A": ["B"]})
+    result = lc.learn(pair, rows, "factored-mar", 1, intervals=True)
+    found = lc.query(result, "B", {"A": "x"})  # seen in one row alone
+    low, high = np.moveaxis(np.asarray(found.interval), -1, 0)
+    assert (low <= np.asarray(found)).all()
+    assert (np.asarray(found) <= high).all()

@@ -127,11 +127,10 @@ class Uncertainty:
 
         network = self.network.with_support(support)
         asked = AnsweredQuery.of(network, scope_of(target), evidence, do)
-        rates_of = {name: spread.rates for name, spread in self.spread_of.items()}
 
         def spread_of(asked: AnsweredQuery) -> Spread:
             variances, degrees = self.variances(asked), self.covariance.degrees
-            return query_spread(asked, variances, degrees, rates_of, self.total)
+            return query_spread(asked, variances, degrees, self.spread_of, self.total)
 
         return bounded_spread(asked, network, spread_of)
 

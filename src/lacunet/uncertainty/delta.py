@@ -45,6 +45,7 @@ from lacunet.uncertainty.spread import BoundedSpread, Spread
 
 JEFFREYS = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
+ROUNDING, ROUNDING_BY_A_HAIR = 1e-9, 1e-2  # of derivatives, the latter where a hair is divided by
 NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 
@@ -80,7 +81,7 @@ class AnsweredQuery:
         (answer,) = joint_marginals(network, [scope], evidence)
         names = [name for name in relevant(network, [*scope, *evidence]) if name not in do]
         families = [network.family(name) for name in names]
-        near = _off_zero(network, names)
+        near = _off_zero(network, names, known)
         moved, *before = joint_marginals(near, [scope, *families], evidence)
         gradients: list[Mapping[str, FloatArray]] = []
         states = product(*(network.states(name) for name in scope))
@@ -103,13 +104,20 @@ class AnsweredQuery:
         return cls(network, scope, evidence, answer, tuple(gradients), do, known)
 
     def of_network(self, network: Network) -> FloatArray:
-        """The answer that another network gives, one before anything was done."""
+        """The answer that another network gives, one before anything was done.
+
+        Where the evidence is impossible there, it is the answer with a hair in place of each zero.
+        """
         seen = {name: state for name, state in self.evidence.items() if name not in self.do}
         if self.known:
             tables = {cpt.child: self.with_known(cpt.child, cpt.table) for cpt in network.cpts}
             network = network.with_tables(tables)
         network, evidence = after_doing(network, seen, self.do)
-        (answer,) = joint_marginals(network, [self.scope], evidence)
+        try:
+            (answer,) = joint_marginals(network, [self.scope], evidence)
+        except ImpossibleEvidenceError:
+            near = _off_zero(network, relevant(network, [*self.scope, *evidence]), self.known)
+            (answer,) = joint_marginals(near, [self.scope], evidence)
         return answer
 
     def with_known(self, variable: str, table: FloatArray) -> FloatArray:
@@ -139,7 +147,7 @@ def query_spread(
     asked: AnsweredQuery,
     variance: FloatArray,
     degrees: float,
-    rates_of: Mapping[str, FloatArray],
+    cpt_spread_of: Mapping[str, Spread],
     total: float,
 ) -> Spread:
     """The spread of an answer.
@@ -148,18 +156,44 @@ def query_spread(
     ----------
     variance, degrees
         Of each cell of the answer, and the degrees of freedom of these.
-    rates_of
-        For each variable, what the rows alone say of its CPT; intervals are made around what
-        follows from these.
+    cpt_spread_of
+        For each variable, that of its CPT: intervals are made around what follows from what the
+        rows alone say of these, and a cell that is an entry of a CPT has its spread.
     total
         The weight of all rows: how many know an answer that nothing moves.
     """
-    answer = asked.answer
+    answer, rates_of = asked.answer, {name: own.rates for name, own in cpt_spread_of.items()}
     sizes = _sizes(np.ravel(answer), variance, total).reshape(answer.shape)
     if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
         sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
     sizes = np.where(_is_decided(asked), np.inf, sizes)
-    return Spread(answer, _by_rows_alone(asked, rates_of), sizes, degrees)
+    rates, degrees_of = _by_rows_alone(asked, rates_of).copy(), np.full(answer.shape, degrees)
+    for at, cell in enumerate(np.ndindex(answer.shape)):
+        if (entry := _entry(asked, at)) is not None:
+            own = cpt_spread_of[entry[0]].at(entry[1])
+            rates[cell], sizes[cell], degrees_of[cell] = own.rates, own.sizes, own.degrees
+    return Spread(answer, rates, sizes, degrees_of)
+
+
+def _entry(asked: AnsweredQuery, at: int) -> tuple[str, tuple[int, ...]] | None:
+    r"""The CPT entry that a cell of an answer is, where nothing else moves it.
+
+    There :math:`\partial p / \partial \theta(x' \mid u) = 1[x' = x] - \theta(x \mid u)`, rounding
+    aside, and it is zero in all other CPT rows.
+    """
+    entries = []
+    for name, gradient in asked.gradients[at].items():
+        cpt = asked.network.cpt(name).table
+        rounding = np.where(cpt > ROUNDING, ROUNDING, ROUNDING_BY_A_HAIR)
+        apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
+        for place in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
+            by_state = np.eye(cpt.shape[-1]) - cpt[place][:, None]
+            is_entry = (np.abs(by_state - apart[place]) <= rounding[place]).all(axis=-1)
+            is_entry &= np.abs(cpt[place] - np.ravel(asked.answer)[at]) <= ROUNDING
+            entries.append((name, (*place, int(is_entry.argmax()))) if is_entry.any() else None)
+            if len(entries) > 1:
+                return None
+    return entries[0] if entries else None
 
 
 def _sizes(answer: FloatArray, variance: FloatArray, total: float) -> FloatArray:
@@ -222,13 +256,15 @@ def _cell_by_cell(
 ) -> Spread:
     """Each cell of an answer as some states of CPT rows give it; as it is where they are -1."""
     table, rates, sizes = (own.copy() for own in (spread.table, spread.rates, spread.sizes))
+    degrees = np.broadcast_to(spread.degrees, table.shape).copy()
     for cell in np.ndindex(table.shape):
         chosen = tuple(states[cell].tolist())
         if -1 in chosen:
             continue
-        own = by_rows(chosen)
-        table[cell], rates[cell], sizes[cell] = own.table[cell], own.rates[cell], own.sizes[cell]
-    return Spread(table, rates, sizes, spread.degrees)
+        own = by_rows(chosen).at(cell)
+        table[cell], rates[cell] = own.table, own.rates
+        sizes[cell], degrees[cell] = own.sizes, own.degrees
+    return Spread(table, rates, sizes, degrees)
 
 
 def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
@@ -357,12 +393,14 @@ def without_prior(
     return quotient(variance, share, np.inf)
 
 
-def _off_zero(network: Network, names: Sequence[str]) -> Network:
-    """The network with a hair in place of each zero of some CPTs that no rule asks for."""
+def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask]) -> Network:
+    """The network with a hair for each zero of some CPTs that no rule asks for and no known row."""
     tables = {}
     for name in names:
         table, possible = network.cpt(name).table, network.possible(name)
         is_zero = (table == 0) if possible is None else (table == 0) & possible
+        if name in known:
+            is_zero &= ~known[name][..., None]
         if is_zero.any():
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)

@@ -40,14 +40,14 @@ class Spread:
 
     ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
     where the rows say nothing, infinite where nothing is uncertain. ``degrees`` are the degrees
-    of freedom of the variances behind the sizes, infinite where these are not estimated from a
-    few replicates.
+    of freedom of the variances behind the sizes, of all or of each, infinite where these are not
+    estimated from a few replicates.
     """
 
     table: FloatArray
     rates: FloatArray
     sizes: FloatArray
-    degrees: float = np.inf
+    degrees: FloatArray | float = np.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rates", settled(self.rates))
@@ -104,6 +104,11 @@ class Spread:
         """The standard error of each entry; infinite where the rows say nothing."""
         return np.asarray(np.sqrt(quotient(self.table * (1 - self.table), self.sizes, np.inf)))
 
+    def at(self, place: tuple[int, ...]) -> Spread:
+        """The spread of one entry."""
+        degrees = np.broadcast_to(self.degrees, self.table.shape)[place]
+        return Spread(self.table[place], self.rates[place], self.sizes[place], degrees)
+
     @property
     def row_sizes(self) -> FloatArray:
         """The effective size of each row of a CPT: the smallest over the child's states."""
@@ -125,9 +130,9 @@ class Spread:
         check_level(level)
         is_known = np.isinf(self.sizes) | (self.table.shape[-1:] == (1,))  # of one state
         sizes = np.where(is_known, 0.0, self.sizes)
-        if self.degrees < np.inf:  # quantiles of the t distribution
-            side = (1 + level) / 2
-            sizes = sizes * (ndtri(side) / stdtrit(self.degrees, side)) ** 2
+        side = (1 + level) / 2
+        quantile = np.where(np.isinf(self.degrees), ndtri(side), stdtrit(self.degrees, side))
+        sizes = sizes * (ndtri(side) / quantile) ** 2
         yes, no = sizes * self.rates, sizes * (1 - self.rates)
         low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + side * level) / 2) for side in (-1, 1))
         low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))
