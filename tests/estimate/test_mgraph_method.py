@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,25 @@ def test_pseudo_counts_go_on_the_effective_size() -> None:
     expected = (size * np.array([0.5, 0.5]) + 1) / (size + 2)
     np.testing.assert_allclose(learned.tables["A"], expected)
     assert learned.families["A"].rows_shown == 12
+
+
+@pytest.mark.parametrize("prior", [2.0, 8.0, "learn"])
+def test_intervals_are_of_what_the_rows_say_without_pseudo_counts(prior: Any) -> None:
+    rng = np.random.default_rng(4)
+    drawn = {name: rng.integers(0, CHAIN.cardinality(name), 400) for name in "XYZ"}
+    rows = {name: codes.astype(str).astype(object) for name, codes in drawn.items()}
+    rows["Y"][rng.random(400) < 0.3 * drawn["X"]] = None
+    rows["Z"][rng.random(400) < 0.4 * drawn["Y"]] = None  # where Y is 2, a fifth is left
+    graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[Z]", CHAIN)
+    alone, with_prior = (
+        lc.learn(CHAIN, rows, "mgraph", given, missingness=graph, intervals=True).uncertainty
+        for given in (1.0, prior)
+    )
+    assert alone is not None
+    assert with_prior is not None
+    for name in CHAIN.variables:
+        rates, by_rows = with_prior.spread_of[name].rates, alone.spread_of[name].rates
+        np.testing.assert_allclose(rates, by_rows, rtol=1e-9)
 
 
 CENSORED = MissingnessGraph.parse("Y -> R[Y]", CHAIN)

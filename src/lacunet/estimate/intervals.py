@@ -391,6 +391,7 @@ def _refitted(
         pseudo_counts(setting.used_prior, network),
         plan.units is not None,
         _worth_of(plan, whole),
+        learned.row_weights,
     )
     return Uncertainty(network, replicates.spreads(), recipe, replicates, whole.total)
 

@@ -100,6 +100,7 @@ def _recovered(
     statistics = statistics.sample(0)
     tables: dict[str, FloatArray] = dict(learned.tables)
     reports: dict[str, FamilyReport] = dict(learned.families)
+    row_weights: dict[str, FloatArray] = dict(learned.row_weights)
     left: dict[str, str] = {}
     prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
     for done, (name, family) in enumerate(families.items()):
@@ -108,7 +109,9 @@ def _recovered(
         if found is None:
             left[name] = why
             continue
-        joint = np.where(np.isnan(found.table), 0.0, found.table) * found.given_share[..., None]
+        shares = found.given_share[..., None]
+        joint = np.where(np.isnan(found.table), 0.0, found.table) * shares
+        row_weights[name] = found.weighted_size * shares
         concentration = concentration_of(prior, name)
         tables[name], unseen = posterior_mode(
             joint, found.weighted_size, concentration, network.possible(name)
@@ -124,7 +127,15 @@ def _recovered(
         )
     setting.progress("families", len(families), len(families))
     own = merged(learned.prior, prior, families)
-    return replace(learned, tables=tables, families=reports, left=left, prior=own, why=RECOVERED)
+    return replace(
+        learned,
+        tables=tables,
+        families=reports,
+        left=left,
+        prior=own,
+        row_weights=row_weights,
+        why=RECOVERED,
+    )
 
 
 def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:

@@ -37,7 +37,8 @@ class Replicates:
     the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
     are those of a survey: distances are then from the estimate of all rows, and strata may tell
     more than as many independent rows would. ``worth_of`` says how many effective rows a unit of
-    weight is, in each cell of a CPT, where rows weigh differently.
+    weight is, in each cell of a CPT, where rows weigh differently. ``row_weights`` are the weights
+    of CPT rows that pseudo-counts were added to, where these are not what is expected of all rows.
     """
 
     network: Network
@@ -48,6 +49,7 @@ class Replicates:
     pseudo_of: Mapping[str, FloatArray]
     by_design: bool = False
     worth_of: Mapping[str, FloatArray] = field(default_factory=dict)
+    row_weights: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -70,10 +72,9 @@ class Replicates:
         """
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
-        pseudo = self.pseudo_of[variable]
-        with_prior = expected + pseudo.sum(axis=-1, keepdims=True)
-        held = quotient(with_prior, expected, 1.0)
-        rates = np.clip(table * held - pseudo / np.maximum(expected, 1e-9), 0, 1)
+        pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
+        held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
+        rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
         rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
@@ -98,7 +99,8 @@ class Replicates:
         variance = self.variance(asked.of_network)
         weight_of, rows_of = {}, {}
         for name, joint in family_marginals(self.network).items():
-            weight = self.total * joint.sum(axis=-1, keepdims=True)
+            expected = self.total * joint.sum(axis=-1, keepdims=True)
+            weight = self.row_weights.get(name, expected)
             worth = self.worth_of.get(name, np.ones(joint.shape)).min(axis=-1, keepdims=True)
             spread, rows = spread_of[name], weight * worth
             known = np.minimum(spread.row_sizes[..., None], rows)
