@@ -28,7 +28,8 @@ EXAMPLE = """example:
 
 If values are missing at random, hidden values are distributed like the shown ones of the same
 group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
-With --method em they are compared given everything else that their rows show.
+With --method em they are compared given everything else that their rows show, which matters where
+another variable of the query has missing values too.
 """
 
 
@@ -42,8 +43,11 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
     separator = "compare within groups by these variables (default: learned from the data)"
     add(command, "--separator A,B", separator, type=names)
-    method = "compare shares of rows, or learn the whole network by EM for every tilt"
-    add(command, "--method", method, choices=["direct-mar", "em"], default="direct-mar")
+    method = (
+        "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
+        "another variable of the query has missing values)"
+    )
+    add(command, "--method", method, choices=["direct-mar", "em"])
     add_prior(command, ", for em")
     add_json(command, "print everything as JSON")
     add_memory(command)

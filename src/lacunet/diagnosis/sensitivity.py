@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import exp, inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def sensitivity(
     cluster: Any = None,
     missing: Any = (),
     groups: int = GROUPS,
-    method: str = "direct-mar",
+    method: Literal["direct-mar", "em"] | None = None,
     prior: AskedPrior | None = None,
     memory: int | None = None,
     progress: AskedProgress = False,
@@ -138,7 +138,9 @@ def sensitivity(
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
-        every tilt, so that all that a row shows counts as evidence about what it hides.
+        every tilt, so that all that a row shows counts as evidence about what it hides. By default
+        "direct-mar" where the question has no other variable with missing values, else "em", for
+        shares do not use what such rows show of the others.
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
 
@@ -168,14 +170,11 @@ def sensitivity(
         look = rows.look()
         folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
+        method = method or _method_for(question, look.hidden(network))
         grouped = _grouped(network, look, mechanism, given)
         how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")
         statistics = rows.gather(how, setting.progress)
-        if mechanism in statistics.never_shown:
-            raise LacunetError(
-                f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
-                "ask about a variable that some rows show.",
-            )
+        _refuse_never_shown(mechanism, statistics)
         tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
         logs: tuple[float, ...] = ()
         bare = None
@@ -235,6 +234,11 @@ def _one_state(
             "the network comes first, then the data, then one variable or a query.",
         )
     if target not in network.states_of and is_query(target):
+        if isinstance(state, str) and state in network.states_of:
+            raise LacunetError(
+                f"{state!r} is given as the state, after a query that has one.",
+                f"write mechanism={state!r} if it is the variable with hidden values.",
+            )
         if state is not None or evidence:
             raise LacunetError(
                 f"the query {target!r} says the state and what is given, and state or evidence "
@@ -285,9 +289,9 @@ def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
 
 
 def _check_options(
-    method: str, threshold: float | None, groups: int, deltas: Sequence[float]
+    method: str | None, threshold: float | None, groups: int, deltas: Sequence[float]
 ) -> None:
-    if method not in METHODS:
+    if method not in (None, *METHODS):
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
     if threshold is not None and not 0 <= threshold <= 1:
         raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
@@ -295,6 +299,12 @@ def _check_options(
         raise LacunetError(f"groups is {groups}, but intervals need two at least.")
     if any(np.isnan(delta) for delta in deltas):
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
+
+
+def _method_for(question: Question, hidden: Scope) -> Literal["direct-mar", "em"]:
+    """Shares of rows, unless another variable of the question has missing values."""
+    others = set(question.variables) - {question.mechanism}
+    return "direct-mar" if others.isdisjoint(hidden) else "em"
 
 
 def _asked(
@@ -353,6 +363,14 @@ def _by_em(
         near[delta] = whole.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
     return tilted, logs
+
+
+def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
+    if mechanism in statistics.never_shown:
+        raise LacunetError(
+            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
+            "ask about a variable that some rows show.",
+        )
 
 
 def _hidden_share(rows: EncodedTable, mechanism: str) -> float:
@@ -556,7 +574,7 @@ def as_text(found: Sensitivity) -> str:
     rows = [
         [
             f"{delta:+g}" if delta else "0",
-            f"{exp(delta):.3g}" if abs(delta) < inf else ("all" if delta > 0 else "none"),
+            f"{exp(delta):.3g}",
             f"{answer:.4f}",
             f"{low:.4f}",
             f"{high:.4f}",
@@ -566,12 +584,12 @@ def as_text(found: Sensitivity) -> str:
             found.deltas, found.answers, found.intervals, strict=True
         )
     ]
-    given = ", ".join(found.given) or "nothing"
-    given += " and by what else a row shows" if found.method == "em" else ""
+    compared = f"within groups by {', '.join(found.given)}" if found.given else "among all rows"
+    compared += " and by what else a row shows" if found.method == "em" else ""
     return "\n".join(
         [
             f"{found.question}; {found.question.mechanism} is missing in "
-            f"{found.hidden_share:.1%} of the rows; compared within groups by {given}",
+            f"{found.hidden_share:.1%} of the rows; compared {compared}",
             "",
             text_table(
                 ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows

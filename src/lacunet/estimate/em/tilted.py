@@ -68,7 +68,7 @@ class TiltedRows:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
         question = self.question
         found = query(self.network(self.cells(delta)), question.target, question.evidence)
-        return float(found[self.start.state_index(question.target, question.state)])
+        return float(found[question.state])
 
     def network(self, cells: FloatArray) -> Network:
         """The network with these cells, the mechanism left out."""
