@@ -308,3 +308,28 @@ def test_counts_of_less_than_half_a_row_are_learned_from() -> None:
     result = lc.learn(network, {"A": ["0", None], "B": ["1", "0"], "k": [0.1, 0.1]}, counts="k")
     assert result.rows == 1
     assert result.total == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("method", ["listwise", "direct-mcar", "direct-mar", "factored-mar"])
+def test_effective_sizes_of_weighted_rows_are_the_same_with_intervals(method: str) -> None:
+    rng = np.random.default_rng(6)
+    old = rng.random(300) < 0.4
+    rows = {
+        "Old": np.where(old, "yes", "no"),
+        "Ill": np.where(rng.random(300) < 0.2 + 0.4 * old, "yes", "no").astype(object),
+        "w": np.where(old, 1.0, 5.0) * rng.uniform(0.5, 2.0, 300),
+    }
+    network = lc.Network({"Old": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Old"]})
+    alone, with_intervals = (
+        lc.learn(network, rows, method, weight="w", intervals=own).families for own in (False, True)
+    )
+    for name in network.variables:
+        sizes, known = alone[name].effective_sizes, with_intervals[name].effective_sizes
+        assert sizes is not None
+        assert known is not None
+        np.testing.assert_allclose(sizes, known, rtol=1e-9)
+    # By linearisation, of the share of the old: p (1 - p) / sum (w / W)^2 (old - p)^2.
+    shares = rows["w"] / rows["w"].sum()
+    p = shares @ old
+    by_hand = p * (1 - p) / (shares**2 @ (old - p) ** 2)
+    np.testing.assert_allclose(alone["Old"].effective_size, by_hand, rtol=1e-9)

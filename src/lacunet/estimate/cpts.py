@@ -22,7 +22,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
-from lacunet.uncertainty.direct import row_sizes
+from lacunet.uncertainty.direct import frequency_sizes
 from lacunet.wording import assigned, counted
 
 NAMED = 3  # groups of parent configurations that a warning spells out
@@ -127,7 +127,7 @@ def family_report(
         support=support,
         unsupported=int(np.count_nonzero(without)),
         counts=counts,
-        effective_sizes=None if plain is None else row_sizes(plain),
+        effective_sizes=None if plain is None else frequency_sizes(plain),
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,

@@ -76,14 +76,22 @@ def row_sizes(counts: Counts) -> FloatArray:
     return quotient(counts.dense().sum(axis=-1) ** 2, counts.squares().sum(axis=-1))
 
 
+def frequency_sizes(counts: Counts) -> FloatArray:
+    """The effective size of each row of a CPT whose entries are frequencies."""
+    return _frequencies(counts).row_sizes
+
+
 def rows_per_weight(counts: Counts) -> FloatArray:
     """How many effective rows a unit of weight is, in each cell of a CPT, among rows that show it.
 
     One for rows that weigh one each, and where no row shows the family.
     """
-    weight = counts.dense().sum(axis=-1, keepdims=True)
-    sizes = counted_spread(counts, quotient(counts.dense(), weight)).sizes
-    return quotient(sizes, weight, 1.0)
+    return quotient(_frequencies(counts).sizes, counts.dense().sum(axis=-1, keepdims=True), 1.0)
+
+
+def _frequencies(counts: Counts) -> Spread:
+    weight = counts.dense()
+    return counted_spread(counts, quotient(weight, weight.sum(axis=-1, keepdims=True)))
 
 
 @dataclass(frozen=True)
