@@ -548,3 +548,18 @@ def test_evidence_that_a_replicate_holds_for_impossible_leaves_intervals() -> No
     low, high = np.moveaxis(np.asarray(found.interval), -1, 0)
     assert (low <= np.asarray(found)).all()
     assert (np.asarray(found) <= high).all()
+
+
+@pytest.mark.parametrize("method", ["factored-mcar", "factored-mar"])
+def test_pseudo_counts_do_not_pass_for_rows_where_values_are_missing(method: str) -> None:
+    table = _rows(400, 7)
+    hidden = np.random.default_rng(1).random(400) < 0.6
+    columns = dict(table.columns) | {"D": np.where(hidden, 2, table.columns["D"]).astype(np.uint8)}
+    rows = EncodedTable.of(table.cardinality_of, columns)
+    sizes = []
+    for prior in (1, 4):
+        uncertainty = lc.learn(NETWORK, rows, method, prior, intervals=True).uncertainty
+        assert uncertainty is not None
+        sizes.append([uncertainty.query("D", {"B": b}).sizes[0] for b in "012"])
+    # What the prior knows of an answer is taken off in first order.
+    np.testing.assert_allclose(sizes[1], sizes[0], rtol=0.1)

@@ -94,17 +94,20 @@ class Replicates:
         """The variance of each cell of an answer: every replicate is asked.
 
         What replicates agree on, they say nothing of: there the effective sizes of CPT rows do.
-        Elsewhere rows are those expected, as what one CPT row lacks others may make up for.
+        Elsewhere rows are those expected, as what one CPT row lacks others may make up for; what
+        the prior knows is taken off by effective sizes everywhere.
         """
         variance = self.variance(asked.of_network)
-        weight_of, rows_of = {}, {}
+        weight_of, rows_of, known_of = {}, {}, {}
         for name, joint in family_marginals(self.network).items():
             expected = self.total * joint.sum(axis=-1, keepdims=True)
             weight = self.row_weights.get(name, expected)
             worth = self.worth_of.get(name, np.ones(joint.shape)).min(axis=-1, keepdims=True)
             spread, rows = spread_of[name], weight * worth
             known = np.minimum(spread.row_sizes[..., None], rows)
-            weight_of[name], rows_of[name] = weight, np.where(spread.do_agree, known, rows)
+            weight_of[name], known_of[name] = weight, known
+            rows_of[name] = np.where(spread.do_agree, known, rows)
         pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
         variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
-        return without_prior(asked, variance, rows_of, pseudo_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
+        return without_prior(asked, variance, known_of, pseudo_of)
