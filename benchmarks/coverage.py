@@ -102,15 +102,23 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
             "factored-mar": {"method": "factored-mar"},
         },
     )
-    for name in ("the paper's pair", "a ring"):
+    for name, rows in product(("the paper's pair", "a ring"), (1_000, 5_000)):
         graph = five.graph_of(name)
         law = np.random.default_rng([1, list(five.GRAPHS).index(name)])
         truth, shows = five.law_of(graph, law)
         yield (
-            f"mnar, {name}, 5,000 rows",
+            f"mnar, {name}, {rows:,} rows",
             truth,
-            lambda rng, g=graph, t=truth, s=shows: five.sample(g, t, s, 5000, rng),
-            {"em on the graph": {"method": "em", "missingness": graph}},
+            lambda rng, g=graph, t=truth, s=shows, n=rows: five.sample(g, t, s, n, rng),
+            {
+                f"{method} on the graph, prior {prior}": {
+                    "method": method,
+                    "prior": prior,
+                    "missingness": graph,
+                }
+                for method in ("em", "mgraph")
+                for prior in (2, "learn")
+            },
         )
 
 
@@ -149,7 +157,7 @@ def study(file: Path, sets: int, only: list[str], asked: list[str]) -> None:
     for seed, (problem, truth, draw, methods) in product(range(sets), chosen):
         bare = truth.with_tables(None)
         for method, options in methods.items():
-            is_asked = not asked or method.split(",")[0] in asked
+            is_asked = not asked or method.split(",")[0].split()[0] in asked
             if not is_asked or (problem, method, seed) in done:
                 continue
             table = draw(np.random.default_rng([17, seed]))

@@ -50,7 +50,7 @@ def test_em_says_how_it_really_ended() -> None:
         ("one-step", {"prior": 1}, "The CPTs approach the maximum of the likelihood of all"),
         ("listwise", {}, "from the complete rows alone (60 of 100), assuming"),
         ("informed-direct", {"separator": "Age"}, "missing at random given Age [1]"),
-        ("mgraph", {"missingness": "Age -> R[MI]"}, "which names the causes of missing values"),
+        ("mgraph", {"missingness": "Age -> R[MI]"}, "causes of missing values (Age -> R[MI])."),
     ],
 )
 def test_the_text_says_what_was_really_computed(

@@ -157,13 +157,19 @@ def _method(result: Result) -> str:
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph "
-            f"{GRAPHS_PAPER}, which names the causes of missing values (show the graph here)."
+            f"{GRAPHS_PAPER}, which names the causes of missing values{_graph(result)}."
         )
     how = CLOSED.get(result.method, result.method)
     if result.method == "listwise":
         how += f" ({max(one.rows_used for one in result.families.values()):,} of {result.rows:,})"
     assumed = f", assuming that {result.assumption}" if result.assumption else ""
     return f"The CPTs were estimated in closed form {how}{assumed} {PAPER}."
+
+
+def _graph(result: Result) -> str:
+    """The missingness graph on one line; empty for results of files that do not have it."""
+    mechanisms = result.network.mechanisms
+    return "" if mechanisms is None else f" ({'; '.join(mechanisms.graph.splitlines())})"
 
 
 def _em(result: Result, ended: Ended) -> str:
@@ -174,6 +180,7 @@ def _em(result: Result, ended: Ended) -> str:
         )
     assumed = (
         "with the mechanisms of a missingness graph as observed nodes of the network"
+        + _graph(result)
         if result.assumption == BY_GRAPH
         else f"assuming that {result.assumption}"
     )
