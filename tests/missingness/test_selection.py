@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows, random_cells
 from lacunet.estimate.learn import learn
-from lacunet.inference.engine import SelectedEngine, engine_of
+from lacunet.inference.engine import Engine, engine_of
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
@@ -268,9 +269,8 @@ def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> 
     lost = {made.selection: np.zeros(1, np.uint8), "A": np.full(1, 2, np.uint8)}
     unrecorded = engine_of(compile_problems(network, EncodedTable.of(sizes, lost)), 1e8)
 
-    def selected(problems: Problems) -> SelectedEngine:
-        made = engine_of(problems, 1e8)
-        return SelectedEngine(made.plan, made.loopy, made.loopy_families, unrecorded)
+    def selected(problems: Problems) -> Engine:
+        return replace(engine_of(problems, 1e8), unrecorded=unrecorded)
 
     cells = random_cells(CptRows.of(one.layout), np.random.default_rng(2))
     whole, two = selected(one), selected(one.sampled(np.array([[0.25], [0.75]])))

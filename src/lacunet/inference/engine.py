@@ -27,14 +27,21 @@ Inference = Literal["exact", "bp"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Compiled problems, laid out for expectations; ``loopy`` has those beyond the budget.
+    r"""Compiled problems, laid out for expectations; ``loopy`` has those beyond the budget.
 
-    ``loopy_families`` are the families whose expected counts are approximate.
+    ``loopy_families`` are the families whose expected counts are approximate. Where the rows are a
+    selection, their likelihood is that given that they were recorded,
+
+    .. math:: \sum_i \log P(row_i, R_* = 1) - n \log P(R_* = 1)
+
+    and those that were not are expected to be :math:`n P(R_* = 0) / P(R_* = 1)` more, with the law
+    that the network has given :math:`R_* = 0`: ``unrecorded`` has one such row.
     """
 
     plan: EvaluationPlan
     loopy: LoopyPlan
     loopy_families: frozenset[str]
+    unrecorded: Engine | None = None
 
     @property
     def reads(self) -> float:
@@ -67,7 +74,16 @@ class Engine:
 
         parts = np.ones(self.problems.parts) if parts is None else parts
         exact = expect(self.plan, cells, parts, deadline)
-        return exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
+        found = exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
+        if self.unrecorded is None:
+            return found
+        lost, totals = self.unrecorded.expect(cells, None, deadline), self.problems.totals
+        share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
+        return replace(
+            found,
+            counts=found.counts + float(totals @ parts) * share / (1 - share) * lost.counts,
+            log_likelihoods=found.log_likelihoods - totals * np.log1p(-share),
+        )
 
     def log_likelihoods(
         self,
@@ -81,50 +97,11 @@ class Engine:
 
         exact = log_likelihoods(self.plan, cells, deadline)
         none = np.zeros(self.problems.parts)
-        return exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
-
-
-@dataclass(frozen=True)
-class SelectedEngine(Engine):
-    r"""An engine for rows that are a selection: their likelihood given that they were recorded.
-
-    .. math:: \sum_i \log P(row_i, R_* = 1) - n \log P(R_* = 1)
-
-    The rows that were not recorded are expected to be :math:`n P(R_* = 0) / P(R_* = 1)` more, with
-    the law that the network has given :math:`R_* = 0`. ``unrecorded`` has one such row.
-    """
-
-    unrecorded: Engine
-
-    def expect(
-        self,
-        cells: FloatArray,
-        parts: FloatArray | None = None,
-        deadline: Deadline = NEVER,
-        messages: tuple[FloatArray, ...] = (),
-    ) -> Expectation:
-        """The expectation over the rows recorded and those that were not."""
-        found = super().expect(cells, parts, deadline, messages)
-        lost = self.unrecorded.expect(cells, None, deadline)
-        share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
-        totals = self.problems.totals
-        rows = float(totals.sum() if parts is None else totals @ parts)
-        return replace(
-            found,
-            counts=found.counts + rows * share / (1 - share) * lost.counts,
-            log_likelihoods=found.log_likelihoods - totals * np.log1p(-share),
-        )
-
-    def log_likelihoods(
-        self,
-        cells: FloatArray,
-        deadline: Deadline = NEVER,
-        messages: tuple[FloatArray, ...] = (),
-    ) -> FloatArray:
-        """The log-likelihood of the rows given that they were recorded."""
-        found = super().log_likelihoods(cells, deadline, messages)
+        logs = exact + loopy_expect(self.loopy, cells, none, deadline, messages).log_likelihoods
+        if self.unrecorded is None:
+            return logs
         (lost,) = self.unrecorded.log_likelihoods(cells, deadline)
-        return np.asarray(found - self.problems.totals * np.log1p(-np.exp(lost)))
+        return np.asarray(logs - self.problems.totals * np.log1p(-np.exp(lost)))
 
 
 def engine_of(

@@ -12,7 +12,7 @@ not, the warning has the lowest and highest value of the entry that the data lea
 all models that fit best (`lacunet.missingness.identified.sets`), and its interval.
 
 Where rows are a selection, R[*], the likelihood is that given that they were recorded
-(`lacunet.inference.engine.SelectedEngine`). What the selection leaves open stays where EM starts.
+(`lacunet.inference.engine`). What the selection leaves open stays where EM starts.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ from lacunet.estimate.prior import (
     merged,
     prior_of_counts,
 )
-from lacunet.inference.engine import Engine, Inference, SelectedEngine, engine_of
+from lacunet.inference.engine import Engine, Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.problems.compile import compile_problems
@@ -275,7 +275,7 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: C
     columns[recorded] = np.zeros(1, dtype=np.uint8)
     problems = compile_problems(network, EncodedTable.of(sizes, columns))
     lost = engine_of(problems, setting.memory, climber.inference, deadline=setting.deadline)
-    return SelectedEngine(engine.plan, engine.loopy, engine.loopy_families, lost)
+    return replace(engine, unrecorded=lost)
 
 
 def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
