@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.expectation.groups import cells_along
 from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
 from lacunet.inference.expectation.shards import strides_of
@@ -52,16 +53,13 @@ class Shape:
     scope: Integers
     place: Integers  # where the message of each node begins
 
-    def blocks(self, rows: Integers | None = None) -> Iterator[tuple[Integers, Integers]]:
+    def blocks(self) -> Iterator[tuple[slice, Integers]]:
         """Some rows at a time, with the cells of their inputs: row, input, state, rest."""
-        chosen = np.arange(len(self.node)) if rows is None else rows
         count = max(1, CELLS_OF_A_BLOCK // int(np.prod(self.sizes)))
-        for start in range(0, len(chosen), count):
-            here = chosen[start : start + count]
-            index = self.begins[here][:, :, None]
-            for axis, size in enumerate(self.sizes):
-                moves = self.strides[here, :, axis, None] * np.arange(size)
-                index = (index[..., None] + moves[:, :, None, :]).reshape(*index.shape[:2], -1)
+        for start in range(0, len(self.node), count):
+            here = slice(start, start + count)
+            axes = range(len(self.sizes))
+            index = cells_along(self.begins[here], self.strides[here], self.sizes, axes)
             yield here, index.reshape(*index.shape[:2], self.sizes[0], -1)
 
 

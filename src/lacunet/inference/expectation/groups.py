@@ -52,12 +52,11 @@ class Recipe:
 
     def index(self) -> Integers:
         """The index of these messages: input, eliminated state, cell of message."""
-        begins = self.begins.T[:, None, :, None]
-        moves = self.strides.transpose(1, 0, 2)  # input, message, axis
+        begins, moves = self.begins.T, self.strides.transpose(1, 0, 2)  # input, message, axis
         head, tail = _halves(self.sizes)
         eliminated = moves[:, None, :, 0, None] * np.arange(self.sizes[0])[None, :, None, None]
-        first = begins + eliminated + _steps(moves, self.sizes, head)[:, None]
-        last = _steps(moves, self.sizes, tail)
+        first = eliminated + cells_along(begins, moves, self.sizes, head)[:, None]
+        last = cells_along(np.zeros_like(begins), moves, self.sizes, tail)
         whole = first[..., None] + last[:, None, :, None, :]
         return whole.reshape(len(begins), self.sizes[0], -1)
 
@@ -71,9 +70,9 @@ def _halves(sizes: tuple[int, ...]) -> tuple[range, range]:
     return range(1, cut), range(cut, len(sizes))
 
 
-def _steps(moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:
-    """How far each cell over some axes is from the first: input, message, cell."""
-    found = np.zeros((*moves.shape[:2], 1), dtype=np.int64)
+def cells_along(begins: Integers, moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:
+    """Where each cell over some axes is, the first of them where it begins; on a last axis."""
+    found = begins[..., None]
     for axis in axes:
         move = moves[:, :, axis, None] * np.arange(sizes[axis])
         found = (found[..., None] + move[:, :, None, :]).reshape(*moves.shape[:2], -1)
@@ -206,9 +205,8 @@ class Tables:
         """Where the cells are: message, then cell."""
         if self.kept is not None:
             return self.kept
-        steps = _steps(self.strides[None], self.sizes, range(len(self.sizes)))[0]
-        index: Integers = (self.begins[:, None] + steps).reshape(-1)
-        return index
+        axes = range(len(self.sizes))
+        return cells_along(self.begins[None], self.strides[None], self.sizes, axes).reshape(-1)
 
     def _view(self, values: FloatArray) -> FloatArray:
         """The cells of the only table, not copied."""

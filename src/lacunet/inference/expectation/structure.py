@@ -252,7 +252,9 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     return Slices(
         of_component=np.searchsorted(component, np.arange(len(members) + 1)),
         family=family,
-        label=labels if labels.max(initial=0) < LARGEST_LABEL else _numbered(labels),
+        label=labels
+        if labels.max(initial=0) < LARGEST_LABEL
+        else np.unique(labels, return_inverse=True)[1],
         missing=_where(hidden, whose, members.starts[owner] + place, len(family)),
         missing_stride=strides[hidden],
         observed=_where(shown, whose, seen, len(family)),
@@ -271,10 +273,6 @@ def touching(layout: Layout, members: Ragged, both: Ragged) -> tuple[Integers, I
     there = both.find(owner, families.items) >= 0
     touched = Ragged.of_pairs(len(members), owner[there], families.items[there])
     return touched.owners, touched.items
-
-
-def _numbered(labels: Integers) -> Integers:
-    return np.unique(labels, return_inverse=True)[1]
 
 
 def _where(chosen: Integers, whose: Integers, items: Integers, rows: int) -> Ragged:
