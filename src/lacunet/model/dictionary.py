@@ -8,7 +8,7 @@ own, and nowhere else. Both travel with the network, so that later data are read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,9 @@ def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tupl
     return tuple(sorted(sets))
 
 
-def aligned(array: NDArray[Any], scope: Sequence[str], names: Sequence[str]) -> NDArray[Any]:
+def aligned(
+    array: NDArray[Any], scope: Sequence[Hashable], names: Sequence[Hashable]
+) -> NDArray[Any]:
     """An array over ``scope`` with the axes of ``names``, of length one where it has none."""
     moved = array.transpose([scope.index(name) for name in names if name in scope])
     sizes = iter(moved.shape)

@@ -65,7 +65,7 @@ def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) 
     for width in ascending(words).tolist():
         chosen = np.flatnonzero(words == width)
         vertices = ranges(starts[chosen], component_sizes[chosen])
-        graph = _Graph.of(component_sizes[chosen], vertices, joined, log_sizes, width)
+        graph = _Graph(component_sizes[chosen], vertices, joined, log_sizes, width)
         rounds[vertices] = graph.run()
         at, other = graph.pairs(graph.bits, graph.first)
         lengths[vertices] = np.bincount(at, minlength=len(vertices))
@@ -117,14 +117,21 @@ def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -
 
 
 class _Graph:
-    """The graph while vertices go: the one thing here that changes in place.
+    """The graph of components that need ``width`` words each, while vertices go.
 
-    ``bits`` of a vertex that is gone keep what its neighbours were when it went.
+    It is the one thing here that changes in place. ``bits`` of a vertex that is gone keep what its
+    neighbours were when it went.
     """
 
-    def __init__(self, sizes: Integers, log_sizes: FloatArray, bits: Bits) -> None:
-        self.bits = bits
-        self.log_sizes = log_sizes
+    def __init__(
+        self,
+        sizes: Integers,
+        vertices: Integers,
+        joined: Ragged,
+        log_sizes: FloatArray,
+        width: int,
+    ) -> None:
+        self.log_sizes = log_sizes[vertices]
         self.component = np.repeat(np.arange(len(sizes)), sizes)
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.first = first[self.component]
@@ -134,29 +141,17 @@ class _Graph:
         self.used = 1 << (int(place.max()) // 8).bit_length()  # bytes of each row that may be set
         self.fill = np.zeros(len(place), dtype=np.int64)
         self.cost = np.zeros(len(place))
-
-    @classmethod
-    def of(
-        cls,
-        sizes: Integers,
-        vertices: Integers,
-        joined: Ragged,
-        log_sizes: FloatArray,
-        width: int,
-    ) -> _Graph:
-        """The graph of components that need ``width`` words each."""
-        graph = cls(sizes, log_sizes[vertices], np.zeros((len(vertices), width), np.uint64))
         new_place = np.full(len(log_sizes), -1)
         new_place[vertices] = np.arange(len(vertices))
         end = new_place[joined.items]
         chosen = np.flatnonzero(end >= 0)
         end, owner = end[chosen], joined.owners[chosen]
         sets = np.zeros((len(joined), width), dtype=np.uint64)
-        np.add.at(sets.reshape(-1), owner * width + graph.word[end], graph.bit[end])
+        np.add.at(sets.reshape(-1), owner * width + self.word[end], self.bit[end])
+        self.bits: Bits = np.zeros((len(vertices), width), np.uint64)
         for word in range(width):
-            np.bitwise_or.at(graph.bits[:, word], end, sets[:, word][owner])
-        graph.bits[np.arange(len(vertices)), graph.word] &= ~graph.bit
-        return graph
+            np.bitwise_or.at(self.bits[:, word], end, sets[:, word][owner])
+        self.bits[np.arange(len(vertices)), self.word] &= ~self.bit
 
     def pairs(self, bits: Bits, first: Integers) -> tuple[Integers, Integers]:
         """The row and the vertex of each bit that is set; vertices ascend within a row."""

@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.inference.elimination.order import bits_of
+from lacunet.model.dictionary import aligned
 from lacunet.model.network import FloatArray
 
 Numbers = tuple[int, ...]
@@ -268,7 +269,7 @@ def _product(
 ) -> tuple[FloatArray, float]:
     """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
     scope = tree.cliques[clique]
-    tables = [_aligned(factor, scope) for factor in sorted(factors, key=_size)]
+    tables = [aligned(own.table, own.scope, scope) for own in sorted(factors, key=_size)]
     product, log_scale = _in_turn(tables), 0.0
     if float(product.max()) < SMALL:
         product, log_scale = _in_turn_scaled(tables)
@@ -304,14 +305,6 @@ def _size(factor: TreeFactor) -> int:
 
 def _covers(size: int, other: int) -> bool:
     return other in (1, size)
-
-
-def _aligned(factor: TreeFactor, scope: Numbers) -> FloatArray:
-    """A view of a factor with one axis for each variable of ``scope``, of size one where absent."""
-    own = factor.scope
-    size_of = dict(zip(own, factor.table.shape, strict=True))
-    in_order = factor.table.transpose([own.index(variable) for variable in sorted(own)])
-    return in_order.reshape([size_of.get(variable, 1) for variable in scope])
 
 
 def _marginal(scope: Sequence[int], belief: FloatArray, kept: Numbers) -> FloatArray:

@@ -106,7 +106,10 @@ class _Elimination:
         self.weights = graph.weights
         self.cost = edge_cost
         self.gone: set[int] = set()
-        self.fill = [self._lacking(node) for node in range(len(self.neighbours))]
+        self.fill = [
+            sum(self._cost_to(one, own - self.neighbours[one] - {one}) for one in own) // 2
+            for own in self.neighbours
+        ]
         self.clique = [
             weight + sum(graph.weights[other] for other in own)
             for weight, own in zip(graph.weights, graph.neighbours, strict=True)
@@ -115,10 +118,6 @@ class _Elimination:
     def key(self, node: int) -> tuple[int, float]:
         # Rounded: equal cliques whose weights were added in another order must tie.
         return self.fill[node], round(self.clique[node], 9)
-
-    def _lacking(self, node: int) -> int:
-        own = self.neighbours[node]
-        return sum(self._cost_to(one, own - self.neighbours[one] - {one}) for one in own) // 2
 
     def _cost_to(self, one: int, others: AbstractSet[int]) -> int:
         weight = self.weights[one]
