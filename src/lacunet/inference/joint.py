@@ -55,10 +55,8 @@ NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
 def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
     r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
-    scopes = [network.family(name) for name in network.variables]
-    return dict(
-        zip(network.variables, joint_marginals(network, scopes, memory=memory), strict=True)
-    )
+    joints = joint_marginals(network, network.families, memory=memory)
+    return dict(zip(network.variables, joints, strict=True))
 
 
 def joint_marginals(
@@ -129,11 +127,20 @@ class JointQuestion:
 
     @property
     def _is_possible(self) -> bool:
-        """Whether nothing that the answer does not depend on rules the evidence out."""
-        zeros, is_possible = _zeros(self.network, self.plan, self.seen)
-        if not zeros:
-            return is_possible
-        apart = planned(self.network, (), self.seen, zeros)
+        """Whether nothing that the answer does not depend on rules the evidence out.
+
+        Only zeros can. What is apart and has none sums to some positive constant, each connected
+        part by itself.
+        """
+        network, seen = self.network, self.seen
+        with_zeros = [cut for cut in self.plan.apart if not _cut(network, cut, seen).all()]
+        if not all(cut.scope for cut in with_zeros):
+            return False
+        families = (network.family(cut.child) for cut in with_zeros)
+        hidden = tuple(name for family in families for name in family if name not in seen)
+        if not hidden:
+            return True
+        apart = planned(network, (), seen, hidden)
         return _calibrated(self, apart, NO_TABLES, ()).log_total > -math.inf
 
 
@@ -323,21 +330,6 @@ def _calibrated(
     network, seen = question.network, question.seen
     factors = [TreeFactor(cut.scope, _cut(network, cut, seen, tables)) for cut in plan.near]
     return calibrate(tree, factors, wanted)
-
-
-def _zeros(network: Network, plan: JointPlan, seen: Mapping[str, int]) -> tuple[Scope, bool]:
-    """The variables of tables apart that have zeros; and that no number among them is zero.
-
-    Only zeros can make the evidence impossible. What is apart and has none sums to some positive
-    constant, each connected part by itself.
-    """
-    found: list[str] = []
-    for cut in plan.apart:
-        if not _cut(network, cut, seen).all():
-            if not cut.scope:
-                return (), False
-            found += [name for name in network.family(cut.child) if name not in seen]
-    return tuple(found), True
 
 
 def _cut(
