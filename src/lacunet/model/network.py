@@ -265,20 +265,19 @@ class Network(metaclass=Hinted):
         order = topological_order(parents_of)
         tables_of = None if tables is None else checked_tables(states_of, parents_of, tables)
         rules = checked_rules(states_of, parents_of, not_asked or {})
-        for name, value in (
-            ("variables", tuple(states_of)),
-            ("states_of", MappingProxyType(states_of)),
-            ("parents_of", MappingProxyType(parents_of)),
-            ("tables_of", None if tables_of is None else MappingProxyType(tables_of)),
-            ("cuts_of", MappingProxyType(checked_cuts(states_of, cuts or {}, rules))),
-            ("order", order),
-            ("codes_of", MappingProxyType(checked_codes(states_of, codes or {}))),
-            ("not_asked_of", MappingProxyType(rules)),
-            ("support", None),
-            ("mechanisms", None),
-            ("reversible", ()),
-        ):
-            object.__setattr__(self, name, value)
+        self.__dict__.update(
+            variables=tuple(states_of),
+            states_of=MappingProxyType(states_of),
+            parents_of=MappingProxyType(parents_of),
+            tables_of=tables_of and MappingProxyType(tables_of),
+            cuts_of=MappingProxyType(checked_cuts(states_of, cuts or {}, rules)),
+            order=order,
+            codes_of=MappingProxyType(checked_codes(states_of, codes or {})),
+            not_asked_of=MappingProxyType(rules),
+            support=None,
+            mechanisms=None,
+            reversible=(),
+        )
         self._check_rules()
 
     @staticmethod

@@ -160,15 +160,13 @@ def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> st
     >>> print(both_readings([["A"], ["B", "C"], ["D"]], ["->", "->"]))
     for separate edges write 'A -> B; C -> D'; for a chain 'A -> B; A -> C; B -> D; C -> D'.
     """
-    texts = [[named(node) for node in own] for own in groups]
     apart = [
         f"{', '.join(map(named, one))} {arrow} {', '.join(map(named, two))}"
         for (one, two), arrow in zip(_apart(groups), arrows, strict=True)
     ]
     chain = [
-        f"{one} {arrow} {two}"
-        for (left, right), arrow in zip(pairwise(texts), arrows, strict=True)
-        for one in left
-        for two in right
+        f"{named(one)} {arrow} {named(two)}"
+        for sides, arrow in zip(pairwise(groups), arrows, strict=True)
+        for one, two in product(*sides)
     ]
     return f"for separate edges write '{'; '.join(apart)}'; for a chain '{'; '.join(chain)}'."
