@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,22 +233,13 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     scope = (*given, *target)
     has_rules = any({v, *own.scope} <= {*rows.scope} for v, own in network.not_asked_of.items())
     sums = _sums_by_rules if has_rules else _sums_by_axes
-    weights, squares = (
+    of_each = [
         sums(rows, values, network, scope, len(target))
         for values in (rows.tally.weights, rows.tally.squares)
-    )
-    sure, sure_squares = _with_one_row(
-        weights.surely, squares.surely, weights.agrees, squares.agrees, weights.against == 0
-    )
-    low, low_error = _share(sure, weights.against, sure_squares, squares.against, 0.0)
-    sure_not, sure_not_squares = _with_one_row(
-        weights.surely_not,
-        squares.surely_not,
-        weights.against,
-        squares.against,
-        weights.agrees == 0,
-    )
-    high, high_error = _share(weights.agrees, sure_not, squares.agrees, sure_not_squares, 1.0)
+    ]
+    surely, against, agrees, surely_not = map(np.stack, zip(*of_each, strict=True))
+    low, low_error = _share(_with_one_row(surely, agrees, against), against, 0.0)
+    high, high_error = _share(agrees, _with_one_row(surely_not, against, agrees), 1.0)
     possible = possible_cells(network, scope)
     others = tuple(range(len(given), len(scope)))
     choices = possible.sum(axis=others, keepdims=True)
@@ -273,8 +264,7 @@ def possible_cells(network: Network, scope: Scope) -> NDArray[np.bool_]:
     return found
 
 
-@dataclass(frozen=True)
-class _Sums:
+class _Sums(NamedTuple):
     """Of the rows: those that show (x, u), may have (not x, u), may have or cannot have it."""
 
     surely: FloatArray  # n(x, u)
@@ -347,29 +337,19 @@ def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDA
     return np.asarray(found.any(axis=others)).transpose(0, *axes)
 
 
-def _with_one_row(
-    shown: FloatArray,
-    shown_squares: FloatArray,
-    may: FloatArray,
-    may_squares: FloatArray,
-    is_alone: NDArray[np.bool_],
-) -> tuple[FloatArray, FloatArray]:
-    """The rows that show a part, or one of those that may have it where nothing else is there."""
-    row = quotient(may_squares, may)
-    is_one = is_alone & (shown == 0)
-    return np.where(is_one, row, shown), np.where(is_one, row**2, shown_squares)
+def _with_one_row(shown: FloatArray, may: FloatArray, rest: FloatArray) -> FloatArray:
+    """The rows that show a part, or one of those that may have it where nothing else is there.
+
+    As all sums here, with their weights and their squared weights on the first axis.
+    """
+    row = quotient(may[1], may[0])
+    return np.where((rest[0] == 0) & (shown[0] == 0), [row, row**2], shown)
 
 
-def _share(
-    part: FloatArray,
-    rest: FloatArray,
-    part_squares: FloatArray,
-    rest_squares: FloatArray,
-    otherwise: float,
-) -> tuple[FloatArray, FloatArray]:
+def _share(part: FloatArray, rest: FloatArray, otherwise: float) -> tuple[FloatArray, FloatArray]:
     """The share of one part in two, and its standard error."""
-    total, squares = part + rest, part_squares + rest_squares
+    total, squares = part + rest
     row = quotient(squares, total)
-    drawn = quotient(part + row, total + 2 * row, 0.5)
+    drawn = quotient(part[0] + row, total + 2 * row, 0.5)
     error = quotient(np.sqrt(drawn * (1 - drawn) * squares), total)
-    return quotient(part, total, otherwise), error
+    return quotient(part[0], total, otherwise), error
