@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod, sqrt
 from types import MappingProxyType
@@ -151,27 +151,22 @@ def recipe_of(plan: Plan, memory: float) -> str:
         return plan.recipe
     if plan.is_unequal:
         return plan.recipe_otherwise
-    problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
-    free = _free(problems.network)
+    free = _free(plan)
     fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
     return RATE_MATRIX if fits else plan.recipe_otherwise
 
 
 def recipe_after(plan: Plan, recipe: str, learned: Learned, setting: Setting) -> str:
-    """The recipe, or the other one where EM has not converged."""
-    engine = learned.engine
-    if recipe != RATE_MATRIX or (engine is not None and _has_converged(learned, setting)):
+    """The recipe, or the other one where EM has not converged: one more step moves a parameter."""
+    if recipe != RATE_MATRIX:
         return recipe
-    return plan.recipe_otherwise
-
-
-def _has_converged(learned: Learned, setting: Setting) -> bool:
-    """Whether one more EM step moves no parameter by much."""
+    if learned.engine is None:
+        return plan.recipe_otherwise
     from lacunet.estimate.em.uncertain import em_curvature
 
     engine, cells, pseudo = _em_cells(learned, setting)
     moved = em_curvature(engine, cells, pseudo).step(cells) - cells
-    return bool(np.abs(moved).max() < CONVERGED)
+    return recipe if np.abs(moved).max() < CONVERGED else plan.recipe_otherwise
 
 
 def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, FloatArray]:
@@ -192,8 +187,7 @@ def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
         if plan.units is not None and plan.units.factors is not None:
             costs[recipe] = f"{len(plan.units.factors)} countings and fits"
         return f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
-    problems = next(own.needs.problems for own in plan.stages if own.needs.problems is not None)
-    steps = 2 * _free(problems.network)  # there and back for each
+    steps = 2 * _free(plan)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
     return (
         f"intervals by {recipe} will take at most {steps:,} EM steps more{time}; "
@@ -201,9 +195,11 @@ def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
     )
 
 
-def _free(network: Network) -> int:
-    """The number of free parameters."""
-    shapes = [network.shape(network.family(name)) for name in network.variables]
+def _free(plan: Plan) -> int:
+    """The number of free parameters of EM."""
+    problems = plan.needs().problems
+    assert problems is not None
+    shapes = map(problems.network.shape, problems.network.families)
     return sum(prod(shape) - prod(shape[:-1]) for shape in shapes)
 
 
@@ -226,10 +222,10 @@ def uncertainty_of(
     replicate
         Counts what the plan needs with the weights of a replicate.
     """
-    if recipe == REPLICATE_WEIGHTS:
-        found = _by_replicate_weights(plan, statistics, learned, setting, replicate)
-    else:
+    if recipe in RECIPES:
         found = RECIPES[recipe](plan, statistics, learned, setting)
+    else:
+        found = _by_replicates(plan, recipe, statistics, learned, setting, replicate)
     if recipe == RATE_MATRIX:
         return _sure_of_rules(found)
     whole = statistics.sample(0)
@@ -335,45 +331,27 @@ def _fallen(family: Scope, whole: Statistics) -> FloatArray:
     return np.asarray(whole.total * joint - groups.inside)
 
 
-def _by_jackknife(
-    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
-) -> Uncertainty:
-    folds = statistics.folds
-    assert folds is not None
-    samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
-    recipe, whole = JACKKNIFE if folds.left_out is None else CLUSTERS, statistics.sample(0)
-    return _refitted(recipe, plan, samples, folds.scales, folds.degrees, learned, setting, whole)
-
-
-def _by_replicate_weights(
+def _by_replicates(
     plan: Plan,
+    recipe: str,
     statistics: Statistics,
     learned: Learned,
     setting: Setting,
     replicate: Callable[[int], Statistics],
 ) -> Uncertainty:
-    units = plan.units
-    assert units is not None
-    assert units.factors is not None
-    samples = (replicate(at).sample(0) for at in range(len(units.factors)))
-    recipe, scales, degrees = REPLICATE_WEIGHTS, units.factors, units.degrees()
-    whole = statistics.sample(0)
-    return _refitted(recipe, plan, samples, scales, degrees, learned, setting, whole)
-
-
-def _refitted(
-    recipe: str,
-    plan: Plan,
-    samples: Iterable[Statistics],
-    scales: FloatArray,
-    degrees: float,
-    learned: Learned,
-    setting: Setting,
-    whole: Statistics,
-) -> Uncertainty:
-    """By the networks learned from each sample of the rows; ``whole`` is that of all."""
+    """By the networks learned from each sample of the rows: without a fold, or weighted anew."""
     from lacunet.uncertainty.jackknife import Replicates
 
+    units, folds, whole = plan.units, statistics.folds, statistics.sample(0)
+    if recipe == REPLICATE_WEIGHTS:
+        assert units is not None
+        assert units.factors is not None
+        scales, degrees = units.factors, units.degrees()
+        samples = (replicate(at).sample(0) for at in range(len(scales)))
+    else:
+        assert folds is not None
+        scales, degrees = folds.scales, folds.degrees
+        samples = (statistics.sample(folds.replicates + at) for at in range(len(scales)))
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
     networks = []
     for at, sample in enumerate(samples):
@@ -389,7 +367,7 @@ def _refitted(
         degrees,
         whole.total,
         pseudo_counts(setting.used_prior, network),
-        plan.units is not None,
+        units is not None,
         _worth_of(plan, whole),
         learned.row_weights,
     )
@@ -412,6 +390,4 @@ RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] 
     COUNTS: _by_counts,
     INFLUENCE: _by_influence,
     RATE_MATRIX: _by_rate_matrix,
-    JACKKNIFE: _by_jackknife,
-    CLUSTERS: _by_jackknife,
 }
