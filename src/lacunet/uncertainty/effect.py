@@ -434,13 +434,9 @@ def effect(
         outcomes,
         states,
         base,
-        probabilities=numbers.probabilities,
-        interval=numbers.interval,
-        correlations=numbers.correlations,
+        **numbers._asdict(),
         level=level,
-        basis=numbers.basis,
         outcome=outcome,
-        unsupported=numbers.unsupported,
         is_zero=is_zero,
     )
 
@@ -550,28 +546,23 @@ def _by_network(
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        _warn_of_shares([(one.basis.title, own) for one, own in zip(answers, shares, strict=True)])
+        each = [(own, one.basis.title) for own, one in zip(shares, answers, strict=True)]
+        if noted := [f"{asked}: {resting(own)}" for own, asked in each if own >= NOTED_SHARE]:
+            warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     if not has_intervals:
         is_learned = hasattr(source, "require_intervals")
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return _Numbers(probabilities, None, None, (_as_causes(source), *more), shares)
     uncertainty = source.require_intervals()
-    asked = [
-        AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)
-    ]
-    together = _Together.of(asked)
-    variances = uncertainty.variances(together).reshape(together.shape)
-    sums, gaps = variances  # of p_x + p_w, and of p_x - p_w
+    together = _Together.of(
+        [AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)]
+    )
+    # of p_x + p_w, and of p_x - p_w
+    sums, gaps = uncertainty.variances(together).reshape(together.shape)
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
     basis = _as_causes(source), f"{level:.0%} intervals by {uncertainty.recipe}."
     return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis, shares)
-
-
-def _warn_of_shares(share_of: Sequence[tuple[str, float]]) -> None:
-    """Warn of the interventions whose answers rest on CPT rows without data."""
-    if noted := [f"{asked}: {resting(own)}" for asked, own in share_of if own >= NOTED_SHARE]:
-        warn(f"{first_of(noted, 3, '; ')}.")
 
 
 @dataclass(frozen=True)
