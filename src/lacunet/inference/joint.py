@@ -153,7 +153,8 @@ def posed(
     """A question that the network can be asked, planned."""
     seen = codes_seen(network, evidence)
     for scope in scopes:
-        _check(network, scope)
+        if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
+            raise QueryError.repeated(repeated)
     plan = planned(network, scopes, seen)
     return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory))
 
@@ -347,10 +348,3 @@ def _cut(
     if not cut.family:
         return table
     return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
-
-
-def _check(network: Network, scope: Scope) -> None:
-    for name in scope:
-        network.known(name)
-    if len(set(scope)) < len(scope):
-        raise QueryError.repeated({name for name in scope if scope.count(name) > 1})

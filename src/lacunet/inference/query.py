@@ -334,27 +334,22 @@ def marginals(
     question = posed(asked, scopes, given, memory)
     check_confounding(network, scopes, evidence, do)
     tables = question.answers
-    bases = [
-        _basis(question, scope, do, partial(_share, asked, scope, given, memory))
-        for scope in scopes
-    ]
+
+    def share_of(scope: Scope) -> float | None:
+        return unsupported_share(posed(asked, [scope], given, memory))
+
+    bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
     if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
-        shares = [_share(asked, scope, given, memory) or 0.0 for scope in scopes]
+        shares = [share_of(scope) or 0.0 for scope in scopes]
         bases = [replace(basis, share=own) for basis, own in zip(bases, shares, strict=True)]
         noted = zip(bases, shares, strict=True)
-        if share_of := {basis.title: own for basis, own in noted if own >= NOTED_SHARE}:
-            _object(share_of, unsupported)
+        if named := {basis.title: own for basis, own in noted if own >= NOTED_SHARE}:
+            _object(named, unsupported)
     if unsupported == "bounds":
         bases = [_with_bounds(own, posed(asked, [own.scope], given, memory)) for own in bases]
     return {
         basis.scope[0]: Answer.of(table, basis) for basis, table in zip(bases, tables, strict=True)
     }
-
-
-def _share(
-    network: Network, scope: Scope, evidence: Mapping[str, object], memory: float | None
-) -> float | None:
-    return unsupported_share(posed(network, [scope], evidence, memory))
 
 
 def after_doing(

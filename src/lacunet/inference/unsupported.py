@@ -123,16 +123,18 @@ def bounds_over_bare_rows(
     >>> bounds.low.round(6).tolist(), bounds.high.round(6).tolist(), is_exact
     ([0.57, 0.03], [0.97, 0.43], True)
     """
-    rows = _rows_that_matter(question)
+    rows, (scope,) = _rows_that_matter(question), question.scopes
     while True:
         chosen = _first(rows, question.network, most_choices)
         try:
-            bounds = _bounds(question, chosen, rows[len(chosen) :])
+            low, high, _ = _by_choice(question, chosen, rows[len(chosen) :])
         except OverBudgetError:
             if not chosen:
                 raise
             most_choices //= 8
             continue
+        extremes = low.min(axis=-1), high.max(axis=-1)
+        bounds = Bounds(*(question.with_seen(bound, scope) for bound in extremes))
         return bounds, len(chosen) == len(rows)
 
 
@@ -166,14 +168,6 @@ def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
         if choices > most or cells_of[row.variable] > MOST_CELLS:
             return list(rows[:number])
     return list(rows)
-
-
-def _bounds(question: JointQuestion, chosen: Sequence[CptRow], left: Sequence[CptRow]) -> Bounds:
-    """The extremes over all choices for some rows, and outer bounds for what is left."""
-    (scope,) = question.scopes
-    low, high, _ = _by_choice(question, chosen, left)
-    extremes = low.min(axis=-1), high.max(axis=-1)
-    return Bounds(*(question.with_seen(bound, scope) for bound in extremes))
 
 
 def _by_choice(

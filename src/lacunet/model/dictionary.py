@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -132,8 +132,8 @@ class NotAsked:
 
     when: str
     state: str
-    scope: tuple[str, ...]
-    truth: NDArray[np.bool_]
+    scope: tuple[str, ...] = field(compare=False)
+    truth: NDArray[np.bool_] = field(compare=False)
 
     def possible(self, parents: Sequence[str], states: Sequence[str]) -> NDArray[np.bool_]:
         """Which cells of a CPT may have probability; the axis of a parent that it does not look
@@ -155,12 +155,6 @@ class NotAsked:
         )
         allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
         return aligned(allowed, scope, names)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NotAsked) and (self.when, self.state) == (other.when, other.state)
-
-    def __hash__(self) -> int:
-        return hash((self.when, self.state))
 
 
 def checked_rules(

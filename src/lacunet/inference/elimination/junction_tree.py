@@ -273,7 +273,7 @@ def _product(
     product, log_scale = _in_turn(tables), 0.0
     if float(product.max()) < SMALL:
         product, log_scale = _in_turn_scaled(tables)
-    shape = tree.shape(scope)
+    shape = tuple([tree.sizes[variable] for variable in scope])
     return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
 
 
@@ -344,11 +344,6 @@ class JunctionTree:
     def home(self, scope: Sequence[int]) -> int:
         """The clique that holds all of a scope; any root for the empty scope."""
         return self.clique_of[min(scope)] if scope else 0
-
-    def shape(self, scope: Iterable[int]) -> Numbers:
-        """The shape of a table over ``scope``."""
-        sizes = self.sizes
-        return tuple([sizes[variable] for variable in scope])
 
 
 def junction_tree(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from lacunet.model.network import FloatArray
@@ -27,14 +28,7 @@ class CompiledLoops:
     scatter: Callable[[FloatArray, Integers, FloatArray, FloatArray], None]
 
 
-@dataclass
-class ValuesRead:
-    """The values that were read so far."""
-
-    values: float = 0.0
-
-
-READ = ValuesRead()
+READ = SimpleNamespace(values=0.0)  # so far
 
 
 def kernels(values: int) -> CompiledLoops | None:

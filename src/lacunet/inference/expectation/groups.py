@@ -271,7 +271,8 @@ class Dense:
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
         """Write the messages and add to the log-likelihoods; their scales and the products."""
-        (left, left_logs), (right, right_logs) = self._sides(values)
+        left, left_logs = self.left.product(values)
+        right, right_logs = self.right.product(values)
         whole = left.transpose(0, 2, 1) @ right
         scales = np.ones(1)
         if self.scaling is not None:
@@ -283,15 +284,10 @@ class Dense:
         values[self.start : self.stop].reshape(message.shape)[...] = message
         return [scales] if self.is_lean else [scales, left, right]
 
-    def _sides(
-        self, values: FloatArray
-    ) -> tuple[tuple[FloatArray, FloatArray | float], tuple[FloatArray, FloatArray | float]]:
-        return self.left.product(values), self.right.product(values)
-
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
         scales, *kept = products
-        left, right = kept or (matrices for matrices, _ in self._sides(values))
+        left, right = kept or (side.product(values)[0] for side in (self.left, self.right))
         unit = np.empty(self.sizes)
         message = unit.transpose(self.order)
         message[...] = shares(values[self.start : self.stop], mass[self.start : self.stop]).reshape(
