@@ -137,7 +137,8 @@ def test_leaving_out_ignorable_mechanisms_changes_no_estimate() -> None:
 def test_a_mechanism_too_large_for_memory_is_left_out_with_those_it_causes() -> None:
     graph = MissingnessGraph.parse("X, Y -> R[Z]; R[Z] -> R[W]; X -> R[V]", _five())
     table = _rows(graph, 300)
-    (stage,) = mechanism_stages(graph, table.partially_observed)
+    partially = table.partially_observed
+    (stage,) = mechanism_stages(graph, partially, augmented(graph, partially))
     statistics = gather(Gathering(stage.needs, graph.network), [table])
     assert set(stage.solve(statistics, Learned(), Setting(2.0)).mechanisms) == set("ZWV")
     # 8 cells of R[Z], 4 of the others, each of 24 bytes, in an eighth of the memory

@@ -62,13 +62,8 @@ class CountedMechanism:
         return tuple(map(len, self.states))
 
 
-def mechanism_stages(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
-    """The stage that counts the mechanisms that EM on the graph leaves out, if there are any."""
-    return _stages(graph, _counted(graph, partially, augmented(graph, partially)))
-
-
 def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
-    """The same without EM: where EM would leave out all mechanisms, else none.
+    """`mechanism_stages` without EM: where EM would leave out all mechanisms, else none.
 
     Some of them alone would complete rows neither by the graph nor as if missing at random.
     """
@@ -76,26 +71,22 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
         made = augmented(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if made.name_of else _stages(graph, _counted(graph, partially, made))
+    return () if made.name_of else mechanism_stages(graph, partially, made)
 
 
-def _stages(graph: MissingnessGraph, counted: list[CountedMechanism]) -> tuple[Stage, ...]:
-    if not counted:
-        return ()
-    needs = Needs(graph.network.families, rows=tuple(own.columns for own in counted))
-    return (Stage(NAME, {}, needs, partial(_solved, graph, counted)),)
-
-
-def _counted(graph: MissingnessGraph, partially: Scope, made: Augmented) -> list[CountedMechanism]:
+def mechanism_stages(
+    graph: MissingnessGraph, partially: Scope, made: Augmented
+) -> tuple[Stage, ...]:
+    """The stage that counts the mechanisms that EM on the graph leaves out, if there are any."""
     whole = augmented(graph, partially, leave_out_ignorable=False)
     causes_of = made.graph.causes
     needed = _with_causes(causes_of, {*partially} & {*made.ignorable})
-    found = []
+    counted = []
     for variable in (name for name in made.ignorable if name in needed):
         node = whole.name_of[variable]
         family = whole.network.family(node)
         causes = causes_of[variable]
-        found.append(
+        counted.append(
             CountedMechanism(
                 variable,
                 node,
@@ -105,7 +96,9 @@ def _counted(graph: MissingnessGraph, partially: Scope, made: Augmented) -> list
                 tuple(map(whole.network.states, family)),
             )
         )
-    return found
+    needs = Needs(graph.network.families, rows=tuple(own.columns for own in counted))
+    stage = Stage(NAME, {}, needs, partial(_solved, graph, counted))
+    return (stage,) if counted else ()
 
 
 def _with_causes(causes_of: Mapping[str, Iterable[object]], chosen: set[str]) -> set[str]:
