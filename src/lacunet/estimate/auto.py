@@ -19,9 +19,9 @@ from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, ClassVar
 
-from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
+from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.stage import climb_stage
+from lacunet.estimate.em.stage import can_hold_out, climb_stage
 from lacunet.estimate.method import (
     ABOVE_ZERO,
     Ended,
@@ -56,6 +56,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
+    bytes_per_cell: ClassVar[int] = FACTORED_BYTES
     time_limit: float = option(
         600.0, "time limit in seconds; the best so far is returned", kind=float, least=ABOVE_ZERO
     )
@@ -65,11 +66,6 @@ class Auto:
 
     def __post_init__(self) -> None:
         check_options(self)
-
-    @property
-    def bytes_per_cell(self) -> int:
-        """What the estimate of a family takes at once for each of its cells."""
-        return FactoredMAR().bytes_per_cell
 
     def plan(self, network: Network, look: Look) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
@@ -151,22 +147,12 @@ def _em(
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         learned, choice = closed, ""  # as it was for all rows
-    elif not _can_hold_out(statistics, setting):
+    elif whole is None and not can_hold_out(statistics):  # a replicate of the rows holds out none
         learned, choice = closed, _too_few(statistics.rows, statistics.total)
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why
     return replace(learned, why=_why(statistics, learned, choice))
-
-
-def _can_hold_out(statistics: Statistics, setting: Setting) -> bool:
-    """Whether there are rows on both sides; a replicate of the rows needs none."""
-    if setting.whole is not None:
-        return True
-    folds = statistics.folds
-    assert folds is not None
-    learning, aside = folds.aside @ statistics.tally.weights
-    return bool(learning > 0 and aside > 0)
 
 
 def _why(statistics: Statistics, learned: Learned, choice: str) -> str:

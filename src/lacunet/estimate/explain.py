@@ -6,7 +6,6 @@ Which rows of the data enter each factor of a query's estimand is the paper's ap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -237,10 +236,9 @@ def explain(
     chosen, budget = method_of(network, method, options), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
-    with ExitStack() as stack:
-        if data is None:
-            return _explained(planned(chosen, network, Look(), asked), None, budget)
-        rows = stack.enter_context(observations(data, given, budget, progress=progress))
+    if data is None:
+        return _explained(planned(chosen, network, Look(), asked), None, budget)
+    with observations(data, given, budget, progress=progress) as rows:
         return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
 
 

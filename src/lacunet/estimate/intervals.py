@@ -150,23 +150,23 @@ def recipe_of(plan: Plan, memory: float) -> str:
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
     if plan.is_unequal:
-        return plan.recipe_otherwise
+        return JACKKNIFE
     free = _free(plan)
     fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
-    return RATE_MATRIX if fits else plan.recipe_otherwise
+    return RATE_MATRIX if fits else JACKKNIFE
 
 
-def recipe_after(plan: Plan, recipe: str, learned: Learned, setting: Setting) -> str:
-    """The recipe, or the other one where EM has not converged: one more step moves a parameter."""
+def recipe_after(recipe: str, learned: Learned, setting: Setting) -> str:
+    """The recipe, or a jackknife where EM has not converged: one more step moves a parameter."""
     if recipe != RATE_MATRIX:
         return recipe
     if learned.engine is None:
-        return plan.recipe_otherwise
+        return JACKKNIFE
     from lacunet.estimate.em.uncertain import em_curvature
 
     engine, cells, pseudo = _em_cells(learned, setting)
     moved = em_curvature(engine, cells, pseudo).step(cells) - cells
-    return recipe if np.abs(moved).max() < CONVERGED else plan.recipe_otherwise
+    return recipe if np.abs(moved).max() < CONVERGED else JACKKNIFE
 
 
 def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, FloatArray]:

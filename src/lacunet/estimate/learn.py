@@ -254,7 +254,7 @@ def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool 
     if recipe is None:
         return result
     try:
-        chosen = recipe_after(plan, recipe, learned, setting)
+        chosen = recipe_after(recipe, learned, setting)
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
         uncertainty = uncertainty_of(
@@ -293,10 +293,11 @@ def counted(
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
+    mechanisms = None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
     result = Result(
         plan.network.with_tables(learned.tables)
         .with_support(_support(plan, learned, statistics))
-        .with_mechanisms(_mechanisms(plan, learned)),
+        .with_mechanisms(mechanisms),
         {name: learned.families[name] for name in plan.network.variables},
         plan.method,
         statistics.rows,
@@ -342,11 +343,6 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
     prior = learned.prior
     was = "learned" if prior is None or prior.is_learned else "not learned"
     return f"{why} The prior was {was}: {prior}.".lstrip()
-
-
-def _mechanisms(plan: Plan, learned: Learned) -> Mechanisms | None:
-    """How values went missing, where a graph was given."""
-    return None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
 
 
 def _support(plan: Plan, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:

@@ -158,9 +158,9 @@ class Plan:
     ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
     of a family takes at once for each of its cells. ``category`` says how values go missing where
     a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
-    the rows that is held out. ``recipe`` says how intervals are made, ``recipe_otherwise`` how if
-    the method did not converge. ``scale`` makes the rows' weights add up to what they are worth;
-    ``is_unequal`` if some weigh more than others.
+    the rows that is held out. ``recipe`` says how intervals are made if the method converges.
+    ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
+    more than others.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
     ``refusal`` is why the plan will not be carried out, where it will not.
@@ -172,7 +172,6 @@ class Plan:
     stages: tuple[Stage, ...]
     bytes_per_cell: int
     recipe: str = JACKKNIFE
-    recipe_otherwise: str = JACKKNIFE
     intention: str = ""
     category: str = ""
     heldout: float | None = None

@@ -210,25 +210,6 @@ def has_pseudo_counts(prior: AskedPrior) -> bool:
     return not isinstance(prior, float | int) or prior > 1
 
 
-def shown_counts(network: Network, statistics: Statistics) -> dict[str, FloatArray]:
-    """The counts of each family among the rows that show it, of those that are counted.
-
-    With listwise deletion, among the complete rows.
-    """
-    counts = statistics.complete or statistics.counts
-    return {
-        name: counts[network.family(name)].dense()
-        for name in network.variables
-        if network.family(name) in counts
-    }
-
-
-def not_shown(network: Network, statistics: Statistics) -> Scope:
-    """The variables in whose families no row shows some variable."""
-    hidden = set(statistics.never_shown)
-    return tuple(v for v in network.variables if not hidden.isdisjoint(network.family(v)))
-
-
 def possible_cells(network: Network) -> dict[str, Possible]:
     """Which cells are not structural zeros, of the CPTs that have any."""
     each = {name: network.possible(name) for name in network.not_asked_of}
@@ -240,12 +221,16 @@ def prior_of_counts(
 ) -> Prior:
     """The prior that was given, or what the rows that show each family say of it.
 
-    ``weighs_up`` if the estimate weighs these rows up to all rows (`for_closed_form`).
+    With listwise deletion these are the complete rows. What no row shows keeps one pseudo-count
+    per cell in all families that it is in. ``weighs_up`` if the estimate weighs these rows up to
+    all rows (`for_closed_form`).
     """
     if not isinstance(asked, str):
         return asked
-    shown = shown_counts(network, statistics)
-    found = learn_prior(shown, not_shown(network, statistics), possible_cells(network))
+    counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
+    shown = {own[-1]: counts[own].dense() for own in network.families if own in counts}
+    kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
+    found = learn_prior(shown, kept, possible_cells(network))
     return for_closed_form(found, shown, statistics.total) if weighs_up else found
 
 

@@ -83,11 +83,6 @@ class Form:
     within: Callable[..., Solved] | None = None
     direct: Form | None = None
 
-    @property
-    def bytes_per_cell(self) -> int:
-        """What the estimate of a family takes at once for each of its cells."""
-        return DIRECT_BYTES if self.direct is None else FACTORED_BYTES
-
 
 LISTWISE = Form("listwise", listwise_estimand, direct_mcar)
 DIRECT_MCAR = Form("direct-mcar", direct_mcar_estimand, direct_mcar)
@@ -108,7 +103,7 @@ class Deletion:
     @property
     def bytes_per_cell(self) -> int:
         """What the estimate of a family takes at once for each of its cells."""
-        return self.form.bytes_per_cell
+        return DIRECT_BYTES if self.form.direct is None else FACTORED_BYTES
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -132,18 +127,10 @@ class Deletion:
     def plan(self, network: Network, look: Look) -> Plan:
         """One stage; intervals by the counts, by what rows move, or by replicates."""
         stage = self.stage(network, look)
-        recipe = INFLUENCE if stage.needs.groupings else COUNTS
-        if self.form.direct is not None:
-            recipe = JACKKNIFE
-        return Plan(
-            self.name,
-            network,
-            look.hidden(network),
-            (stage,),
-            self.form.bytes_per_cell,
-            recipe,
-            recipe,
-        )
+        in_groups = INFLUENCE if stage.needs.groupings else COUNTS
+        recipe = in_groups if self.form.direct is None else JACKKNIFE
+        hidden = look.hidden(network)
+        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe)
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""

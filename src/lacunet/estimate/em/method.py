@@ -169,7 +169,6 @@ class EM:
             (closed, climb) if climber.starts_closed else (climb,),
             self.bytes_per_cell,
             RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
-            JACKKNIFE,
             intention=f"{self.name} starts from {begins}",
             heldout=self.heldout_share if self.stop == "heldout" else None,
         )

@@ -334,6 +334,12 @@ def _seeds(
     return Seeds(whole, whole, redrawn), notes
 
 
+def can_hold_out(statistics: Statistics) -> bool:
+    """Whether some rows are held out, and some are not."""
+    assert statistics.folds is not None
+    return bool((statistics.folds.aside @ statistics.tally.weights > 0).all())
+
+
 def _learning(
     climber: Climber, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
 ) -> FloatArray:
@@ -341,8 +347,7 @@ def _learning(
     folds = statistics.folds
     assert folds is not None
     assert folds.learning is not None
-    learning, aside = folds.aside @ statistics.tally.weights
-    if not (learning > 0 and aside > 0):
+    if not can_hold_out(statistics):
         raise MethodError(
             f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
             'choose stop="converge" or a number of steps.',
