@@ -66,7 +66,18 @@ class Reason(NamedTuple):
     weight: float
 
 
-class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TakesMissingValues(BaseEstimator):  # type: ignore[misc]
+    """An estimator that says to scikit-learn what it takes."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: ignore[misc]
     """Classify by the posterior of a class variable in a network learned from incomplete data.
 
     Parameters
@@ -171,7 +182,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             left, tested = rows.row_weights - own, own > 0
             if not tested.any() or not (left > 0).any():
                 continue
-            network = _fitted(self, bare, ruled(bare, _weighing(rows, left)))
+            kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
+            network = _fitted(self, bare, ruled(bare, kept))
             logs.append(_log_posteriors(network, rows.take(tested), self.target))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(own[tested])
@@ -225,11 +237,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         logs = _log_posteriors(self.network_, table, self.target)
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
-    def __sklearn_tags__(self) -> Any:
-        return _tagged(super().__sklearn_tags__())
 
-
-class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, TakesMissingValues):  # type: ignore[misc]
     """Fill in missing cells by the most probable completion of each row.
 
     What is learned in `fit` fills in any later data, also in columns that were complete before.
@@ -304,9 +313,6 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             if hidden.any() and len(values):
                 whole[hidden, place] = values[completed.columns[name][hidden]]
         return whole
-
-    def __sklearn_tags__(self) -> Any:
-        return _tagged(super().__sklearn_tags__())
 
 
 @dataclass(frozen=True)
@@ -513,13 +519,6 @@ def _is_nothing(cell: object) -> bool:
     return isinstance(cell, float) and cell != cell  # noqa: PLR0124
 
 
-def _tagged(tags: Any) -> Any:
-    tags.input_tags.allow_nan = True
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    return tags
-
-
 def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:
     """The rows, and their classes if they are given, as scikit-learn checks them."""
     return validate_data(
@@ -562,7 +561,13 @@ def _said_parents(
 ) -> dict[str, list[str]]:
     """The parents of each variable: learned, or as the edges say, which must name the class."""
     if _is_word(said, "learn"):
-        return _learned_parents(table, asked)
+        from lacunet.structure.learn import learn_structure
+
+        rows = to_arrow(EncodedTable.of(table.cardinality_of, table.columns), asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LacunetWarning)
+            found = learn_structure(rows, asked, strengths=0, counts=table.weights, rng=0)
+        return {name: list(own) for name, own in found.network.parents_of.items()}
     edges = edges_of(said)
     if target is not None and target not in edges.variables:
         raise LacunetError(
@@ -623,16 +628,6 @@ def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
         return learn(network, table, estimator.method, estimator.prior).network
 
 
-def _learned_parents(table: EncodedTable, bare: Network) -> dict[str, list[str]]:
-    from lacunet.structure.learn import learn_structure
-
-    rows = to_arrow(EncodedTable.of(table.cardinality_of, table.columns), bare)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LacunetWarning)
-        found = learn_structure(rows, bare, strengths=0, counts=table.weights, rng=0).network
-    return {name: list(found.parents(name)) for name in found.variables}
-
-
 def _tree(
     table: EncodedTable, names: Sequence[str], given: str | None = None
 ) -> dict[str, list[str]]:
@@ -688,15 +683,6 @@ def _folds(table: EncodedTable) -> FloatArray:
     turn = (np.arange(FOLDS) - first[:, None]) % FOLDS
     rest = table.row_weights[:, None] % FOLDS
     return np.asarray(table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1))
-
-
-def _weighing(table: EncodedTable, weights: FloatArray) -> EncodedTable:
-    """The rows that have a weight, each counting as so many rows."""
-    has = weights > 1e-9
-    sizes, columns = table.cardinality_of, {v: own[has] for v, own in table.columns.items()}
-    kept: Any = columns
-    copies = Copies(weights[has], weights[has])
-    return EncodedTable.of(sizes, kept, weights[has], copies=copies, sets_of=table.sets_of)
 
 
 def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
