@@ -109,30 +109,32 @@ def count(
         if not is_rows:
             found = _of_families(network, source, method, progress)
             counted = families_part(found, name, is_named=is_named)
-            return _with_part(found, counted if name else unnamed_part(found.rows), data)
-        read_report = ReadReport()
-        parts = _distinct(network, source, budget, read_report)
-        whole = next(parts)
-        if next(parts, None) is not None:
-            raise StatisticsError(
-                f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth of "
-                "the memory budget.",
-                "raise memory=... (--memory), or count them into a file: lacunet count.",
+        else:
+            read_report = ReadReport()
+            every = _distinct(network, source, budget, read_report)
+            whole = next(every)
+            if next(every, None) is not None:
+                raise StatisticsError(
+                    f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth "
+                    "of the memory budget.",
+                    "raise memory=... (--memory), or count them into a file: lacunet count.",
+                )
+            found = Statistics(
+                tally=whole.all_rows,
+                missing_of=whole.table().missing_of,
+                counts={},
+                distinct={network.variables: whole},
+                notes=source.notes(read_report),
+                network=network,
+                method=method,
             )
-        table, fingerprint = whole.table(), Fingerprint()
-        fingerprint.add(whole.columns, whole.counts)
-        rows, total = table.row_count, table.total
-        counted = fingerprint.part(name, rows=rows, total=total, is_named=is_named)
-        found = Statistics(
-            tally=whole.all_rows,
-            missing_of=table.missing_of,
-            counts={},
-            distinct={network.variables: whole},
-            notes=source.notes(read_report),
-            network=network,
-            method=method,
-        )
-        return _with_part(found, counted if name else unnamed_part(rows), data)
+            rows = Fingerprint()
+            rows.add(whole.columns, whole.counts)
+            counted = rows.part(name, rows=found.rows, total=found.total, is_named=is_named)
+    parts = (_with_losses(counted if name else unnamed_part(found.rows), found, data),)
+    for note in (notes := design_notes(parts)):
+        warn(note, DataWarning)
+    return replace(found, notes=(*found.notes, *notes), parts=parts)
 
 
 def _refuse_counted(data: Data) -> None:
@@ -143,14 +145,6 @@ def _refuse_counted(data: Data) -> None:
             "add them up with lacunet merge, in Python with +; learn from them as they are, "
             "by any method that they serve.",
         )
-
-
-def _with_part(found: Statistics, part: CountedPart, data: Data) -> Statistics:
-    """What was counted, with its part and a warning of what is not kept of the data."""
-    parts = (_with_losses(part, found, data),)
-    for note in (notes := design_notes(parts)):
-        warn(note, DataWarning)
-    return replace(found, notes=(*found.notes, *notes), parts=parts)
 
 
 def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPart:
