@@ -37,7 +37,6 @@ from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import observations, replicates
-from lacunet.uncertainty.bounds import possible_cells
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, text_table
@@ -449,7 +448,7 @@ def _checked(
 def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping[str, str]) -> None:
     """Refuse a question that a rule of what was not asked decides."""
     scope = (*evidence, target)
-    possible = possible_cells(network, scope)
+    possible = network.can_occur(scope)
     left = possible[tuple(network.state_index(name, own) for name, own in evidence.items())]
     place = network.state_index(target, state)
     if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[place]):

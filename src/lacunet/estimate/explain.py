@@ -252,9 +252,9 @@ def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanatio
         for stage in plan.stages:
             if stage.chosen is not None:
                 chosen = stage.chosen(found)
-                is_last = {name: stage.families.get(name) is own for name, own in families.items()}
                 families = {
-                    name: chosen[name] if is_last[name] else own for name, own in families.items()
+                    name: chosen[name] if stage.families.get(name) is own else own
+                    for name, own in families.items()
                 }
     problems = None if found is None else found.problems
     cost = None if problems is None else forecast(problems, budget)

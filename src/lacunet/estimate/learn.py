@@ -42,7 +42,7 @@ from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, topological_order
+from lacunet.model.network import FloatArray
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
@@ -366,7 +366,7 @@ def _hidden(plan: Plan, statistics: Statistics) -> set[str]:
     if not never or plan.needs().problems is None:
         return set()
     told: set[str] = set()  # the parents of what is shown, or of what is told
-    for name in reversed(topological_order(network.parents_of)):
+    for name in reversed(network.order):
         if name not in never or name in told:
             told.update(network.parents(name))
     return never & told

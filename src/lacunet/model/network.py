@@ -507,13 +507,13 @@ class Network(metaclass=Hinted):
         >>> survey.needs_data("Ill").tolist()
         [[False, False, True], [True, True, False]]
         """
-        parents = self.parents(variable)
-        found = ~self.decided(variable)
-        for parent in parents:
-            rule = self.not_asked_of.get(parent)
-            if rule is not None:
-                can_occur = rule.can_occur(parents, parent, self.states_of[parent])
-                found &= np.broadcast_to(can_occur, found.shape)
+        return ~self.decided(variable) & self.can_occur(self.parents(variable))
+
+    def can_occur(self, scope: Scope) -> Mask:
+        """Which states of some variables together contradict no rule of theirs."""
+        found = np.ones(self.shape(scope), dtype=bool)
+        for name in self.not_asked_of.keys() & scope:
+            found &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
         return found
 
     @property

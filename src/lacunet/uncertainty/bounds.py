@@ -240,7 +240,7 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     surely, against, agrees, surely_not = map(np.stack, zip(*of_each, strict=True))
     low, low_error = _share(_with_one_row(surely, agrees, against), against, 0.0)
     high, high_error = _share(agrees, _with_one_row(surely_not, against, agrees), 1.0)
-    possible = possible_cells(network, scope)
+    possible = network.can_occur(scope)
     others = tuple(range(len(given), len(scope)))
     choices = possible.sum(axis=others, keepdims=True)
     is_decided = (choices == 1) | (~possible & (choices > 0))
@@ -253,15 +253,6 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
         np.where(is_decided, 0.0, low_error),
         np.where(is_decided, 0.0, high_error),
     )
-
-
-def possible_cells(network: Network, scope: Scope) -> NDArray[np.bool_]:
-    """Which states of some variables together contradict no rule of theirs."""
-    found = np.ones(network.shape(scope), dtype=bool)
-    for name in scope:
-        if name in network.not_asked_of:
-            found &= network.not_asked_of[name].can_occur(scope, name, network.states(name))
-    return found
 
 
 class _Sums(NamedTuple):
@@ -326,7 +317,7 @@ def _sums_by_rules(
 def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDArray[np.bool_]:
     """For some rows, which cells of a table over ``scope`` a completion can have."""
     number = len(rows.weights[here])
-    found = np.repeat(possible_cells(network, rows.scope)[None], number, axis=0)
+    found = np.repeat(network.can_occur(rows.scope)[None], number, axis=0)
     for axis, name in enumerate(rows.scope):
         sets = allowed_states(rows.size(name), rows.sets_of.get(name, ()))
         after = (1,) * (len(rows.scope) - axis - 1)
