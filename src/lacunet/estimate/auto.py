@@ -20,6 +20,7 @@ from math import nan
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
+from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import can_hold_out, climb_stage
 from lacunet.estimate.method import (
@@ -141,8 +142,7 @@ def _em(
     """EM from the closed form, which stands where EM cannot begin."""
     solve, whole = heldout if isinstance(setting.prior, float) else to_its_end, setting.whole
     if statistics.stopped_by:
-        out_of_time = statistics.stopped_by == "time limit"
-        cut = "time was up" if out_of_time else "it was interrupted"
+        cut = CUT_SHORT[statistics.stopped_by]
         choice = f"factored-mar alone: {cut} before the first EM step"
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):

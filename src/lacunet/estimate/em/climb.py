@@ -37,7 +37,7 @@ from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
-CUT_SHORT = ("time limit", "interrupted")
+CUT_SHORT = {"time limit": "time was up", "interrupted": "it was interrupted"}
 REMEMBERED = 6  # places, the present one among them
 LONGEST_AT_FIRST = 4.0  # times a plain step
 GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise

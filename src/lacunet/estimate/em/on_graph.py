@@ -26,9 +26,7 @@ import numpy as np
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
     Climber,
-    climb_from,
-    em_reports,
-    ended_of,
+    em_learned,
     highest_posterior,
     start_stage,
 )
@@ -42,7 +40,7 @@ from lacunet.estimate.method import (
     Setting,
     Stage,
 )
-from lacunet.estimate.prior import FROM_FIRST_FIT, merged
+from lacunet.estimate.prior import FROM_FIRST_FIT
 from lacunet.estimate.recovery import recovery_stage
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
 from lacunet.missingness.errors import TooLargeEstimandError
@@ -53,7 +51,6 @@ from lacunet.missingness.verdict import RECOVERABLE, Verdict
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.problems.layout import layout_of
 from lacunet.wording import first_of
 
 MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
@@ -163,28 +160,27 @@ def _solved(
     setting: Setting,
 ) -> Learned:
     """All CPTs, those of the mechanisms too; doubts where the graph does not identify them."""
-    network = made.graph.network
-    layout = layout_of(made.network.with_tables(None))
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(made, shown_of)}
-    climbed = climb_from(climber, layout, statistics, start, setting, recorded=made.selection)
-    tables = layout.tables(climbed.fit.climb.cells)
-    reports = em_reports(climber, climbed, network, partially, families, statistics, learned)
+    before = Learned(start, learned.families)
+    found = em_learned(
+        climber, made.network, partially, families, statistics, before, setting, made.selection
+    )
+    assert found.network is not None
+    assert found.ended is not None
+    reports = dict(found.families)
     if setting.whole is None:
         whole = statistics.sample(0)
         for name, doubt in doubts.items():
             words = doubt.said(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
-    fitted, ended = made.network.with_tables(tables), ended_of(climber, climbed)
-    return Learned(
-        {name: tables[name] for name in network.variables},
-        reports,
-        replace(ended, notes=(*ended.notes, _likelihood(made))),
-        _on_graph(made),
-        mechanisms={variable: fitted.cpt(name) for variable, name in made.name_of.items()},
-        network=fitted,
-        engine=climbed.engine,
-        prior=merged(None, climbed.prior, ()),
+    return replace(
+        found,
+        tables={name: found.tables[name] for name in made.graph.network.variables},
+        families=reports,
+        ended=replace(found.ended, notes=(*found.ended.notes, _likelihood(made))),
+        why=_on_graph(made),
+        mechanisms={v: found.network.cpt(name) for v, name in made.name_of.items()},
     )
 
 

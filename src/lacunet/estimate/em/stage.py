@@ -150,7 +150,7 @@ def climb_stage(
         climber.name,
         own,
         Needs(network.families, problems=Compiling(network)),
-        partial(_solved, climber, network, partially, own),
+        partial(em_learned, climber, network, partially, own),
         branches=climber.branches,
         is_replicated=climber.options.stop != "converge",
         prior_from=FROM_FIRST_FIT,
@@ -176,7 +176,7 @@ def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: 
     return closed.solve(statistics, learned, setting)
 
 
-def _solved(
+def em_learned(
     climber: Climber,
     network: Network,
     partially: Scope,
@@ -184,17 +184,21 @@ def _solved(
     statistics: Statistics,
     learned: Learned,
     setting: Setting,
+    recorded: str = "",
 ) -> Learned:
-    """All CPTs; how it ended is with them."""
+    """All CPTs; how it ended is with them.
+
+    ``recorded`` is the node that says whether a row was recorded, if rows are a selection.
+    """
     layout = layout_of(network.with_tables(None))
-    climbed = climb_from(climber, layout, statistics, learned.tables, setting, learned.prior)
+    climbed = _climbed(climber, layout, statistics, learned, setting, recorded)
     chooses = climber.options.stop == "heldout" or climber.options.averages
     tables = layout.tables(climbed.fit.climb.cells)
     return replace(
         learned,
         tables=tables,
-        families=em_reports(climber, climbed, network, partially, families, statistics, learned),
-        ended=ended_of(climber, climbed),
+        families=_reports(climber, climbed, network, partially, families, statistics, learned),
+        ended=_ended(climber, climbed),
         why=_why(climber, climbed, statistics.never_shown) if chooses else "",
         network=network.with_tables(tables),
         engine=climbed.engine,
@@ -202,30 +206,26 @@ def _solved(
     )
 
 
-def climb_from(
+def _climbed(
     climber: Climber,
     layout: Layout,
     statistics: Statistics,
-    tables: Mapping[str, FloatArray],
+    learned: Learned,
     setting: Setting,
-    learned_prior: LearnedPrior | None = None,
-    recorded: str = "",
+    recorded: str,
 ) -> Climbed:
     """Run EM on what was compiled.
 
     Parameters
     ----------
-    tables
-        Those of the stages before, to start from if the climber starts from a closed form.
-    learned_prior
-        What the closed form has learned of the prior from the same rows.
-    recorded
-        The node that says whether a row was recorded, if rows are a selection.
+    learned
+        Has the tables to start from, if the climber starts from a closed form, and what that has
+        learned of the prior from the same rows.
     """
     began = monotonic()
     climber = _replicated(climber, statistics, setting)
-    seeds, notes = _seeds(climber, layout, statistics, tables, setting)
-    prior: Prior | None = learned_prior
+    seeds, notes = _seeds(climber, layout, statistics, learned.tables, setting)
+    prior: Prior | None = learned.prior
     if prior is None:
         prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
     if statistics.problems is None:  # stopped before they were compiled
@@ -367,7 +367,7 @@ def _learning(
     return layout.flat(found.tables)
 
 
-def ended_of(climber: Climber, climbed: Climbed) -> Ended:
+def _ended(climber: Climber, climbed: Climbed) -> Ended:
     """How EM ended."""
     at, notes = climbed.fit.climb, climbed.notes
     if climbed.loopy:
@@ -403,8 +403,8 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
         margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {margin}"
     if at.reason in CUT_SHORT:
-        cut = "time was up" if at.reason == "time limit" else "it was interrupted"
-        return f"{done}: {cut} before {'convergence' if at.iterations else 'the first EM step'}"
+        what = "convergence" if at.iterations else "the first EM step"
+        return f"{done}: {CUT_SHORT[at.reason]} before {what}"
     if at.reason == "optima averaged":
         return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
     if not found.heldout:
@@ -433,7 +433,7 @@ def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
     return ()
 
 
-def em_reports(
+def _reports(
     climber: Climber,
     climbed: Climbed,
     network: Network,
