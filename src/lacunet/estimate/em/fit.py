@@ -126,11 +126,8 @@ class Fitting:
         """Run EM as the options say; what was found until the deadline if it is not met."""
         if self.options.stop == "heldout":
             return self.stopped_by_heldout(seeds)
-        made = self.all_starts(seeds, self.limits(self.options.stop))
-        found = _best(made)
-        if self.options.averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
-            return self.averaged(found, made)
-        return found
+        limits = self.limits(self.options.stop)
+        return self.from_all_starts(seeds, limits, averages=self.options.averages)
 
     def limits(self, stop: Stop, share: float | None = None, done: int = 0) -> Limits:
         """When to stop, after ``done`` iterations; ``share`` is of the time left, at most."""
@@ -172,8 +169,8 @@ class Fitting:
             return 1
         return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
 
-    def all_starts(self, seeds: Seeds, limits: Limits) -> list[Climb]:
-        """The climbs from every start that is made, the seed's first.
+    def from_all_starts(self, seeds: Seeds, limits: Limits, *, averages: bool) -> Fit:
+        """The best of the climbs from every start that is made, the seed's first, or their mean.
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
@@ -185,17 +182,18 @@ class Fitting:
             if agreed([climb.log_posterior for climb in made]) >= enough:
                 break
             made.append(self.climb(next(starts), limits))
-        return made
+        found = _best(made)
+        if averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
+            return self.averaged(found, made)
+        return found
 
     def stopped_by_heldout(self, seeds: Seeds) -> Fit:
         """EM to convergence, unless weight put aside clearly speaks for fewer steps.
 
         It cannot judge where states may change places, and few steps lead nowhere from chance.
         """
-        made = self.all_starts(seeds, self.limits("converge", 1 - SHARE_TO_JUDGE))
-        usual = _best(made)
-        if seeds.redrawn is None and usual.climb.reason not in CUT_SHORT:
-            usual = self.averaged(usual, made)
+        limits = self.limits("converge", 1 - SHARE_TO_JUDGE)
+        usual = self.from_all_starts(seeds, limits, averages=True)
         is_from_chance = usual.gain > 0 or seeds.redrawn is not None
         if is_from_chance or usual.climb.reason in ("interrupted", "optima averaged"):
             return self.continued(usual)
@@ -265,16 +263,14 @@ class Fitting:
             )
         elif limits.iterations <= 0:
             return None
-        elif before.optima:
-            weights = [weight for weight, _ in before.optima]
-            each = [self.climb(cells, limits) for _, cells in before.optima]
+        else:
+            optima = before.optima or ((1.0, at.cells),)
+            each = [self.climb(cells, limits) for _, cells in optima]
             done = max(each, key=lambda climb: climb.log_posterior)
-            if all(climb.reason not in CUT_SHORT for climb in each):
+            if before.optima and all(climb.reason not in CUT_SHORT for climb in each):
+                weights = [weight for weight, _ in optima]
                 cells = np.average([climb.cells for climb in each], axis=0, weights=weights)
                 done = self.mean(done, cells)
-            done = replace(done, iterations=at.iterations + done.iterations)
-        else:
-            done = self.climb(at.cells, limits)
             done = replace(done, iterations=at.iterations + done.iterations)
         return replace(before, climb=done) if done.trace else None
 
