@@ -218,7 +218,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: i
         odds = _log_odds(whole, predicted)
         found: list[list[Reason]] = [[] for _ in predicted]
         for name, cells in columns.items():
-            if name not in self.network_.states_of or not self.network_.parents_of:
+            if name not in self.network_.states_of:
                 continue
             hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
             fall = odds - _log_odds(self._probabilities(hidden), predicted)

@@ -175,14 +175,14 @@ def prior_alone(
     prior = setting.used_prior if own is None else own
     for name, why in learned.left.items():
         shape = network.shape(network.family(name))
-        tables[name], _ = posterior_mode(np.zeros(shape), 1.0, 2.0, network.possible(name))
+        tables[name], unseen = posterior_mode(np.zeros(shape), 1.0, 2.0, network.possible(name))
         reports[name] = family_report(
             families[name],
             statistics.counts[network.family(name)],
             network,
             prior,
             rows_used=0,
-            unseen=int(np.prod(shape[:-1], dtype=np.int64)),
+            unseen=unseen,
             fallback_mass=1.0,
             fallback="prior",
             warnings=(why,),

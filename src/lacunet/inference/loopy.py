@@ -32,6 +32,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.expectation.expect import Expectation, impossible
+from lacunet.inference.expectation.groups import cells_along
 from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.structure import slices_of
 from lacunet.model.network import FloatArray
@@ -279,18 +280,18 @@ def _factors(
 ) -> Iterator[AlikeFactors]:
     """Blocks of factors with the same numbers of states along their axes."""
     first, shape = distinct_rows(Ragged(edges.axes.starts, edges.states))
-    for block, one in enumerate(first):
+    for block in range(len(first)):
         factors = np.flatnonzero(shape == block)
         along = edges.axes.places(factors).reshape(len(factors), -1)
-        cells = starts[factors]
-        for axis, size in enumerate(edges.states[along[factors == one][0]]):
-            moves = np.multiply.outer(edges.strides[along[:, axis]], np.arange(size))
-            cells = cells[..., None] + moves.reshape(len(factors), *[1] * axis, size)
-        sizes = cells.shape[1:]
+        sizes = tuple(edges.states[along[0]].tolist())
+        moves, axes = edges.strides[along][None], range(len(sizes))
+        cells = cells_along(starts[factors][None], moves, sizes, axes)
         places = tuple(
             edges.begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
         )
-        yield AlikeFactors(cells, places, weights[factors], problem[factors])
+        yield AlikeFactors(
+            cells.reshape(len(factors), *sizes), places, weights[factors], problem[factors]
+        )
 
 
 def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterator[AlikeVariables]:

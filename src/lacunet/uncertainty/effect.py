@@ -29,6 +29,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_learned, as_network
 from lacunet.hints import with_hints_by
 from lacunet.inference.answer import SHOWN_SHARE, resting
+from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
     answered,
@@ -44,8 +45,6 @@ from lacunet.model.nodes import quoted
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import assigned, finite, first_of, text_table
-
-NOTHING: Mapping[str, object] = {}
 
 
 class Measured(NamedTuple):

@@ -33,6 +33,7 @@ from lacunet.statistics.problems.ragged import (
     concatenated,
     distinct_rows,
     in_runs,
+    joined,
 )
 
 # A message is scaled to sum to one when this many slices went into it, and a product after
@@ -170,29 +171,15 @@ def _axes(
     size: Integers,
 ) -> tuple[Ragged, Integers, FloatArray]:
     """The axes of some inputs: places in the reading step's clique, strides and sizes."""
-    from_message, from_slice = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
-    messages, chosen = source[from_message], ~source[from_slice]
-    lengths = np.empty(len(source), dtype=np.int64)
-    lengths[from_message] = scope.lengths_of(messages)
-    lengths[from_slice] = slices.missing.lengths_of(chosen)
-    axes = Ragged.of_lengths(lengths, np.empty(lengths.sum(), dtype=np.int64))
-    stride = np.empty_like(axes.items)
-    there = axes.places(from_message)
-    axes.items[there] = scope.items[scope.places(messages)]
-    stride[there] = message_strides[scope.places(messages)]
-    there = axes.places(from_slice)
-    axes.items[there] = slices.missing.items[slices.missing.places(chosen)]
-    stride[there] = slices.missing_stride[slices.missing.places(chosen)]
-    sizes = size[axes.items].astype(np.float64)
-    return Ragged(axes.starts, _places_in_clique(axes, step, scope)), stride, sizes
-
-
-def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
-    """Where each axis is in the clique of the step that reads it."""
+    tables = joined([scope, slices.missing])
+    table = np.where(source >= 0, source, len(scope) + ~source)
+    axes = tables.take(table)
     reader = step[axes.owners]
+    strides = np.concatenate([message_strides, slices.missing_stride])[tables.places(table)]
     keys = scope.owners * len(scope) + scope.items  # ascending: steps, then their scopes
     found = np.searchsorted(keys, reader * len(scope) + axes.items)
-    return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
+    places = np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
+    return Ragged(axes.starts, places), strides, size[axes.items].astype(np.float64)
 
 
 def _levels(
