@@ -303,13 +303,30 @@ def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> 
     return found
 
 
-def centred(gradient: FloatArray, cpt: FloatArray, rows: FloatArray) -> FloatArray:
-    r"""What one more row with :math:`x, u` moves an answer by, :math:`(g_x - \theta g) / n_u`.
+def centred(gradient: FloatArray, cpt: FloatArray) -> FloatArray:
+    r"""The gradient of an answer by a CPT less its mean in each row: :math:`g_x - \theta g`."""
+    return np.asarray(gradient - (cpt * gradient).sum(axis=-1, keepdims=True))
 
-    ``rows`` has an axis of length one for the child; without any the answer does not move.
+
+def moved_variances(
+    asked: AnsweredQuery, squares_of: Mapping[str, FloatArray], rows_of: Mapping[str, FloatArray]
+) -> FloatArray:
+    r"""The variance that rows bring to each answer: :math:`\sum w^2 ((g_x - \theta g) / n_u)^2`.
+
+    Parameters
+    ----------
+    squares_of
+        The squared weights of the rows in every cell.
+    rows_of
+        How many rows each CPT row rests on, on an axis of length one for the child; without any
+        the answer does not move.
     """
-    apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
-    return quotient(apart, rows)
+    found = np.zeros(len(asked.gradients))
+    for at, gradient_of in enumerate(asked.gradients):
+        for name, gradient in gradient_of.items():
+            moved = quotient(centred(gradient, asked.network.cpt(name).table), rows_of[name])
+            found[at] += float((squares_of[name] * np.square(moved)).sum())
+    return found
 
 
 def in_rows(
@@ -354,14 +371,8 @@ def pseudo_variances(
     ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child;
     ``pseudo_of`` has the pseudo-counts of every cell, in rows.
     """
-    found = np.zeros(len(asked.gradients))
-    for at, gradient_of in enumerate(asked.gradients):
-        for name, gradient in gradient_of.items():
-            cpt = asked.network.cpt(name).table
-            pseudo = pseudo_of[name]
-            moved = centred(gradient, cpt, rows_of[name] + pseudo.sum(axis=-1, keepdims=True))
-            found[at] += float((pseudo * np.square(moved)).sum())
-    return found
+    total_of = {v: rows_of[v] + own.sum(axis=-1, keepdims=True) for v, own in pseudo_of.items()}
+    return moved_variances(asked, pseudo_of, total_of)
 
 
 def without_prior(
@@ -386,8 +397,9 @@ def without_prior(
             cpt = asked.network.cpt(name).table
             pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)
             total = rows_of[name] + pseudo
-            apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
-            brought = quotient((cpt * apart**2).sum(axis=-1, keepdims=True), total)
+            brought = quotient(
+                (cpt * centred(gradient, cpt) ** 2).sum(axis=-1, keepdims=True), total
+            )
             known[at] += float((brought * quotient(pseudo, total)).sum())
     share = 1 - np.minimum(quotient(known, variance), 1)
     return quotient(variance, share, np.inf)

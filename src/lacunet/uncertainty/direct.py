@@ -108,21 +108,21 @@ class Uncorrelated:
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer."""
-        from lacunet.uncertainty.delta import centred, in_rows, pseudo_variances, without_prior
+        from lacunet.uncertainty.delta import (
+            in_rows,
+            moved_variances,
+            pseudo_variances,
+            without_prior,
+        )
 
         names = dict.fromkeys(name for one in asked.gradients for name in one)
         sizes_of = {name: spread_of[name].row_sizes[..., None] for name in names}
         squares_of = {name: self.counts_of[name].squares() for name in names}
-        weight_of = {
-            name: self.counts_of[name].dense().sum(axis=-1, keepdims=True) for name in names
-        }
-        found = np.zeros(len(asked.gradients))
-        for at, gradient_of in enumerate(asked.gradients):
-            for name, gradient in gradient_of.items():
-                cpt = asked.network.cpt(name).table
-                rows = weight_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
-                moved = centred(gradient, cpt, rows)
-                found[at] += float((squares_of[name] * moved**2).sum())
+        weight_of, total_of = {}, {}
+        for name in names:
+            weight_of[name] = self.counts_of[name].dense().sum(axis=-1, keepdims=True)
+            total_of[name] = weight_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
+        found = moved_variances(asked, squares_of, total_of)
         pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
         found = found + pseudo_variances(asked, sizes_of, pseudo_of)
         return without_prior(asked, found, sizes_of, pseudo_of)

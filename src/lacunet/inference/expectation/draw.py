@@ -123,10 +123,8 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     problem = owner[inputs.owners]
     to_slice = ~inputs.items + (slice_first - structure.slices.of_component[component])[problem]
     to_node = inputs.items + (first - structure.of_component[component])[problem]
-    is_slice = inputs.items < 0
-    begins = np.empty_like(inputs.items)
-    begins[is_slice] = starts[to_slice[is_slice]]
-    begins[~is_slice] = place[to_node[~is_slice]]
+    source = np.where(inputs.items < 0, len(place) + to_slice, to_node)
+    begins = np.concatenate([place, starts])[source]
     shift = (first - structure.of_component[component])[owner]
     shapes = _shapes(structure, step, Ragged(inputs.starts, begins), shift, place)
     return Batch(
