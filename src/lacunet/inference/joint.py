@@ -92,8 +92,24 @@ class JointQuestion:
         marginals
             Whether the marginals over the scopes are wanted too.
         """
-        wanted = self.plan.wanted if marginals else ()
-        return _calibrated(self, self.plan, tables, wanted)
+        plan, tree, budget = self.plan, self.plan.tree, self.budget
+        if tree.memory > budget:
+            cells = max(tree.cells)
+            names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
+            raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+        factors = [TreeFactor(cut.scope, self._at_seen(cut, tables)) for cut in plan.near]
+        return calibrate(tree, factors, plan.wanted if marginals else ())
+
+    def _at_seen(self, cut: Cut, tables: Mapping[str, FloatArray] = NO_TABLES) -> FloatArray:
+        """The CPT, or what stands in for it, at the states seen."""
+        own = self.network.tables_of
+        if cut.child in tables:
+            table = tables[cut.child]
+        else:
+            table = own[cut.child] if own else self.network.cpt(cut.child).table  # is refused
+        if not cut.family:
+            return table
+        return np.asarray(table[tuple([self.seen.get(name, ANY) for name in cut.family])])
 
     @property
     def children(self) -> list[str]:
@@ -133,7 +149,7 @@ class JointQuestion:
         part by itself.
         """
         network, seen = self.network, self.seen
-        with_zeros = [cut for cut in self.plan.apart if not _cut(network, cut, seen).all()]
+        with_zeros = [cut for cut in self.plan.apart if not self._at_seen(cut).all()]
         if not all(cut.scope for cut in with_zeros):
             return False
         families = (network.family(cut.child) for cut in with_zeros)
@@ -141,7 +157,7 @@ class JointQuestion:
         if not hidden:
             return True
         apart = planned(network, (), seen, hidden)
-        return _calibrated(self, apart, NO_TABLES, ()).log_total > -math.inf
+        return replace(self, plan=apart).calibrated(marginals=False).log_total > -math.inf
 
 
 def posed(
@@ -315,36 +331,3 @@ def _bits(numbers: Iterable[int]) -> int:
     for number in numbers:
         found |= 1 << number
     return found
-
-
-def _calibrated(
-    question: JointQuestion,
-    plan: JointPlan,
-    tables: Mapping[str, FloatArray],
-    wanted: Sequence[Numbers],
-) -> Calibration:
-    tree, budget = plan.tree, question.budget
-    if tree.memory > budget:
-        cells = max(tree.cells)
-        names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
-        raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
-    network, seen = question.network, question.seen
-    factors = [TreeFactor(cut.scope, _cut(network, cut, seen, tables)) for cut in plan.near]
-    return calibrate(tree, factors, wanted)
-
-
-def _cut(
-    network: Network,
-    cut: Cut,
-    seen: Mapping[str, int],
-    tables: Mapping[str, FloatArray] = NO_TABLES,
-) -> FloatArray:
-    """The CPT, or what stands in for it, at the states seen."""
-    own = network.tables_of
-    if cut.child in tables:
-        table = tables[cut.child]
-    else:
-        table = own[cut.child] if own else network.cpt(cut.child).table  # which is refused
-    if not cut.family:
-        return table
-    return np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])

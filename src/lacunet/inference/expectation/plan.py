@@ -146,9 +146,7 @@ def _shard(
     kinds = structure.kinds[structure.inputs.places(messages.step)]
     tables = np.bincount(inputs, structure.table[kinds])
     indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
-    keep = bool(indices <= spare)
+    keep = bool(indices <= spare) and not is_lean
     cells_of_cpts = problems.factors.layout.cells
-    shard = shard_of(
-        messages, structure, run.problems[part], cells_of_cpts, keep and not is_lean, is_lean
-    )
-    return shard, np.array([cells.sum(), reads.sum(), indices if keep and not is_lean else 0.0])
+    shard = shard_of(messages, structure, run.problems[part], cells_of_cpts, keep, is_lean)
+    return shard, np.array([cells.sum(), reads.sum(), indices if keep else 0.0])
