@@ -82,14 +82,14 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
-    strides, message_size = scope.strides(size[scope.items].astype(np.float64))
-    message_strides = np.minimum(strides, 2.0**62).astype(np.int64)
+    message_strides, message_size = scope.strides(size[scope.items].astype(np.float64))
     cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
     step = inputs.owners
     kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
-    axis, stride, axis_size = _axes(
-        inputs.items[chosen], step[chosen], scope, message_strides, slices, size
-    )
+    tables, source = joined([scope, slices.missing]), inputs.items[chosen]
+    strides = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
+    rows = np.where(source >= 0, source, len(scope) + ~source)  # of the tables: one of each kind
+    axes = tables.take(rows)
     is_slice = inputs.items < 0
     slice_counts = np.bincount(step, is_slice, minlength=len(rounds)).astype(np.int64)
     level, is_scaled = _levels(rounds, reader, inputs.lengths, slice_counts)
@@ -104,9 +104,9 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         is_scaled=is_scaled,
         inputs=inputs,
         kinds=kinds,
-        axis=axis,
-        stride=stride,
-        table=np.multiply.reduceat(axis_size, axis.starts[:-1]),
+        axis=Ragged(axes.starts, _places_in_clique(axes, step[chosen], scope)),
+        stride=np.concatenate(strides)[tables.places(rows)],
+        table=np.multiply.reduceat(size[axes.items].astype(np.float64), axes.starts[:-1]),
         shape=_shapes(scope, size, inputs.lengths, clique),
         slices=slices,
     )
@@ -162,24 +162,12 @@ def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: 
     return Ragged.of_lengths(np.bincount(step, minlength=len(reader)), source[order])
 
 
-def _axes(
-    source: Integers,
-    step: Integers,
-    scope: Ragged,
-    message_strides: Integers,
-    slices: Slices,
-    size: Integers,
-) -> tuple[Ragged, Integers, FloatArray]:
-    """The axes of some inputs: places in the reading step's clique, strides and sizes."""
-    tables = joined([scope, slices.missing])
-    table = np.where(source >= 0, source, len(scope) + ~source)
-    axes = tables.take(table)
+def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
+    """Where each axis is in the clique of the step that reads it."""
     reader = step[axes.owners]
-    strides = np.concatenate([message_strides, slices.missing_stride])[tables.places(table)]
     keys = scope.owners * len(scope) + scope.items  # ascending: steps, then their scopes
     found = np.searchsorted(keys, reader * len(scope) + axes.items)
-    places = np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
-    return Ragged(axes.starts, places), strides, size[axes.items].astype(np.float64)
+    return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
 
 
 def _levels(
