@@ -220,7 +220,17 @@ def answered(
         basis = replace(basis, lacks_intervals=is_learned)
     elif interval is not False:
         level = LEVEL if interval is None or interval is True else interval
-        spread = partial(_spread, result, scope, dict(evidence), dict(do), level)
+        seen, done = dict(evidence), dict(do)
+
+        def spread() -> tuple[FloatArray, FloatArray]:
+            if not is_learned:
+                raise QueryError(
+                    "intervals need a learned result; this is a network alone.",
+                    "give the result of lacunet.learn(..., intervals=True).",
+                )
+            found = result.require_intervals().query(scope, seen, done, network.support)
+            return found.interval(level), found.standard_error
+
         basis = replace(basis, level=level, spread=spread)
     answer = Answer.of(table, basis).at_states(states)
     if interval is not None:
@@ -274,23 +284,6 @@ def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
             "collect rows for them, or ask with unsupported='bounds' for what they leave open.",
         )
     warn(f"{text}; unsupported='bounds' shows how far they could move it.")
-
-
-def _spread(
-    result: Any,
-    scope: Scope,
-    evidence: Mapping[str, object],
-    do: Mapping[str, object],
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """The interval and the standard error of each cell of an answer."""
-    if not hasattr(result, "require_intervals"):
-        raise QueryError(
-            "intervals need a learned result; this is a network alone.",
-            "give the result of lacunet.learn(..., intervals=True).",
-        )
-    spread = result.require_intervals().query(scope, evidence, do, result.network.support)
-    return spread.interval(level), spread.standard_error
 
 
 @with_hints
