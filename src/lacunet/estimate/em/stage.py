@@ -47,7 +47,6 @@ from lacunet.estimate.method import (
     AGREEMENT,
     Ended,
     FamilyPlan,
-    FamilyReport,
     Learned,
     MethodError,
     Setting,
@@ -186,18 +185,36 @@ def em_learned(
     setting: Setting,
     recorded: str = "",
 ) -> Learned:
-    """All CPTs; how it ended is with them.
+    """All CPTs, and what they rest on; the reports of the closed form if EM made no step from it.
 
-    ``recorded`` is the node that says whether a row was recorded, if rows are a selection.
+    A row enters the estimate of a family if it shows any of the family's variables. ``recorded``
+    is the node that says whether a row was recorded, if rows are a selection.
     """
     layout = layout_of(network.with_tables(None))
     climbed = _climbed(climber, layout, statistics, learned, setting, recorded)
+    at, counts_of = climbed.fit.climb, statistics.sample(0).counts
+    tables = layout.tables(at.cells)
+    expected = None if at.counts is None else layout.tables(at.counts)
+    has_moved = at.iterations or not climber.starts_closed
+    reports, incomplete = dict(learned.families), set(partially)
+    for name, family in families.items() if has_moved else ():
+        counts = counts_of[network.family(name)]
+        is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
+        reports[name] = family_report(
+            family,
+            counts,
+            network,
+            climbed.prior,
+            rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
+            unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
+            plain=counts if is_plain else None,
+            warnings=[LOOPY] if name in climbed.loopy else [],
+        )
     chooses = climber.options.stop == "heldout" or climber.options.averages
-    tables = layout.tables(climbed.fit.climb.cells)
     return replace(
         learned,
         tables=tables,
-        families=_reports(climber, climbed, network, partially, families, statistics, learned),
+        families=reports,
         ended=_ended(climber, climbed),
         why=_why(climber, climbed, statistics.never_shown) if chooses else "",
         network=network.with_tables(tables),
@@ -431,41 +448,3 @@ def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
         )
         return (f"only one start was made, since {reason}: restarts= makes more",)
     return ()
-
-
-def _reports(
-    climber: Climber,
-    climbed: Climbed,
-    network: Network,
-    partially: Scope,
-    families: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-    learned: Learned,
-) -> dict[str, FamilyReport]:
-    """What the CPTs of EM rest on; those of the closed form if EM made no step from it.
-
-    A row enters the estimate of a family if it shows any of the family's variables.
-    """
-    at, engine = climbed.fit.climb, climbed.engine
-    if climber.starts_closed and not at.iterations:
-        return dict(learned.families)
-    counts_of = statistics.sample(0).counts
-    expected: Mapping[str, FloatArray] = {}
-    if at.counts is not None and engine is not None:
-        expected = engine.problems.layout.tables(at.counts)
-    reports, incomplete = {}, set(partially)
-    for name, family in families.items():
-        counts = counts_of[network.family(name)]
-        in_rows = expected[name].sum(axis=-1) if expected else np.ones(1)
-        is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
-        reports[name] = family_report(
-            family,
-            counts,
-            network,
-            climbed.prior,
-            rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
-            unseen=int(np.count_nonzero(in_rows == 0)),
-            plain=counts if is_plain else None,
-            warnings=[LOOPY] if name in climbed.loopy else [],
-        )
-    return reports
