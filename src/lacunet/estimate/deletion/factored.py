@@ -122,10 +122,17 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
     group = np.repeat(shown.group[line], sizes[varied])
     reached = [np.repeat(column[line], sizes[varied]) for column in columns]
     reached[varied] = np.tile(np.arange(sizes[varied]), len(line))
-    keep = np.ones(len(group), dtype=bool)
-    for axis in axes:
-        others = tuple(other for other in range(len(sizes)) if other != axis)
-        keep &= _is_projection_of(shown, columns, group, reached, others)
+    keep, seen = np.ones(len(group), dtype=bool), len(shown.group)
+    groups = np.concatenate([shown.group, group])
+    for axis in axes:  # whether the values on all others occur in the group
+        others = [other for other in range(len(sizes)) if other != axis]
+        radices = [sizes[other] for other in others]
+        both = [np.concatenate([columns[other], reached[other]]) for other in others]
+        keys = pack(both, radices, len(groups))
+        place, number = _within_group(groups, keys, len(shown.groups.weights), prod(radices))
+        occurs = np.zeros(number, dtype=bool)
+        occurs[place[:seen]] = True
+        keep &= occurs[place[seen:]]
     cells = pack([column[keep] for column in reached], [size + 1 for size in sizes], keep.sum())
     weights = shown.groups.weights[group[keep]]
     tally = Tally(weights, weights, weights)
@@ -138,21 +145,3 @@ def _first_of_each(shown: GroupedCounts, columns: list[Keys], axes: tuple[int, .
     first = np.full(number, -1, dtype=np.intp)
     first[place] = every
     return first[first >= 0]
-
-
-def _is_projection_of(
-    shown: GroupedCounts,
-    columns: list[Keys],
-    group: Index,
-    reached: list[Keys],
-    axes: tuple[int, ...],
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether the values of each cell reached, on some axes, occur in its group."""
-    both = [np.concatenate([columns[axis], reached[axis]]) for axis in axes]
-    sizes = [shown.cardinalities[axis] for axis in axes]
-    groups = np.concatenate([shown.group, group])
-    keys = pack(both, sizes, len(groups))
-    place, number = _within_group(groups, keys, len(shown.groups.weights), prod(sizes))
-    occurs = np.zeros(number, dtype=bool)
-    occurs[place[: len(shown.group)]] = True
-    return np.asarray(occurs[place[len(shown.group) :]])
