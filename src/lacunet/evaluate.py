@@ -134,21 +134,17 @@ def _exact(truth: Network, learned: Network, memory: float | None) -> float:
 
 def _terms(truth: Network, learned: Network) -> list[Lookup]:
     """The tables whose expectations under the truth add up to the divergence."""
+    from scipy.special import rel_entr
+
     found: list[Lookup] = []
     for name in truth.variables:
         if truth.parents(name) == learned.parents(name):
-            found.append((truth.parents(name), _row_divergences(truth, learned, name)))
+            cells = rel_entr(truth.cpt(name).table, learned.cpt(name).table)
+            found.append((truth.parents(name), np.asarray(cells.sum(axis=-1))))  # of each row
         else:
             found.append((truth.family(name), _log_table(truth, name)))
             found.append((learned.family(name), -_log_table(learned, name)))
     return found
-
-
-def _row_divergences(truth: Network, learned: Network, name: str) -> FloatArray:
-    r"""The divergence of each row of a CPT, :math:`\sum_x \theta \log(\theta / \theta')`."""
-    from scipy.special import rel_entr
-
-    return np.asarray(rel_entr(truth.cpt(name).table, learned.cpt(name).table).sum(axis=-1))
 
 
 def _log_table(network: Network, name: str) -> FloatArray:

@@ -64,14 +64,15 @@ def posterior_mode(
     prior
         The concentration of the Dirichlet prior, :math:`\alpha`: one, or one for each cell.
     possible
-        Which cells are not structural zeros; all of them if None.
+        Which cells are not structural zeros; all of them if None. It may have fewer axes in front.
 
     Examples
     --------
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    possible = np.ones(joint.shape, dtype=bool) if possible is None else possible
+    allowed = np.True_ if possible is None else possible
+    possible = np.array(np.broadcast_to(allowed, joint.shape))
     weights = np.where(possible, total * joint, 0.0)
     unseen = weights.sum(axis=-1) == 0
     weights[possible] += np.broadcast_to(prior - 1, joint.shape)[possible]

@@ -291,10 +291,7 @@ def _by_influence(
         cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
         cells += np.multiply.outer(shares, fallen_of[name])
         prior = concentration_of(setting.used_prior, name)
-        possible = network.possible(name)
-        if possible is not None:
-            possible = np.broadcast_to(possible, cells.shape)
-        tables_of[name], _ = posterior_mode(cells, 1.0, prior, possible)
+        tables_of[name], _ = posterior_mode(cells, 1.0, prior, network.possible(name))
     networks = [
         network.with_tables({name: tables[at] for name, tables in tables_of.items()})
         for at in range(len(samples))
