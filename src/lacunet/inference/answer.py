@@ -41,17 +41,15 @@ class AnswerBasis:
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
     ``share`` is the share without support, or what computes it; ``spread`` computes the intervals
-    and the standard errors that nobody has looked at yet; ``lacks_intervals`` says that learning
-    could have given them.
+    and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
+    could have given them. What takes long is computed once.
     """
 
     title: str
     scope: Scope
     states: States
     share: Share = None
-    interval: FloatArray | None = None
     level: float | None = None
-    standard_error: FloatArray | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
     spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
@@ -199,13 +197,16 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         basis = replace(basis, title=f"P({', '.join(names)}{rest}", states=tuple(kept))
         if basis.bounds is not None:
             basis = replace(basis, bounds=Bounds(basis.bounds.low[cut], basis.bounds.high[cut]))
-        if basis.spread is not None:
-            basis = replace(basis, spread=partial(_cut, basis.spread, cut))
+        if (spread := basis.spread) is not None:
+            basis = replace(basis, spread=lambda: _spread(*spread(), cut))
         return Answer.of(np.asarray(self)[cut], basis)
 
     def __reduce__(self) -> Any:
-        basis = self._basis and replace(self._spread(), share=self.unsupported)
-        return (Answer.of, (np.array(self), basis)) if basis else np.asarray(self).__reduce__()
+        if self._basis is None:
+            return np.asarray(self).__reduce__()
+        spread = self._basis.spread and partial(_spread, *self._basis.spread())
+        basis = replace(self._basis, spread=spread, share=self.unsupported)
+        return Answer.of, (np.array(self), basis)
 
     @property
     def basis(self) -> AnswerBasis:
@@ -231,24 +232,12 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     def unsupported(self) -> float | None:
         """The share of the answer that rests on CPT rows without data; None if not known."""
         share = self.basis.share
-        if callable(share):
-            share = share()
-            self._basis = replace(self.basis, share=share)
-        return share
-
-    def _spread(self) -> AnswerBasis:
-        """What the answer rests on, with its intervals."""
-        basis = self.basis
-        if basis.spread is not None:
-            interval, error = basis.spread()
-            basis = replace(basis, interval=interval, standard_error=error, spread=None)
-            self._basis = basis
-        return basis
+        return share() if callable(share) else share
 
     @property
     def interval(self) -> FloatArray | None:
         """The interval of each cell: axes of the answer, then low and high."""
-        return self._spread().interval
+        return None if self.basis.spread is None else self.basis.spread()[0]
 
     @property
     def level(self) -> float | None:
@@ -258,7 +247,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     @property
     def standard_error(self) -> FloatArray | None:
         """The standard error of each cell."""
-        return self._spread().standard_error
+        return None if self.basis.spread is None else self.basis.spread()[1]
 
     @property
     def bounds(self) -> Bounds | None:
@@ -342,8 +331,6 @@ def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States
         scope=(*scope, *first.scope),
         states=(*states, *first.states),
         share=max(shares, default=None),
-        interval=None,
-        standard_error=None,
         bounds=Bounds(*map(stacked, zip(*bounds, strict=True))) if bounds else None,
         bounds_are_exact=all(answer.bounds_are_exact for answer in answers) if bounds else None,
         spread=None if first.level is None else spread,
@@ -356,10 +343,10 @@ def _is_whole(state: str) -> bool:
     return number is not None and number == number.to_integral_value()
 
 
-def _cut(
-    spread: Callable[[], tuple[FloatArray, FloatArray]], cut: Any
+def _spread(
+    interval: FloatArray, error: FloatArray, cut: Any = slice(None)
 ) -> tuple[FloatArray, FloatArray]:
-    interval, error = spread()
+    """The intervals and the standard errors of some cells."""
     return interval[cut], error[cut]
 
 

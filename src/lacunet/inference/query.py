@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from itertools import product
 from math import prod
@@ -222,6 +222,7 @@ def answered(
         level = LEVEL if interval is None or interval is True else interval
         seen, done = dict(evidence), dict(do)
 
+        @cache
         def spread() -> tuple[FloatArray, FloatArray]:
             if not is_learned:
                 raise QueryError(
@@ -328,16 +329,15 @@ def marginals(
     check_confounding(network, scopes, evidence, do)
     tables = question.answers
 
+    @cache
     def share_of(scope: Scope) -> float | None:
         return unsupported_share(posed(asked, [scope], given, memory))
 
     bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
     if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
-        shares = [share_of(scope) or 0.0 for scope in scopes]
-        bases = [replace(basis, share=own) for basis, own in zip(bases, shares, strict=True)]
-        noted = zip(bases, shares, strict=True)
-        if named := {basis.title: own for basis, own in noted if own >= NOTED_SHARE}:
-            _object(named, unsupported)
+        share_in = {basis.title: share_of(basis.scope) or 0.0 for basis in bases}
+        if noted := {asks: own for asks, own in share_in.items() if own >= NOTED_SHARE}:
+            _object(noted, unsupported)
     if unsupported == "bounds":
         bases = [_with_bounds(own, posed(asked, [own.scope], given, memory)) for own in bases]
     return {
