@@ -118,15 +118,11 @@ class Uncertainty:
             Which CPT rows data support, as a network has it: an interval stays within what the
             others allow.
         """
-        from lacunet.uncertainty.delta import (
-            AnsweredQuery,
-            bounded_spread,
-            query_spread,
-            scope_of,
-        )
+        from lacunet.uncertainty.delta import AnsweredQuery, bounded_spread, query_spread
 
         network = self.network.with_support(support)
-        asked = AnsweredQuery.of(network, scope_of(target), evidence, do)
+        scope = (target,) if isinstance(target, str) else tuple(target)
+        asked = AnsweredQuery.of(network, scope, evidence, do)
 
         def spread_of(asked: AnsweredQuery) -> Spread:
             variances, degrees = self.variances(asked), self.covariance.degrees

@@ -154,31 +154,29 @@ def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:
 
 
 def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
-    """Another method as one stage, for the families that are left."""
-    needs = plan.needs()
+    """Another method as one stage, for the families that are left: marked with the reason why."""
     name = "em on the missingness graph" if plan.category else name
+
+    def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+        if not learned.left:
+            return learned
+        stand_in = run(plan, statistics, setting)
+        tables, families = dict(learned.tables), dict(learned.families)
+        for variable, why in learned.left.items():
+            own = stand_in.families[variable]
+            tables[variable] = stand_in.tables[variable]
+            warnings = tuple(dict.fromkeys((why, *own.warnings)))  # both may doubt for one reason
+            families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
+        prior = None
+        if stand_in.prior is not None:
+            prior = merged(learned.prior, stand_in.prior, learned.left)
+        return replace(learned, tables=tables, families=families, left={}, prior=prior)
+
     return Stage(
         name,
         {variable: plan.families[variable] for variable in lost},
-        needs,
-        partial(_standing_in, plan, name),
+        plan.needs(),
+        solve,
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
         prior_from=next((own.prior_from for own in plan.stages[::-1] if own.prior_from), ""),
     )
-
-
-def _standing_in(
-    plan: Plan, name: str, statistics: Statistics, learned: Learned, setting: Setting
-) -> Learned:
-    """The same with the CPTs that are left by another method, marked with the reason why."""
-    if not learned.left:
-        return learned
-    stand_in = run(plan, statistics, setting)
-    tables, families = dict(learned.tables), dict(learned.families)
-    for variable, why in learned.left.items():
-        own = stand_in.families[variable]
-        tables[variable] = stand_in.tables[variable]
-        warnings = tuple(dict.fromkeys((why, *own.warnings)))  # both may doubt for one reason
-        families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
-    prior = None if stand_in.prior is None else merged(learned.prior, stand_in.prior, learned.left)
-    return replace(learned, tables=tables, families=families, left={}, prior=prior)

@@ -417,8 +417,3 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
     return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
-
-
-def scope_of(target: str | Sequence[str]) -> Scope:
-    """The variables asked about."""
-    return (target,) if isinstance(target, str) else tuple(target)

@@ -118,7 +118,11 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
     columns, sizes = shown.columns(), shown.cardinalities
     varied = int(np.argmin(sizes))
     axes = [axis for axis in range(len(sizes)) if axis != varied]
-    line = _first_of_each(shown, columns, tuple(axes))
+    every = np.arange(len(shown.cells))
+    place, number = _sub_cells(shown, columns, tuple(axes), every)
+    first = np.full(number, -1, dtype=np.intp)
+    first[place] = every
+    line = first[first >= 0]  # one cell of each line along the axis that is varied
     group = np.repeat(shown.group[line], sizes[varied])
     reached = [np.repeat(column[line], sizes[varied]) for column in columns]
     reached[varied] = np.tile(np.arange(sizes[varied]), len(line))
@@ -137,11 +141,3 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
     weights = shown.groups.weights[group[keep]]
     tally = Tally(weights, weights, weights)
     return GroupedCounts(shown.groups, shown.scope, sizes, group[keep], cells, tally)
-
-
-def _first_of_each(shown: GroupedCounts, columns: list[Keys], axes: tuple[int, ...]) -> Index:
-    every = np.arange(len(shown.cells))
-    place, number = _sub_cells(shown, columns, axes, every)
-    first = np.full(number, -1, dtype=np.intp)
-    first[place] = every
-    return first[first >= 0]
