@@ -56,7 +56,7 @@ def by_loops(counts: FloatArray, row: tuple[int, ...]) -> FloatArray:
 
 @given(count_tables())
 def test_neighbours_are_the_rows_that_differ_in_one_parent(counts: FloatArray) -> None:
-    shares = neighbour_shares(counts, np.full(counts.shape, fill_value=True))
+    (shares,) = neighbour_shares(counts[None], np.full((1, *counts.shape), fill_value=True))
     np.testing.assert_allclose(shares.sum(axis=-1), 1)
     for row in product(*map(range, counts.shape[:-1])):
         np.testing.assert_allclose(shares[row], by_loops(counts, row))

@@ -82,7 +82,7 @@ class Components:
         """The pseudo-counts of CPTs of one shape, side by side, under each component."""
         for per_cell in self.alike:
             yield np.where(possible, per_cell, 0.0)
-        shares = neighbour_shares(counts, possible, side_by_side=True)
+        shares = neighbour_shares(counts, possible)
         for per_row in self.like_neighbours:
             yield per_row * shares
 
@@ -423,9 +423,7 @@ def log_gamma(values: FloatArray) -> FloatArray:
         return np.asarray(large - np.log(rising))
 
 
-def neighbour_shares(
-    counts: FloatArray, possible: Possible, *, side_by_side: bool = False
-) -> FloatArray:
+def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
     r"""What the rows around say: :math:`h_{jk}`, the row itself left out; without parents uniform.
 
     With :math:`r_{jk} = t_{jk} / (t_j + 2)` and :math:`w_j = t_j / (t_j + 2)`, each row :math:`i`
@@ -435,16 +433,16 @@ def neighbour_shares(
         h_{jk} = \frac{\sum_i r_{ik} + m_{jk}}{\sum_i w_i + 1}, \qquad
         m_{jk} = \frac{\sum_{i \ne j} r_{ik} + 1 / K}{\sum_{i \ne j} w_i + 1}.
 
-    With ``side_by_side`` the first axis is one of CPTs.
+    The first axis is one of CPTs of one shape.
 
     Examples
     --------
-    >>> counts = np.array([[6.0, 0.0], [0.0, 6.0]])
-    >>> neighbour_shares(counts, np.full((2, 2), True)).round(3).tolist()
+    >>> counts = np.array([[[6.0, 0.0], [0.0, 6.0]]])
+    >>> neighbour_shares(counts, np.full((1, 2, 2), True))[0].round(3).tolist()
     [[0.163, 0.837], [0.837, 0.163]]
     """
     uniform = possible / np.maximum(possible.sum(axis=-1, keepdims=True), 1)
-    parents = range(int(side_by_side), counts.ndim - 1)
+    parents = range(1, counts.ndim - 1)
     if not parents:
         return np.asarray(uniform)
     total = counts.sum(axis=-1, keepdims=True)
