@@ -6,9 +6,7 @@ EM on the graph, unless two variables share a hidden cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.errors import LacunetError
@@ -16,7 +14,6 @@ from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.method import (
-    FamilyPlan,
     Learned,
     Method,
     MethodError,
@@ -30,7 +27,7 @@ from lacunet.estimate.prior import merged
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
-from lacunet.statistics.gather import Needs, Statistics
+from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import Look
 
 if TYPE_CHECKING:
@@ -88,7 +85,7 @@ class MGraph:
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
-        from lacunet.estimate.recovery import recovery_stage
+        from lacunet.estimate.recovery import prior_stage, recovery_stage
         from lacunet.missingness.confounding import NOT_DESCRIBED, hidden_cause, undescribed_pairs
         from lacunet.missingness.recover.answers import recover_families
 
@@ -102,7 +99,8 @@ class MGraph:
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         recovery = recovery_stage(network, verdicts, "refused" if is_refused else "the prior")
-        stages = [recovery, self._last(network, recovery.families, lost)]
+        unrecovered = lost if self.otherwise == "prior" else ()
+        stages = [recovery, prior_stage(network, recovery.families, unrecovered)]
         stages += mechanism_stages_alone(graph, partially)
         heldout = None
         if self.otherwise in STAND_INS:
@@ -133,14 +131,6 @@ class MGraph:
         except LacunetError:
             return EM()
         return EM(missingness=graph)
-
-    def _last(self, network: Network, families: Mapping[str, FamilyPlan], lost: list[str]) -> Stage:
-        """What no other stage has estimated holds the prior alone."""
-        from lacunet.estimate.recovery import prior_alone
-
-        own = {name: families[name] for name in lost if self.otherwise == "prior"}
-        solve = partial(prior_alone, network, families)
-        return Stage("prior", own, Needs(network.families), solve)
 
 
 def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:

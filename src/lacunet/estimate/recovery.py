@@ -11,7 +11,7 @@ so that rows with large weights count for what they tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -161,30 +161,34 @@ def _chosen(families: Mapping[str, FamilyPlan], statistics: Statistics) -> dict[
     return chosen
 
 
-def prior_alone(
-    network: Network,
-    families: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-) -> Learned:
-    """The prior's CPT for each family that is left, marked as such."""
-    statistics = statistics.sample(0)
-    tables, reports = dict(learned.tables), dict(learned.families)
-    own = None if learned.prior is None else learned.prior.keeping(learned.left)
-    prior = setting.used_prior if own is None else own
-    for name, why in learned.left.items():
-        shape = network.shape(network.family(name))
-        tables[name], unseen = posterior_mode(np.zeros(shape), 1.0, 2.0, network.possible(name))
-        reports[name] = family_report(
-            families[name],
-            statistics.counts[network.family(name)],
-            network,
-            prior,
-            rows_used=0,
-            unseen=unseen,
-            fallback_mass=1.0,
-            fallback="prior",
-            warnings=(why,),
-        )
-    return replace(learned, tables=tables, families=reports, left={}, prior=own)
+def prior_stage(
+    network: Network, families: Mapping[str, FamilyPlan], unrecovered: Iterable[str]
+) -> Stage:
+    """What no other stage has estimated holds the prior alone, marked as such.
+
+    ``unrecovered`` are those that the stage answers for before any data are read.
+    """
+
+    def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+        statistics = statistics.sample(0)
+        tables, reports = dict(learned.tables), dict(learned.families)
+        own = None if learned.prior is None else learned.prior.keeping(learned.left)
+        prior = setting.used_prior if own is None else own
+        for name, why in learned.left.items():
+            nothing = np.zeros(network.shape(network.family(name)))
+            tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
+            reports[name] = family_report(
+                families[name],
+                statistics.counts[network.family(name)],
+                network,
+                prior,
+                rows_used=0,
+                unseen=unseen,
+                fallback_mass=1.0,
+                fallback="prior",
+                warnings=(why,),
+            )
+        return replace(learned, tables=tables, families=reports, left={}, prior=own)
+
+    own = {name: families[name] for name in unrecovered}
+    return Stage("prior", own, Needs(network.families), solve)
