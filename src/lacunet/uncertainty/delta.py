@@ -185,7 +185,7 @@ def _entry(asked: AnsweredQuery, at: int) -> tuple[str, tuple[int, ...]] | None:
     for name, gradient in asked.gradients[at].items():
         cpt = asked.network.cpt(name).table
         rounding = np.where(cpt > ROUNDING, ROUNDING, ROUNDING_BY_A_HAIR)
-        apart = gradient - (cpt * gradient).sum(axis=-1, keepdims=True)
+        apart = centred(gradient, cpt)
         for place in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
             by_state = np.eye(cpt.shape[-1]) - cpt[place][:, None]
             is_entry = (np.abs(by_state - apart[place]) <= rounding[place]).all(axis=-1)

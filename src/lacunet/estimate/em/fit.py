@@ -91,15 +91,13 @@ class Fit:
     """What EM found.
 
     ``heldout`` is the log-likelihood of what was put aside, at each stop and at convergence
-    (`lacunet.estimate.em.heldout`); if it clearly spoke for a stop, then by ``margin`` nats.
-    ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
-    is ``gain`` nats above the seed's. ``optima`` are those that were averaged, if any were, with
-    the weight of each.
+    (`lacunet.estimate.em.heldout`). ``starts`` are the log-posteriors in which the starts ended,
+    the seed's first; that of the best is ``gain`` nats above the seed's. ``optima`` are those that
+    were averaged, if any were, with the weight of each.
     """
 
     climb: Climb
     heldout: tuple[float, ...] = ()
-    margin: float = 0.0
     starts: tuple[float, ...] = ()
     gain: float = 0.0
     optima: tuple[tuple[float, FloatArray], ...] = ()
@@ -203,8 +201,7 @@ class Fitting:
         if steps is not None:
             found = self.climb(seeds.whole, self.limits(steps))
             if found.reason not in CUT_SHORT:
-                margin = max(curve) - curve[-1]
-                return Fit(replace(found, reason="held-out peak"), curve, margin)
+                return Fit(replace(found, reason="held-out peak"), curve)
             reason = found.reason
         if reason == "interrupted":
             return replace(usual, climb=replace(usual.climb, reason=reason))

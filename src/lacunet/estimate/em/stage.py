@@ -415,10 +415,11 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"
     if at.reason == "held-out peak":
-        if isinf(found.margin):
+        margin = max(found.heldout) - found.heldout[-1]
+        if isinf(margin):
             return f"{done}, since EM to convergence makes held-out rows impossible"
-        margin = f"{found.margin:.1f} nats more likely than by EM to convergence"
-        return f"{done}, since held-out rows are {margin}"
+        more = f"{margin:.1f} nats more likely than by EM to convergence"
+        return f"{done}, since held-out rows are {more}"
     if at.reason in CUT_SHORT:
         what = "convergence" if at.iterations else "the first EM step"
         return f"{done}: {CUT_SHORT[at.reason]} before {what}"

@@ -74,7 +74,6 @@ class Batch:
     variable: Integers  # of each node
     first: Integers
     shapes: tuple[Shape, ...]
-    cpt_cells: int
     cells: int  # of the CPTs and all messages
     factors: Factors  # what is known of hidden cells
 
@@ -132,7 +131,6 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         variable=structure.variable[step],
         first=first,
         shapes=tuple(shapes),
-        cpt_cells=problems.factors.layout.cells,
         cells=problems.factors.layout.cells + int(sizes.sum()),
         factors=problems.factors,
     )
@@ -161,7 +159,7 @@ def _shapes(
 def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch:
     """Compute all messages of a batch: sums, or the ``best`` if completions are maximised."""
     values = np.empty(batch.cells)
-    values[: batch.cpt_cells] = batch.factors.behind(cells)
+    values[: batch.factors.layout.cells] = batch.factors.behind(cells)
     log_scale = np.zeros(len(batch.variable))
     for shape in batch.shapes:
         for here, index in shape.blocks():
@@ -266,7 +264,7 @@ def posteriors(solved: SolvedBatch) -> FloatArray:
                 belief = product * (mass[cells][:, None] / np.where(total > 0, total, 1))
             found[shape.node[here], : shape.sizes[0]] = belief.sum(axis=2)
             for place in range(index.shape[1]):
-                is_message = shape.begins[here, place] >= batch.cpt_cells
+                is_message = shape.begins[here, place] >= batch.factors.layout.cells
                 if is_message.any():
                     np.add.at(mass, index[is_message, place].ravel(), belief[is_message].ravel())
     return found
