@@ -311,16 +311,25 @@ class EncodedTable:
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
         """The table of some of the rows."""
+        kept = self.uncounted(rows)
+        return kept.with_columns(self.cardinality_of, kept.columns)
+
+    def uncounted(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
+        """The same, where ``missing_of`` still counts what all rows miss."""
         weights = None if self.weights is None else self.weights[rows]
-        columns = {name: column[rows] for name, column in self.columns.items()}
         copies = None if self.copies is None else self.copies.take(rows)
-        design = None if self.design is None else self.design.take(rows)
         if weights is not None and not self.is_weighted:
             copies = Copies(weights, weights)
-        kept = replace(
-            self, weights=weights, row_numbers=self.numbers[rows], copies=copies, design=design
+        numbers = self.numbers[rows]
+        return replace(
+            self,
+            columns={name: column[rows] for name, column in self.columns.items()},
+            weights=weights,
+            rows=len(numbers),
+            row_numbers=numbers,
+            copies=copies,
+            design=None if self.design is None else self.design.take(rows),
         )
-        return kept.with_columns(self.cardinality_of, columns)
 
     def with_columns(
         self, cardinality_of: Mapping[str, int], columns: Mapping[str, Codes]

@@ -132,7 +132,7 @@ def spread(
             sorted_rows = table.take(order)
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
-                    writers[part].append(_slice(sorted_rows, start, stop))
+                    writers[part].append(sorted_rows.uncounted(slice(start, stop)))
         return [writer.finished() for writer in writers], read_report
 
 
@@ -156,18 +156,3 @@ def hash32(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
         codes = np.arange(table.cardinality_of[name] + 1 + len(table.sets_of.get(name, ())))
         hashes += hash64(codes, place)[table.columns[name]]
     return hash64(hashes, salt) >> np.uint64(32)
-
-
-def _slice(table: EncodedTable, start: int, stop: int) -> EncodedTable:
-    """Some rows, without counting again what they miss."""
-    rows = slice(start, stop)
-    return EncodedTable(
-        table.cardinality_of,
-        {name: column[rows] for name, column in table.columns.items()},
-        None if table.weights is None else table.weights[rows],
-        stop - start,
-        table.missing_of,
-        copies=None if table.copies is None else table.copies.take(rows),
-        design=None if table.design is None else table.design.take(rows),
-        sets_of=table.sets_of,
-    )
