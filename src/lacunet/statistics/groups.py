@@ -113,9 +113,12 @@ class GroupedCounts:
         shown = np.ones(len(self.cells), dtype=bool)
         for column, size in zip(self.columns(), self.cardinalities, strict=True):
             shown &= column < size
-        return replace(
-            self, group=self.group[shown], cells=self.cells[shown], tally=self.tally.take(shown)
-        )
+        return self.take(shown)
+
+    def take(self, entries: NDArray[np.bool_] | Index) -> GroupedCounts:
+        """Some of the cells, in the same groups."""
+        group, cells = self.group[entries], self.cells[entries]
+        return replace(self, group=group, cells=cells, tally=self.tally.take(entries))
 
     def __add__(self, other: GroupedCounts) -> GroupedCounts:
         if (self.groups.scope, self.scope) != (other.groups.scope, other.scope):
@@ -207,10 +210,7 @@ class FoldedGroups:
         )
         cells = whole.of_groups(every, groups)
         tally = _changed(cells.tally, self.cells.tally, in_cells)
-        occurs = np.flatnonzero(tally.rows > 0)
-        return replace(
-            cells, group=cells.group[occurs], cells=cells.cells[occurs], tally=tally.take(occurs)
-        )
+        return replace(cells, tally=tally).take(np.flatnonzero(tally.rows > 0))
 
     def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
         """The groups with rows in some of the folds."""

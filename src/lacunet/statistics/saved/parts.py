@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import Data
 from lacunet.statistics.errors import CountedTwiceError
+from lacunet.statistics.problems.ragged import hash64
 from lacunet.wording import counted
 
 STDIN = "-"
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ class Fingerprint:
         """Add configurations, each with the number of rows that show it."""
         packed = np.zeros(len(rows), dtype=np.uint64)
         for at, column in enumerate(columns, start=1):
-            packed += (column.astype(np.uint64) + np.uint64(1)) * hash64(
+            packed += (column.astype(np.uint64) + np.uint64(1)) * _spread(
                 np.full(1, at, dtype=np.uint64)
             )
         copies = rows.astype(np.uint64)
         for at in range(len(self.sums)):
-            own = hash64(packed ^ np.uint64(MULTIPLIERS[at])) * copies
+            own = _spread(packed ^ np.uint64(MULTIPLIERS[at])) * copies
             self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
 
     def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
@@ -103,12 +104,9 @@ def unnamed_part(rows: int) -> CountedPart:
     return CountedPart(uuid4().hex[:16], "", rows)
 
 
-def hash64(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Every bit of a value spread over all (splitmix64)."""
-    values = values * np.uint64(MULTIPLIERS[0])
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(MULTIPLIERS[1])
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(MULTIPLIERS[2])
-    return values ^ (values >> np.uint64(31))
+def _spread(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of a value spread over all; a salt of -1 adds nothing."""
+    return hash64(values * np.uint64(MULTIPLIERS[0]), salt=-1)
 
 
 def check_distinct(holders: Sequence[tuple[str, Sequence[Block]]]) -> tuple[str, ...]:

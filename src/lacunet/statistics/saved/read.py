@@ -94,10 +94,7 @@ class SavedRows:
                 if self.block is not None:
                     table = table.take(block == self.block)
                 if read_report is not None:
-                    read_report.given, read_report.kept = (
-                        read_report.given + table.rows,
-                        read_report.kept + table.rows,
-                    )
+                    read_report.add(ReadReport(given=table.rows, kept=table.rows))
                 if table.rows:
                     yield table
             sums.check(header.rows, header.total)
@@ -188,14 +185,12 @@ def _blocks(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
 
 def _numbers(batch: Any) -> tuple[tuple[Any, Any, Any], NDArray[np.int32]]:
     """The numbers beside the entries, and the block that each belongs to."""
-    if any(batch.column(name).null_count for name in NUMBERS):
+    has_parts = PART in batch.schema.names  # not in the first version
+    if any(batch.column(name).null_count for name in (*NUMBERS, *[PART] * has_parts)):
         refuse("a number is missing")
     rows, weights, squares = (values_of(batch.column(name)) for name in NUMBERS)
-    if PART not in batch.schema.names:  # the first version
-        return (rows, weights, squares), np.zeros(batch.num_rows, dtype=np.int32)
-    if batch.column(PART).null_count:
-        refuse("a number is missing")
-    return (rows, weights, squares), values_of(batch.column(PART))
+    none = np.zeros(batch.num_rows, dtype=np.int32)
+    return (rows, weights, squares), values_of(batch.column(PART)) if has_parts else none
 
 
 def _check_digest(digest: Digest, header: Header) -> None:

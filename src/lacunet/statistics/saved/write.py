@@ -177,12 +177,10 @@ class StatisticsWriter:
         family = np.repeat(np.array(places, dtype=np.int32), lengths)
         sides = np.repeat(np.array([side for side, _ in every]), lengths)
         cells = np.concatenate([own.keys for _, own in every])
-        tallies = [own.tally for _, own in every]
-        numbers = (
-            np.concatenate([own.rows for own in tallies]),
-            np.concatenate([own.weights for own in tallies]),
-            np.concatenate([own.squares for own in tallies]),
-        )
+        numbers = [
+            np.concatenate([getattr(own.tally, kind) for _, own in every])
+            for kind in ("rows", "weights", "squares")
+        ]
         columns = {
             "family": pa.array(names[family], pa.string()),
             "complete": pa.array(sides),
