@@ -22,8 +22,9 @@ from lacunet.hints import with_hints
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
+from lacunet.statistics.counts import summed
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Needs, Statistics, read_families, summed
+from lacunet.statistics.gather import Gathering, Needs, Statistics, read_families
 from lacunet.statistics.observations import Observations, observations
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Counts, Tally, added_by_key
+from lacunet.statistics.counts import Counts, Tally, added_by_key, summed
 from lacunet.statistics.distinct import pack, unpack
 
 # Rows are taken in blocks whose keys and columns stay in the processor's cache.
@@ -85,17 +85,10 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
 
 
 def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
-    parts = [
+    return summed(
         _sparse_block(table, union, cardinalities, slice(start, start + SPARSE_BLOCK_ROWS))
         for start in range(0, table.rows, SPARSE_BLOCK_ROWS)
-    ]
-    while len(parts) > 1:  # pairwise, so that no part is merged more than log times
-        parts = [
-            sum_of_two
-            for at in range(0, len(parts), 2)
-            for sum_of_two in [parts[at] + parts[at + 1] if at + 1 < len(parts) else parts[at]]
-        ]
-    return parts[0]
+    )
 
 
 def _sparse_block(

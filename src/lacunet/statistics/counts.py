@@ -8,10 +8,10 @@ factored deletion ask for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value = TypeVar("Value", bound="DataclassInstance")
+Summand = TypeVar("Summand", bound=Any)
 RowsOfTable = slice | NDArray[np.bool_] | NDArray[np.intp]
 FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
 
@@ -50,6 +51,21 @@ def added_fields(one: Value, two: Value) -> Value:
     """A value whose fields are those of two values of its class, added."""
     names = [own.name for own in fields(one)]
     return type(one)(*(getattr(one, name) + getattr(two, name) for name in names))
+
+
+def summed(parts: Iterable[Summand]) -> Summand:
+    """All parts added up, two by two, so that none is merged more than log times."""
+    held: list[tuple[int, Summand]] = []
+    for part in parts:
+        level, whole = 0, part
+        while held and held[-1][0] == level:
+            whole = held.pop()[1] + whole
+            level += 1
+        held.append((level, whole))
+    *earlier, whole = [part for _, part in held]
+    for one in reversed(earlier):
+        whole = one + whole
+    return whole
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, Tally
+from lacunet.statistics.counts import Counts, Tally, summed
 from lacunet.statistics.folds import FOLD, Dealing, Folds, dealt, divided
 from lacunet.statistics.groups import (
     FoldedGroups,
@@ -279,8 +279,8 @@ def gather(
     return with_reduced(summed(of_part(how, part, progress) for part in parts), how)
 
 
-def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Gathering:
-    """What is asked, with folds that rows can be divided by: dealt to groups where they have to be.
+def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Statistics:
+    """What is counted once rows can be divided into folds: dealt to groups where they have to be.
 
     Parameters
     ----------
@@ -288,11 +288,11 @@ def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Gath
         Counts what is asked among all rows.
     """
     folds = how.needs.folds
-    if folds is None or not folds.is_to_deal:
-        return how
-    dealing = count(replace(how, needs=Needs((), folds=folds))).dealing
-    assert dealing is not None
-    return replace(how, needs=replace(how.needs, folds=dealt(folds, dealing)))
+    if folds is not None and folds.is_to_deal:
+        dealing = count(replace(how, needs=Needs((), folds=folds))).dealing
+        assert dealing is not None
+        how = replace(how, needs=replace(how.needs, folds=dealt(folds, dealing)))
+    return count(how)
 
 
 def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
@@ -381,21 +381,6 @@ def _counted(
 ) -> dict[Scope, Counts]:
     found = count(table, [family + fold for family in families], progress)
     return {family: found[family + fold] for family in families}
-
-
-def summed(parts: Iterable[Statistics]) -> Statistics:
-    """All parts added up, two by two, so that none is merged more than log times."""
-    held: list[tuple[int, Statistics]] = []
-    for part in parts:
-        level, whole = 0, part
-        while held and held[-1][0] == level:
-            whole = held.pop()[1] + whole
-            level += 1
-        held.append((level, whole))
-    *earlier, whole = [statistics for _, statistics in held]
-    for one in reversed(earlier):
-        whole = one + whole
-    return whole
 
 
 def read_families(path: str | PathLike[str]) -> list[Statistics]:

@@ -38,9 +38,9 @@ from lacunet.errors import warn
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Tally
+from lacunet.statistics.counts import Tally, summed
 from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, summed, with_dealt
+from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, with_dealt
 from lacunet.statistics.look import Look, weighed
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
@@ -125,8 +125,7 @@ class Held:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, all rows at once."""
-        how = with_dealt(how, lambda asked: gather(asked, [self.table]))
-        return gather(how, [self.table], progress)
+        return with_dealt(how, lambda asked: gather(asked, [self.table], progress))
 
 
 @contextmanager

@@ -129,7 +129,7 @@ class OnSpark:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        return self._gathered(with_dealt(how, partial(self._gathered, progress=progress)), progress)
+        return with_dealt(how, partial(self._gathered, progress=progress))
 
     def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
         notes = self.notes(self.read_report)

@@ -27,13 +27,13 @@ from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
+from lacunet.statistics.counts import summed
 from lacunet.statistics.gather import (
     Gathering,
     Needs,
     Statistics,
     of_part,
     of_passes,
-    summed,
     with_dealt,
     with_reduced,
 )
@@ -85,7 +85,7 @@ class Streamed:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
-        return self._gathered(with_dealt(how, partial(self._gathered, progress=progress)), progress)
+        return with_dealt(how, partial(self._gathered, progress=progress))
 
     def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
         found: list[Statistics] = []
