@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,10 @@ from lacunet.inference.elimination.order import (
     one_per_edge,
 )
 from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import section
-from lacunet.pages.numbers import Withheld, pack
+from lacunet.pages.numbers import NOTHING, Behind, pack
 
 CARD, PAIR_CARD, NAME_CARD, BETWEEN, HEAD = 188, 216, 150, 18, 36
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
@@ -43,26 +42,6 @@ MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so 
 
 SCRIPTS = ("sorting.js", "page.js", "beliefs.js", "network.js", "cpts.js")
 DRAWING_SCRIPTS = ("sorting.js", "page.js", "network.js", "drawing.js")  # without CPTs
-
-
-@dataclass(frozen=True)
-class Behind:
-    """What is behind the CPTs of a page.
-
-    ``rows`` has the number of rows behind each parent configuration of each variable,
-    ``withheld`` the CPT rows that are not to be told. ``intervals`` are those of the CPTs (their
-    axes, then low and high), ``marginals`` those of each variable alone (state, low and high).
-    ``cpts`` are carried in place of the network's, where these are not to be told.
-    """
-
-    rows: Mapping[str, FloatArray] | None = None
-    withheld: Withheld | None = None
-    intervals: Mapping[str, FloatArray] | None = None
-    marginals: Mapping[str, FloatArray] | None = None
-    cpts: Mapping[str, FloatArray] | None = None
-
-
-NOTHING = Behind()
 
 
 def carried(
@@ -115,13 +94,12 @@ def carried(
 
 
 def _packed(network: Network, behind: Behind, digits: int | None) -> dict[str, Any]:
-    rows, intervals = behind.rows, behind.intervals
     return {
-        "packed": pack(network, digits, rows, behind.withheld, intervals, cpts=behind.cpts),
+        "packed": pack(network, behind, digits),
         "digits": digits,
         "has_support": network.support is not None,
-        "has_rows": rows is not None,
-        "has_intervals": intervals is not None,
+        "has_rows": behind.rows is not None,
+        "has_intervals": behind.intervals is not None,
     }
 
 

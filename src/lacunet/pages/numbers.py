@@ -28,39 +28,43 @@ NONE = np.iinfo(np.uint16).max  # in place of what is withheld
 Withheld = Mapping[str, NDArray[np.bool_]]
 
 
-def pack(
-    network: Network,
-    digits: int | None,
-    rows: Mapping[str, FloatArray] | None = None,
-    withheld: Withheld | None = None,
-    intervals: Mapping[str, FloatArray] | None = None,
-    *,
-    cpts: Mapping[str, FloatArray] | None = None,
-) -> str:
+@dataclass(frozen=True)
+class Behind:
+    """What is behind the CPTs of a page.
+
+    ``rows`` has the number of rows behind each parent configuration of each variable,
+    ``withheld`` the CPT rows that are not to be told. ``intervals`` are those of the CPTs (their
+    axes, then low and high), ``marginals`` those of each variable alone (state, low and high).
+    ``cpts`` are carried in place of the network's, where these are not to be told.
+    """
+
+    rows: Mapping[str, FloatArray] | None = None
+    withheld: Withheld | None = None
+    intervals: Mapping[str, FloatArray] | None = None
+    marginals: Mapping[str, FloatArray] | None = None
+    cpts: Mapping[str, FloatArray] | None = None
+
+
+NOTHING = Behind()
+
+
+def pack(network: Network, behind: Behind, digits: int | None) -> str:
     """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
     Parameters
     ----------
     digits
         The decimals that CPTs are carried with; None carries them in full.
-    rows
-        For each variable, the rows behind each configuration of its parents.
-    withheld
-        The rows of each CPT that are not to be told.
-    intervals
-        For each variable the axes of its CPT, then low and high.
-    cpts
-        To be carried in place of the network's CPTs.
     """
-    names = network.variables
+    names, rows, intervals = network.variables, behind.rows, behind.intervals
     gone = {
-        name: np.zeros(network.shape(network.parents(name)), bool) if withheld is None
-        else withheld[name]
+        name: np.zeros(network.shape(network.parents(name)), bool) if behind.withheld is None
+        else behind.withheld[name]
         for name in names
     }  # fmt: skip
     parts: list[list[NDArray[Any]]] = [[]]
     if network.has_cpts:
-        tables = cpts or {name: network.cpt(name).table for name in names}
+        tables = behind.cpts or {name: network.cpt(name).table for name in names}
         parts = [[_cpt(tables[name], gone[name], digits) for name in names]]
     if network.support is not None:
         parts.append([_unsupported(network, name) for name in names])

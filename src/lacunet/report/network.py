@@ -11,14 +11,13 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import document, named, paragraph, section, table
 from lacunet.pages.live import (
     DRAWING_SCRIPTS,
-    NOTHING,
     SCRIPTS,
-    Behind,
     carried,
     drawing,
     network_section,
     why_not_live,
 )
+from lacunet.pages.numbers import NOTHING, Behind
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.wording import counted, first_of
 

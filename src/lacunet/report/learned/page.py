@@ -17,13 +17,12 @@ from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
 from lacunet.pages.live import (
     SCRIPTS,
-    Behind,
     carried,
     cliques_size,
     network_section,
     why_not_live,
 )
-from lacunet.pages.numbers import pack_texts
+from lacunet.pages.numbers import Behind, pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
 from lacunet.statistics.missing import MissingSummary
