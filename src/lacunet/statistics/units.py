@@ -58,17 +58,10 @@ class Units:
         """
         if design.replicates is not None:
             return cls({}, design.replicates.T @ design.replicates, design.factors)
-        strata, clusters = design.strata, design.clusters
-        if clusters is None:
-            assert strata is not None
-            return cls(dict.fromkeys(_present(strata), frozenset()))
-        if strata is None:
-            return cls({NO_LABEL: frozenset(_present(clusters))})
-        pairs = np.unique(_pairs(strata, clusters))
         found: dict[str, set[str]] = {}
-        for stratum, cluster in zip(*np.divmod(pairs, len(clusters.labels)), strict=True):
-            found.setdefault(strata.labels[stratum], set()).add(clusters.labels[cluster])
-        return cls({name: frozenset(own) for name, own in found.items()})
+        for stratum, cluster in _labels_of(design)[0]:
+            found.setdefault(stratum, set()).add(cluster)
+        return cls({name: frozenset(own - {NO_LABEL}) for name, own in found.items()})
 
     def __add__(self, other: Units) -> Units:
         names = {**self.clusters_of, **other.clusters_of}
@@ -165,16 +158,8 @@ class UnitsLeftOut:
 
     def numbers(self, design: Design) -> Index:
         """The number of each row's cluster, or of its stratum where each row is a cluster."""
-        some = design.strata or design.clusters
-        assert some is not None
-        none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
-        strata, clusters = design.strata or none, design.clusters or none
-        pairs, place = np.unique(_pairs(strata, clusters), return_inverse=True)
-        numbers = [
-            self.number_of[strata.labels[stratum], clusters.labels[cluster]]
-            for stratum, cluster in zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
-        ]
-        return np.array(numbers, np.intp)[place]
+        labels, place = _labels_of(design)
+        return np.array([self.number_of[own] for own in labels], np.intp)[place]
 
     def design(self, numbers: Index) -> Design:
         """A design in which rows have these numbers; of several clusters with one, it names one.
@@ -218,12 +203,16 @@ class UnitsLeftOut:
         return float(max(len(self.stratum_of) - len(np.unique(self.stratum_of)), 1))
 
 
-def _present(labels: Labels) -> list[str]:
-    return [labels.labels[code] for code in np.unique(labels.codes)]
-
-
-def _pairs(strata: Labels, clusters: Labels) -> Index:
-    return strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
+def _labels_of(design: Design) -> tuple[list[tuple[str, str]], Index]:
+    """The labels of the strata and clusters that rows have, and which pair each row has."""
+    some = design.strata or design.clusters
+    assert some is not None
+    none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
+    strata, clusters = design.strata or none, design.clusters or none
+    keys = strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
+    pairs, place = np.unique(keys, return_inverse=True)
+    both = zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
+    return [(strata.labels[one], clusters.labels[two]) for one, two in both], place
 
 
 def _label_digest(label: str) -> bytes:
