@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from lacunet.errors import LacunetError, warn
@@ -30,7 +31,7 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     """
     network = as_network(network)
     _say_lost(network, "pgmpy", has_cuts=False)
-    models, factors = _pgmpy()
+    models, factors = (_imported(f"pgmpy.{part}") for part in ("models", "factors.discrete"))
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.variables)
     model.add_edges_from(network.edges)
@@ -86,15 +87,6 @@ def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     return values
 
 
-def _pgmpy() -> tuple[Any, Any]:
-    try:
-        from pgmpy import models
-        from pgmpy.factors import discrete
-    except ImportError:
-        raise LacunetError("pgmpy is not installed.", "pip install pgmpy") from None
-    return models, discrete
-
-
 @with_hints
 def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
@@ -108,7 +100,7 @@ def to_pyagrum(network: AnyNetwork) -> Any:
     LacunetError
         pyAgrum is not installed, or the network has no CPTs.
     """
-    network, gum = as_network(network), _pyagrum()
+    network, gum = as_network(network), _imported("pyagrum")
     other = gum.BayesNet()
     for name in network.variables:
         other.add(_variable(gum, network, name))
@@ -187,7 +179,7 @@ def from_pyagrum(other: Any) -> Network:
     cuts = {
         name: _cuts(own)
         for name, own in variables.items()
-        if own.varType() == _pyagrum().VarType_DISCRETIZED
+        if own.varType() == _imported("pyagrum").VarType_DISCRETIZED
     }
     states_of = {
         name: labels_of(cuts[name]) if name in cuts else own.labels()
@@ -206,9 +198,10 @@ def _turned(parents: Sequence[str]) -> list[int]:
     return [*range(len(parents))[::-1], len(parents)]
 
 
-def _pyagrum() -> Any:
+def _imported(module: str) -> Any:
+    package = module.partition(".")[0]
     try:
-        import pyagrum
+        return import_module(module)
     except ImportError:
-        raise LacunetError("pyAgrum is not installed.", "pip install pyagrum") from None
-    return pyagrum
+        name = package.replace("pyagrum", "pyAgrum")
+        raise LacunetError(f"{name} is not installed.", f"pip install {package}") from None
