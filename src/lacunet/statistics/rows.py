@@ -7,7 +7,7 @@ of the data, added, are the rows of both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -53,15 +53,7 @@ class Rows:
             for two in zip(self._numbered(sets_of), other._numbered(sets_of), strict=True)
         ]
         tally = self.tally.joined(other.tally)
-        sizes = _codes_of(self.scope, self.cardinalities, sets_of)
-        group, member = grouped(columns, sizes, len(tally.weights))
-        return Rows(
-            self.scope,
-            self.cardinalities,
-            tuple(column[member] for column in columns),
-            tally.gathered(group, len(member)),
-            sets_of,
-        )
+        return Rows(self.scope, self.cardinalities, tuple(columns), tally, sets_of).distinct()
 
     def sampled(self, multiples: FloatArray) -> Rows:
         """The rows over all columns but the last, each state of which counts so many times.
@@ -76,16 +68,22 @@ class Rows:
 
     def numbered(self) -> Rows:
         """The distinct rows over all columns but the last, which numbers them instead."""
-        columns = self.columns[:-1]
-        sizes = _codes_of(self.scope[:-1], self.cardinalities[:-1], self.sets_of)
-        group, member = grouped(columns, sizes, len(self.weights))
-        return Rows(
-            self.scope,
-            (*self.cardinalities[:-1], len(member)),
-            (*(column[member] for column in columns), np.arange(len(member))),
-            self.tally.gathered(group, len(member)),
-            self.sets_of,
+        scope, sizes, columns = self.scope[:-1], self.cardinalities[:-1], self.columns[:-1]
+        own = Rows(scope, sizes, columns, self.tally, self.sets_of).distinct()
+        numbers = np.arange(len(own.weights))
+        return replace(
+            own,
+            scope=self.scope,
+            cardinalities=(*sizes, len(numbers)),
+            columns=(*own.columns, numbers),
         )
+
+    def distinct(self) -> Rows:
+        """The same where rows may be equal: each of them once."""
+        sizes = _codes_of(self.scope, self.cardinalities, self.sets_of)
+        group, member = grouped(self.columns, sizes, len(self.weights))
+        columns = tuple(column[member] for column in self.columns)
+        return replace(self, columns=columns, tally=self.tally.gathered(group, len(member)))
 
     def _numbered(self, sets_of: SetsOf) -> Iterator[NDArray[np.integer]]:
         """The columns, with sets numbered as among others."""

@@ -9,10 +9,11 @@ names the file.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import isclose, isfinite, prod
+from math import inf, isclose, prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -103,12 +104,12 @@ def _are_texts(value: object) -> bool:
 def checked_numbers(told: dict[str, Any], network: Network) -> None:
     """Refuse numbers of rows that cannot be."""
     rows: Any = told.get("rows")
-    total, missing = told.get("total"), told.get("missing")
+    total: Any = told.get("total")
+    missing = told.get("missing")
     if not _is_count(rows, SAFE) or rows == 0:
         refuse(f"its number of rows is {rows!r}")
-    if isinstance(total, bool) or not isinstance(total, int | float) or not isfinite(total):
-        refuse(f"its total weight is {total!r}")
-    if total < 0:
+    is_number = isinstance(total, int | float) and not isinstance(total, bool)
+    if not is_number or not 0 <= total < inf:
         refuse(f"its total weight is {total!r}")
     if not isinstance(missing, dict) or set(missing) != set(network.variables):
         refuse("it does not say how often each variable is missing")
@@ -179,16 +180,13 @@ class Sums:
     """What the entries of a file add up to, to be held against its header."""
 
     blocks: Sequence[Block]
-    rows: list[int] = field(init=False)
+    rows: Counter[int] = field(default_factory=Counter)
     total: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.rows = [0] * len(self.blocks)
 
     def add(self, numbers: Numbers, block: NDArray[Any]) -> None:
         """Add entries that were checked."""
         added = np.bincount(block, weights=numbers[0], minlength=len(self.blocks))
-        self.rows = [old + int(new) for old, new in zip(self.rows, added.tolist(), strict=True)]
+        self.rows.update({at: int(new) for at, new in enumerate(added)})
         self.total += float(numbers[1].sum())
 
     def check_entries(self, numbers: Numbers, block: NDArray[Any]) -> None:
@@ -199,9 +197,9 @@ class Sums:
 
     def check(self, rows: int, total: float) -> None:
         """Refuse sums that are not those of the header."""
-        expected = [sum(part.rows for part in block) for block in self.blocks]
-        if sum(self.rows) != rows or self.rows != expected:
-            refuse(f"its entries have {sum(self.rows):,} rows, and {rows:,} were counted")
+        expected = {at: sum(part.rows for part in own) for at, own in enumerate(self.blocks)}
+        if self.rows.total() != rows or self.rows != expected:
+            refuse(f"its entries have {self.rows.total():,} rows, and {rows:,} were counted")
         if not isclose(self.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
             refuse(f"its entries weigh {self.total!r}, and {total!r} was counted")
 
