@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, add_json, limit, names, positive, seed
+from lacunet.cli.options import add, add_json, limit, names, natural, positive
 from lacunet.cli.options import note as say
 from lacunet.errors import LacunetError
 from lacunet.progress import Progress
@@ -96,7 +96,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--limits 60,300", "time limits in seconds", type=seconds)
     add(command, "--test-rows N", "rows to test on", type=positive)
     add(command, "--grid FILE", "table-large: a file with the network Grid 90-20-1")
-    add(command, "--seed N", "random seed (default: 0)", type=seed)
+    add(command, "--seed N", "random seed (default: 0)", type=natural)
     add(
         command,
         "--processes N",

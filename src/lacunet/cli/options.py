@@ -256,7 +256,7 @@ def add_progress(command: Any) -> None:
 
 def add_seed(command: Any, text: str = "random seed") -> None:
     """Let the random numbers be chosen."""
-    add(command, "--seed N", text, type=seed, default=0)
+    add(command, "--seed N", text, type=natural, default=0)
 
 
 def add_prior(command: Any, text: str = "") -> None:
@@ -566,11 +566,6 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
     if not low <= value < high:
         raise wrong
     return value
-
-
-def seed(text: str) -> int:
-    """A seed for random numbers."""
-    return natural(text)
 
 
 def prior(text: str) -> float | str:

@@ -423,12 +423,9 @@ def _codes(codes: Any) -> tuple[object, ...]:
 
 def _labels(labels: Any, name: str) -> NDArray[np.object_]:
     cells = list(labels.to_list() if hasattr(labels, "to_list") else labels)
-    found = np.empty(len(cells), dtype=object)
-    for row, cell in enumerate(cells):
-        if isinstance(cell, list | tuple | dict):
-            raise DataError(f"{name}= is the name of a column, or one label for each row.")
-        found[row] = cell
-    return found
+    if any(isinstance(cell, list | tuple | dict) for cell in cells):
+        raise DataError(f"{name}= is the name of a column, or one label for each row.")
+    return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 # What is a column's name, or a value for each row; and how the latter is checked.

@@ -76,7 +76,8 @@ def plan_reading(given: Any, network: Network) -> Reading:
     _check_columns(source, network, data)
     _check_beside(source, network, data)
     reading = Reading(with_data_codes(network, data), source, data, column_of, ())
-    return replace(reading, notes=(*notes, *_replaced(network, data), *_remarks(reading)))
+    said = _replaced(network, reading.network)
+    return replace(reading, notes=(*notes, *said, *_remarks(reading)))
 
 
 def with_data_codes(network: Network, given: Any) -> Network:
@@ -110,9 +111,8 @@ def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
     return found
 
 
-def _replaced(network: Network, data: Data) -> Iterator[str]:
+def _replaced(network: Network, said: Network) -> Iterator[str]:
     """What the network says of codes, and the data say otherwise."""
-    said = with_data_codes(network, data)
     for name, own in network.codes_of.items():
         now = said.codes_of[name]
         if other := [code for code, meaning in own.items() if now[code] != meaning]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.encode import is_text
+from lacunet.data.encode import cell_at, is_text
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
@@ -222,8 +222,7 @@ class SeenValues:
                 codes, rows = np.unique(shown.columns[name], return_index=True)
                 for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
                     if code < size and code not in values:
-                        cell = column[row]
-                        values[code] = cell.as_py() if hasattr(cell, "as_py") else cell
+                        values[code] = cell_at(column, row)
             if not hasattr(column, "type"):
                 self.kind_of[name] = _kind_of_values(values.values())
             elif name not in self.kind_of or column.null_count < len(column):

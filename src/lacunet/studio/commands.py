@@ -18,11 +18,11 @@ from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.registry import METHODS, options_of
 from lacunet.studio.folder import PROJECT
 from lacunet.studio.project import ANYWHERE, Project
+from lacunet.studio.reading import USUAL_TEXT
 from lacunet.studio.sketch import Sketch, checked_sketch
 
 Words = list[str]
 BESIDE = ("weight", "counts", "strata", "cluster")
-TEXT = {"delimiter": "", "encoding": "utf-8", "decimal": "."}  # how text files are written
 LINE = 88
 IMPORTS = "from pathlib import Path\n\nimport lacunet as lc\n\n"
 
@@ -40,7 +40,7 @@ def reading_words(project: Project) -> Words:
 
 def reading_options(project: Project) -> dict[str, Any]:
     """The columns beside the variables and how text is written, where that is not as usual."""
-    usual = {**dict.fromkeys(BESIDE, ""), **TEXT}
+    usual = {**dict.fromkeys(BESIDE, ""), **USUAL_TEXT}
     return {name: own for name in usual if (own := getattr(project, name)) != usual[name]}
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from lacunet.data.text import DELIMITERS
 
+USUAL_TEXT = {"delimiter": "", "encoding": "utf-8", "decimal": "."}
 LOOKED_AT, MOST_LINES = 2**16, 50  # bytes, lines
 COMMA, POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
 
 
 def proposed_reading(path: Path) -> dict[str, str]:
     """The delimiter ("" where the name says it), encoding and decimal character of a file."""
-    usual = {"delimiter": "", "encoding": "utf-8", "decimal": "."}
     own = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
     if own is None:
-        return usual
+        return dict(USUAL_TEXT)
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)
     encoding = encoding_of(start)

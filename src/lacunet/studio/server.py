@@ -29,7 +29,7 @@ from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.estimate.registry import METHODS
 from lacunet.estimate.result import Result, read_learned
-from lacunet.formats.files import read_network
+from lacunet.formats.files import as_network, read_network
 from lacunet.inference.answer import Answer
 from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
@@ -197,7 +197,7 @@ class Studio:
         """What a run says of the variables that its page is asked about, with intervals."""
         name = str(int(asked["number"]))
         found = self._learned(name)
-        network = found.network if isinstance(found, Result) else found
+        network = as_network(found)
         targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
@@ -304,7 +304,7 @@ def _as_data(answer: Answer) -> dict[str, Any]:
 def _keep_graph(graph: str, level: float, folder: Path) -> None:
     """Put the figure of what was learned into its folder, its mechanisms and methods as text."""
     found = read_learned(folder / "learned.json")
-    network = found.network if isinstance(found, Result) else found
+    network = as_network(found)
     figure = network_figure(found, missingness=graph or None)
     figure.write(folder / "network.svg")
     if find_spec("matplotlib"):
