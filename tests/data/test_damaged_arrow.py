@@ -13,7 +13,7 @@ import pytest
 
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError
-from lacunet.data.read import read_table
+from lacunet.data.read import ReadReport, read_table
 from lacunet.data.reading import plan_reading
 from lacunet.data.source import DataSource, pieces_of
 from lacunet.model.network import Network
@@ -62,7 +62,7 @@ def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
     (part,) = reading.source.parts
     short = replace(reading, source=DataSource((replace(part, size=3),)))
     with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
-        list(Door(short).batches())
+        list(Door(short, ReadReport()).batches())
 
 
 def test_a_column_of_a_type_that_pyarrow_has_no_array_for_is_refused_if_it_is_wanted() -> None:

@@ -22,7 +22,7 @@ from lacunet.data import frames, source
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.given import Data
-from lacunet.data.read import Growing, read_table, rows_with_codes
+from lacunet.data.read import Growing, ReadReport, read_table, rows_with_codes
 from lacunet.data.reading import plan_reading, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
@@ -286,7 +286,7 @@ def test_the_batches_of_any_split_are_the_whole(
         kinds = [{"A": column}, pa.table({"A": texts}), pl.DataFrame({"A": column})]
         for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
             reading = plan_reading(Data(rows, weight=weight), network)
-            parts = list(Door(reading).batches())
+            parts = list(Door(reading, ReadReport()).batches())
             assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)
             kept = [at for at, own in enumerate(weight) if own]
             whole = [("no", "yes", "maybe", None).index(column[at]) for at in kept]

@@ -90,16 +90,17 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     encoder = ColumnEncoder(matcher_of(reading, name))
     pieces = [piece for part in reading.source.parts for piece in part.read([name])]
     codes = np.concatenate([encoder.encode(piece.columns[name]) for piece in pieces])
-    if encoder.refused and reading.data.unknown == "error":
-        values = [str(value) for value, _ in encoder.refused.most_common(5)]
+    refused = encoder.odd.refused
+    if refused and reading.data.unknown == "error":
+        values = [str(value) for value, _ in refused.most_common(5)]
         raise BinsError(
-            f"column {name!r}: {counted(encoder.refused.total(), 'cell is', 'cells are')} outside "
+            f"column {name!r}: {counted(refused.total(), 'cell is', 'cells are')} outside "
             f"the cut points {_shown(reading.network.cuts_of[name])} or not numbers: "
             f"{', '.join(values)}.",
             "add -inf or inf to the cut points, correct the values, or say what they mean: "
             "lacunet.Data(data, codes={...}).",
         )
-    for note in remarks(reading, {name: encoder}, {}):
+    for note in remarks(reading, {name: encoder.odd}, {}):
         warn(note, DataWarning)
     states = reading.network.states(name)
     numbers = coded(states, reading.sets_of.get(name, ()), reading.network.codes_of.get(name, {}))

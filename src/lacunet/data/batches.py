@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lacunet.data.encode import (
     NOUN,
     ColumnEncoder,
+    OddCells,
     cell_at,
     first_wrong,
     label_column,
@@ -44,6 +45,9 @@ from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted, did_you_mean, in_shell
+
+if TYPE_CHECKING:  # what is read is collected by what is here
+    from lacunet.data.read import ReadReport
 
 PIECES_AHEAD = 2
 
@@ -83,24 +87,19 @@ class _Place:
 
 
 class Door:
-    """Takes rows in once, and remembers what it met.
+    """Takes rows in once, and tells an empty report what it met.
 
-    ``encoders`` know what could not be matched, ``skips`` what contradicts a rule; ``given`` and
-    ``kept`` count the rows, and those of a weight above zero; ``replicate_sums`` adds up replicate
-    weights, if there are any; ``is_aggregated`` tells whether the weights look like counts,
-    ``has_fractions`` whether some counts are not whole. Rules take ``unseen`` variables as missing,
-    though what contradicts a rule is found by all variables.
+    ``encoders`` know what could not be matched, ``skips`` what contradicts a rule. Rules take
+    ``unseen`` variables as missing, though what contradicts a rule is found by all variables.
     """
 
-    def __init__(self, reading: Reading, unseen: Collection[str] = ()) -> None:
-        self.reading, self.unseen = reading, unseen
+    def __init__(self, reading: Reading, report: ReadReport, unseen: Collection[str] = ()) -> None:
+        self.reading, self.report, self.unseen = reading, report, unseen
         self.encoders = {
             name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
         }
+        report.odd_in = {name: own.odd for name, own in self.encoders.items()}
         self.skips = skips_of(reading.network, reading.sets_of)
-        self.given = self.kept = 0
-        self.replicate_sums: FloatArray | None = None
-        self.is_aggregated = self.has_fractions = False
 
     def batches(self, progress: Progress = silent) -> Iterator[EncodedBatch]:
         """The rows as codes, in order, in bounded memory.
@@ -117,23 +116,22 @@ class Door:
         WeightError
             A weight is not a finite number from zero upwards.
         """
-        reading, rows = self.reading, 0
+        data, report = self.reading.data, self.report
         begun: list[tuple[int, Part]] = []
 
         def places() -> Iterator[_Place]:
-            nonlocal rows
-            for place in _places(reading, progress):
-                rows = place.row + place.piece.rows
+            for place in _places(self.reading, progress):
                 if not place.row_in_part:
                     begun.append((place.row, place.part))
                 yield place
 
         yield from map(self._met, self._encoded_ahead(places()))
-        for option, length in reading.data.lengths().items():
-            if length != rows:
-                raise WeightError.length(f"{option}=", length, rows)
-        if reading.data.unknown == "error":
+        for option, length in data.lengths().items():
+            if length != report.given:
+                raise WeightError.length(f"{option}=", length, report.given)
+        if data.unknown == "error":
             self._refuse_odd(begun)
+        report.contradicted += Counter({own.name: own.contradicted for own in self.skips})
 
     def _encoded_ahead(self, places: Iterator[_Place]) -> Iterator[EncodedBatch]:
         """The pieces as codes: in a thread, while the next is read, unless there is but one."""
@@ -154,7 +152,7 @@ class Door:
 
     def _refuse_odd(self, begun: Sequence[tuple[int, Part]]) -> None:
         """Refuse values that are not states, and cells that contradict a rule."""
-        if any(own.refused for own in self.encoders.values()):
+        if any(own.odd.refused for own in self.encoders.values()):
             raise _refusal(self.encoders, begun)
         for skips in self.skips:
             if skips.first is not None:
@@ -178,17 +176,15 @@ class Door:
         return np.full(piece.rows, states, code_type(states))  # type: ignore[return-value]
 
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
-        if not self.given and self.reading.data.counts is None:
-            self.is_aggregated = _looks_aggregated(batch)
+        report = self.report
+        if not report.given and self.reading.data.counts is None:
+            report.is_aggregated = _looks_aggregated(batch)
         if batch.copies is not None:
-            self.has_fractions |= bool((batch.copies.rows % 1).any())
-        self.given += batch.given
-        self.kept += len(next(iter(batch.columns.values())))
+            report.has_fractions |= bool((batch.copies.rows % 1).any())
+        report.given += batch.given
+        report.kept += len(next(iter(batch.columns.values())))
         if batch.design is not None and batch.design.replicates is not None:
-            sums = batch.design.replicates.sum(axis=0)
-            self.replicate_sums = (
-                sums if self.replicate_sums is None else self.replicate_sums + sums
-            )
+            report.add_replicates(batch.design.replicates.sum(axis=0))
         return batch
 
 
@@ -235,15 +231,8 @@ def _looks_aggregated(batch: EncodedBatch) -> bool:
     return len(np.unique(codes, axis=0)) == len(codes)
 
 
-class Odd(Protocol):
-    """The cells of a column that were not simply states or missing."""
-
-    stripped: Counter[object]
-    refused: Counter[object]
-
-
 def remarks(
-    reading: Reading, odd_in: Mapping[str, Odd], contradicted: Mapping[str, int]
+    reading: Reading, odd_in: Mapping[str, OddCells], contradicted: Mapping[str, int]
 ) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
     for name, rows in contradicted.items():
@@ -391,11 +380,11 @@ def _refusal(
     encoders: Mapping[str, ColumnEncoder], begun: Sequence[tuple[int, Part]]
 ) -> UnknownStateError:
     """The error that names all refused values; ``begun`` is the first row of each part."""
-    rows = {name: own.first_refused for name, own in encoders.items() if own.refused}
+    rows = {name: own.first_refused for name, own in encoders.items() if own.odd.refused}
     place_of = _places_of({row for row in rows.values() if row is not None}, begun)
     return unknown_states(
         {
-            name: (encoders[name].refused, place_of[row], encoders[name].ambiguous)
+            name: (encoders[name].odd.refused, place_of[row], encoders[name].ambiguous)
             for name, row in rows.items()
             if row is not None
         },

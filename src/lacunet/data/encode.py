@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isnan
 from typing import Any
@@ -51,19 +51,26 @@ class Distinct:
         return code_of.take(self.indices)
 
 
+@dataclass
+class OddCells:
+    """The cells of a column that had spaces around their value, or no known value."""
+
+    stripped: Counter[object] = field(default_factory=Counter)
+    refused: Counter[object] = field(default_factory=Counter)
+
+
 class ColumnEncoder:
     """Encodes one variable's column, piece by piece, and remembers what it could not match.
 
     This is the one object of the room that changes: it keeps the texts seen so far, so that
-    no text is matched twice, and the counts of refused values, so that one error can name
+    no text is matched twice, and the counts of ``odd`` values, so that one error can name
     them all. ``first_refused`` is the first row (from 0, over all pieces) that holds one.
     """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
-        self.refused: Counter[object] = Counter()
+        self.odd = OddCells()
         self.ambiguous: set[object] = set()
-        self.stripped: Counter[object] = Counter()
         self.first_refused: int | None = None
         self._rows = 0
         self._texts: Any = None
@@ -120,7 +127,7 @@ class ColumnEncoder:
             self.first_refused = self._rows + int(np.argmax(is_refused[distinct.indices]))
 
     def _tally(self, value: object, match: Match, cells: int) -> None:
-        counter = self.refused if match.is_refused else self.stripped
+        counter = self.odd.refused if match.is_refused else self.odd.stripped
         is_kept = value in counter or len(counter) < KEPT_TEXTS
         counter[value if is_kept else OTHER_VALUES] += cells
         if match.found is Found.AMBIGUOUS and is_kept:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from lacunet.data.batches import Door, EncodedBatch, remarks
+from lacunet.data.encode import OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
@@ -68,10 +69,10 @@ def read_table(
         table = _accepted(data.source, network, data)
         return table if keep_sets else taken_as_missing(table)
     reading = plan_reading(data, network)
-    door, collected = Door(reading), Collected(reading.cardinality_of, reading.sets_of)
-    for batch in door.batches(progress):
+    read_report, collected = ReadReport(), Collected(reading.cardinality_of, reading.sets_of)
+    for batch in Door(reading, read_report).batches(progress):
         collected.append(batch)
-    table = replace(collected.table, notes=read_notes(reading, ReadReport.of(door)))
+    table = replace(collected.table, notes=read_notes(reading, read_report))
     return table if keep_sets else taken_as_missing(table)
 
 
@@ -124,15 +125,15 @@ def rows_with_codes(
     parts = [replace(part, read=partial(_keeping, kept, part, columns)) for part in source.parts]
     opened = replace(data.every_row(), source=DataSource(tuple(parts)), query=None, database=None)
     reading = plan_reading(opened, network)
-    door, number = Door(reading, unseen), 1
-    for batch in door.batches():
+    read_report, number = ReadReport(), 1
+    for batch in Door(reading, read_report, unseen).batches():
         piece = kept.popleft()
         numbers = np.arange(number, number + piece.rows)
         sizes, sets = reading.cardinality_of, reading.sets_of
         yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
         number += piece.rows
     if tell:
-        read_notes(reading, ReadReport.of(door))
+        read_notes(reading, read_report)
 
 
 def _keeping(
@@ -183,21 +184,6 @@ class ReadReport:
     replicate_sums: FloatArray | None = None
     has_fractions: bool = False
 
-    @classmethod
-    def of(cls, door: Door) -> ReadReport:
-        """What the door remembers."""
-        odd = {name: OddCells(own.stripped, own.refused) for name, own in door.encoders.items()}
-        broken = Counter({own.name: own.contradicted for own in door.skips if own.contradicted})
-        return cls(
-            door.given,
-            door.kept,
-            odd,
-            door.is_aggregated,
-            broken,
-            door.replicate_sums,
-            door.has_fractions,
-        )
-
     def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
         is_first = not self.given
@@ -207,20 +193,15 @@ class ReadReport:
         self.kept += other.kept
         self.contradicted.update(other.contradicted)
         if other.replicate_sums is not None:
-            before = 0.0 if self.replicate_sums is None else self.replicate_sums
-            self.replicate_sums = before + other.replicate_sums
+            self.add_replicates(other.replicate_sums)
         for name, odd in other.odd_in.items():
             own = self.odd_in.setdefault(name, OddCells())
             own.stripped.update(odd.stripped)
             own.refused.update(odd.refused)
 
-
-@dataclass
-class OddCells:
-    """The cells of a column that had spaces around their value, or no known value."""
-
-    stripped: Counter[object] = field(default_factory=Counter)
-    refused: Counter[object] = field(default_factory=Counter)
+    def add_replicates(self, sums: FloatArray) -> None:
+        """Take in the replicate weights of other rows, added up."""
+        self.replicate_sums = sums if self.replicate_sums is None else self.replicate_sums + sums
 
 
 def read_notes(

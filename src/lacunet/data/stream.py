@@ -45,14 +45,14 @@ class Unread:
     def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
         sizes, sets = self.reading.cardinality_of, self.reading.sets_of
-        door, collected = Door(self.reading), Collected(sizes, sets)
-        for batch in door.batches():
+        own_report, collected = ReadReport(), Collected(sizes, sets)
+        for batch in Door(self.reading, own_report).batches():
             if collected.rows and collected.rows + batch.given > most:
                 yield from self._cut(collected, most)
                 collected = Collected(sizes, sets)
             collected.append(replace(batch, expected=None))
         yield from self._cut(collected, most)
-        read_report.add(ReadReport.of(door))
+        read_report.add(own_report)
 
     def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
         table = collected.table
@@ -119,7 +119,7 @@ def _with_variables(reading: Reading, names: set[str]) -> Reading:
 def _missing_in(reading: Reading, progress: Progress) -> set[str]:
     """The variables that some row does not show."""
     missing: set[str] = set()
-    for batch in Door(reading).batches(progress):
+    for batch in Door(reading, ReadReport()).batches(progress):
         for name in set(batch.columns) - missing:
             if (batch.columns[name] >= reading.network.cardinality(name)).any():
                 missing.add(name)
@@ -133,13 +133,13 @@ def held_or_coded(
 
     Also which variables are missing in some row, and what was met on the way.
     """
-    door, collected = Door(reading), Collected(reading.cardinality_of, reading.sets_of)
+    read_report, collected = ReadReport(), Collected(reading.cardinality_of, reading.sets_of)
     each = row_bytes(reading.cardinality_of, reading.data.extras)
     most = int(min(most_bytes / each, 2**62))
     writer = None
     missing: set[str] = set()
     with ExitStack() as stack:
-        for batch in door.batches(progress):
+        for batch in Door(reading, read_report).batches(progress):
             expected = None if (batch.expected or 0) > most else batch.expected
             collected.append(replace(batch, expected=expected))
             if writer is None and collected.rows > most:
@@ -152,7 +152,7 @@ def held_or_coded(
                 collected = Collected(reading.cardinality_of, reading.sets_of)
         if writer is None:
             table = collected.table
-            return table, table.partially_observed, ReadReport.of(door)
+            return table, table.partially_observed, read_report
         coded = writer.finished()
     partially = tuple(name for name in reading.network.variables if name in missing)
-    return coded, partially, ReadReport.of(door)
+    return coded, partially, read_report

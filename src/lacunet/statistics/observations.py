@@ -206,15 +206,9 @@ def rows_within(
     return table.take(slice(None, None, -(-table.rows // most))) if table.rows > most else table
 
 
-def missing_in_data(
-    given: Any,
-    network: Network,
-    families: Sequence[Scope] = (),
-    memory: float | None = None,
-    progress: Progress = silent,
-) -> MissingSummary:
+def missing_in_data(given: Any, network: Network, families: Sequence[Scope] = ()) -> MissingSummary:
     """What the rows of the data do not show, and the counts of families in what they do."""
-    with observations(given, network, memory_budget(memory), progress=progress) as rows:
+    with observations(given, network, memory_budget()) as rows:
         return missing_in(rows, families, ReadReport())
 
 
