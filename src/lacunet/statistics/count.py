@@ -87,7 +87,7 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
 def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
     return summed(
         _sparse_block(table, union, cardinalities, slice(start, start + SPARSE_BLOCK_ROWS))
-        for start in range(0, table.rows, SPARSE_BLOCK_ROWS)
+        for start in range(0, max(table.rows, 1), SPARSE_BLOCK_ROWS)
     )
 
 
