@@ -115,8 +115,7 @@ class _Utf8:
 
     def __init__(self, raw: Any, file: TextFile) -> None:
         self._raw = raw
-        decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
-        self._decoder = decoder
+        self._decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._last = b"\n"
 
     def read(self, size: int) -> bytes:
@@ -131,10 +130,8 @@ class _Utf8:
     def _read(self, size: int) -> bytes:
         chunk: bytes = self._raw.read(size)
         if self._decoder:
-            is_end, text = not chunk, self._decoder.decode(chunk, not chunk)
-            while not text and not is_end:
+            while not (text := self._decoder.decode(chunk, not chunk)) and chunk:
                 chunk = self._raw.read(size)
-                is_end, text = not chunk, self._decoder.decode(chunk, not chunk)
             chunk = text.encode()
         if not chunk and self._last != b"\n":
             chunk = b"\n"
@@ -151,7 +148,8 @@ def _pieces(
     with pa.OSFile(str(file.path)) as raw:
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
-            with _reading(_Utf8(stream, file), file, empty, columns, wanted) as reader:
+            options = _options(file, empty, columns, wanted)
+            with _reading(_Utf8(stream, file), options) as reader:
                 while (following := reader.next()) is not None:
                     batch = following
                     cells = {name: batch.column(name) for name in wanted}
@@ -179,14 +177,11 @@ class _OpenReader:
         self._lent: list[Callable[[], object]] = []
         self._reader: Any = None
 
-    def open(
-        self, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
-    ) -> None:
+    def open(self, options: Mapping[str, Any]) -> None:
         """Let Arrow read the header, and ahead."""
         from pyarrow import csv as arrow_csv
 
         # Only Arrow may hold what it is handed: no name here, which the traceback of an error has.
-        options = _options(file, empty, columns, wanted)
         with self._truly():
             self._reader = arrow_csv.open_csv(self._hand_over(), **options)
 
@@ -252,14 +247,12 @@ def _end_all() -> None:
 
 
 @contextmanager
-def _reading(
-    stream: _Utf8, file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
-) -> Iterator[_OpenReader]:
+def _reading(stream: _Utf8, options: Mapping[str, Any]) -> Iterator[_OpenReader]:
     """The batches of a file; whatever happens, no thread goes on reading."""
     own = _OpenReader(stream)
     OPEN.add(own)
     try:
-        own.open(file, empty, columns, wanted)
+        own.open(options)
         yield own
     finally:
         own.end()

@@ -11,14 +11,14 @@ import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lacunet.building.bins import asked_bins
@@ -316,41 +316,12 @@ def _keep_graph(graph: str, level: float, folder: Path) -> None:
         (folder / "methods.txt").write_text(text + "\n", encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Admission:
-    """Who is let in: requests to this host, from no other site, with the token."""
-
-    host: str
-    token: str
-
-    def check(self, headers: Any, token: str) -> None:
-        """Refuse a request that is not the page's own.
-
-        Raises
-        ------
-        RefusedError
-            It names another host, comes from another site, or lacks the token.
-        """
-        if headers.get("Host") != self.host:
-            raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
-        own = f"http://{self.host}"
-        site = headers.get("Sec-Fetch-Site", "none")
-        if headers.get("Origin", own) != own or site not in ("same-origin", "none"):
-            raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
-        if not secrets.compare_digest(token.encode(), self.token.encode()):
-            raise RefusedError(
-                HTTPStatus.FORBIDDEN,
-                "the token is missing or wrong: open the address that `lacunet studio` printed.",
-            )
-
-
 class Handler(BaseHTTPRequestHandler):
-    """Takes requests for a studio; ``studio`` and ``door`` are set by `serve`."""
+    """Takes requests for the studio of a server."""
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "lacunet", ""
-    studio: ClassVar[Studio]
-    door: ClassVar[Admission]
+    server: Server
 
     def do_GET(self) -> None:
         """Answer what the browser opens, and questions that change nothing."""
@@ -364,7 +335,7 @@ class Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         try:
             given = parse_qs(address.query).get("token", [""])[0]
-            self.door.check(self.headers, self.headers.get("X-Studio-Token", given))
+            self.server.check(self.headers, self.headers.get("X-Studio-Token", given))
             self._send(HTTPStatus.OK, *act(unquote(address.path)))
         except RefusedError as error:
             self.close_connection = True
@@ -377,9 +348,9 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _get(self, path: str) -> tuple[str, bytes]:
-        studio = self.studio
+        studio = self.server.studio
         if path == "/":
-            return HTML, studio_page(self.door.token).encode()
+            return HTML, studio_page(self.server.token).encode()
         answers = {"/state": studio.state, "/job": studio.job, "/export": studio.export}
         if path in answers:
             return JSON, _json(answers[path]())
@@ -390,7 +361,7 @@ class Handler(BaseHTTPRequestHandler):
         raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
 
     def _post(self, path: str) -> tuple[str, bytes]:
-        studio = self.studio
+        studio = self.server.studio
         answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "/project": studio.save,
             "/reading": studio.reading,
@@ -485,14 +456,30 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, studio: Studio, port: int = 0) -> None:
-        self.studio = studio
-        token = secrets.token_urlsafe(24)
-        kind = type("StudioHandler", (Handler,), {"studio": studio})
-        super().__init__((HOST, port), kind)
-        host = f"{HOST}:{self.server_address[1]}"
-        kind.door = Admission(host, token)  # type: ignore[attr-defined]
-        self.token = token
-        self.address = f"http://{host}/?token={token}"
+        self.studio, self.token = studio, secrets.token_urlsafe(24)
+        super().__init__((HOST, port), Handler)
+        self.host = f"{HOST}:{self.server_address[1]}"
+        self.address = f"http://{self.host}/?token={self.token}"
+
+    def check(self, headers: Any, token: str) -> None:
+        """Refuse a request that is not the page's own: to this host, with the token.
+
+        Raises
+        ------
+        RefusedError
+            It names another host, comes from another site, or lacks the token.
+        """
+        if headers.get("Host") != self.host:
+            raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
+        own = f"http://{self.host}"
+        site = headers.get("Sec-Fetch-Site", "none")
+        if headers.get("Origin", own) != own or site not in ("same-origin", "none"):
+            raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            raise RefusedError(
+                HTTPStatus.FORBIDDEN,
+                "the token is missing or wrong: open the address that `lacunet studio` printed.",
+            )
 
     def server_close(self) -> None:
         """End what runs, then the server."""
