@@ -105,9 +105,8 @@ def to_pyagrum(network: AnyNetwork) -> Any:
     for name in network.variables:
         other.add(_variable(gum, network, name))
     _say_lost(network, "pyAgrum", has_cuts=True)
-    for name in network.variables:
-        for parent in network.parents(name):
-            other.addArc(parent, name)
+    for edge in network.edges:
+        other.addArc(*edge)
     for cpt in network.cpts:
         numbers = cpt.table.transpose(_turned(cpt.parents)).ravel()
         other.cpt(cpt.child).fillWith(numbers.tolist())
@@ -116,13 +115,11 @@ def to_pyagrum(network: AnyNetwork) -> Any:
 
 def _variable(gum: Any, network: Network, name: str) -> Any:
     """A variable of pyAgrum, cut where the network cuts it."""
-    cuts = network.cuts_of.get(name)
-    if cuts is None:
-        return gum.LabelizedVariable(name, name, list(network.states(name)))
+    cuts = network.cuts_of.get(name, ())
     inner = [cut for cut in cuts if math.isfinite(cut)]
-    is_open = math.isinf(cuts[0]) and math.isinf(cuts[-1])
-    if is_open and not inner:  # one interval, that has all numbers
+    if not inner:  # it is not cut, or one interval has all numbers
         return gum.LabelizedVariable(name, name, list(network.states(name)))
+    is_open = math.isinf(cuts[0]) and math.isinf(cuts[-1])
     ticks = [max(-LARGEST, min(LARGEST, cut)) for cut in cuts]
     if is_open:
         width = (inner[-1] - inner[0]) / max(1, len(inner) - 1) or 1.0

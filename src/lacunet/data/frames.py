@@ -103,9 +103,10 @@ def _cells(cells: Any) -> Column:
     """An Arrow array, or a list where the cells are of several types."""
     import pyarrow as pa
 
-    if _holds_pointers(cells):
-        return list(cells.to_list())
-    cells = _spelled_out(cells)
+    native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
+    if type(native).__module__.startswith("polars") and str(native.dtype) == "Object":
+        return list(cells.to_list())  # of its Python objects Arrow would be given addresses
+    cells = _spelled_out(cells, native)
     try:
         array = (
             cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
@@ -115,17 +116,10 @@ def _cells(cells: Any) -> Column:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _holds_pointers(cells: Any) -> bool:
-    """Whether Arrow would be given addresses for the Python objects of a Polars series."""
-    native: Any = cells.to_native() if hasattr(cells, "to_native") else None
-    return type(native).__module__.startswith("polars") and str(native.dtype) == "Object"
-
-
-def _spelled_out(cells: Any) -> Any:
+def _spelled_out(cells: Any, native: Any) -> Any:
     """Intervals (`pandas.cut`) and periods as their texts; categories have an order."""
     import narwhals as nw
 
-    native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
     if type(native).__module__.startswith("pandas") and not hasattr(native, "cat"):
         import pandas as pd
 

@@ -73,10 +73,6 @@ class Copies:
         own = self.rows[rows]
         return Copies(own, own if self.squares is self.rows else self.squares[rows])
 
-    def are_weights(self, weights: FloatArray | None) -> bool:
-        """Whether every copy weighs one: then the three are one array."""
-        return self.rows is weights and self.squares is weights
-
 
 @dataclass(frozen=True)
 class Labels:
@@ -245,8 +241,10 @@ class EncodedTable:
     @property
     def is_weighted(self) -> bool:
         """Whether rows weigh other than the number of copies that they stand for."""
-        are_copies = self.copies is not None and self.copies.are_weights(self.weights)
-        return self.weights is not None and not are_copies
+        if self.weights is None or self.copies is None:
+            return self.weights is not None
+        # Where every copy weighs one, the three are one array.
+        return not (self.copies.rows is self.weights is self.copies.squares)
 
     @property
     def scale(self) -> float:

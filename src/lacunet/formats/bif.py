@@ -88,7 +88,8 @@ def parse(source: Source) -> Network:
         elif keyword == "probability":
             blocks.append((head, place, [*_statements(cursor, head)]))
         else:
-            _skip_properties(cursor)
+            [*_properties(cursor)]
+            cursor.take(_END, "'property' or '}'")
     variables = declare(source, declared)
     return assemble(variables, (_potential(variables, *block) for block in blocks))
 
@@ -97,11 +98,6 @@ def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
     """The text of each property that follows, and its place."""
     while found := cursor.try_take(_PROPERTY):
         yield found[1], cursor.source.at(found.start(1))
-
-
-def _skip_properties(cursor: Cursor) -> None:
-    [*_properties(cursor)]
-    cursor.take(_END, "'property' or '}'")
 
 
 def _variable(cursor: Cursor, variable: str, place: str) -> Declared:

@@ -296,16 +296,13 @@ def is_edges(value: object) -> bool:
 def _refuse_statistics(source: object) -> None:
     """Refuse to look for states where the rows are counted already."""
     names = source if isinstance(source, list | tuple) else [source]
-    is_file = any(str(own).endswith(STATISTICS) for own in names if _is_name(own))
+    paths = [str(own) for own in names if isinstance(own, str | os.PathLike)]
+    is_file = any(path.endswith(STATISTICS) for path in paths)
     if is_file or type(source).__name__ == "Statistics":
         raise NetworkError(
             "edges are given with statistics, which were counted for a network.",
             f"give that network; it was made from the rows: {_FROM_EDGES}.",
         )
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str | os.PathLike)
 
 
 @with_hints

@@ -39,15 +39,14 @@ def structure_as_text(found: LearnedStructure) -> str:
 def edges_as_text(found: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
-    for child in found.network.variables:
-        for parent in found.network.parents(child):
-            is_compelled = (parent, child) in found.cpdag.compelled
-            row = [parent, "->" if is_compelled else "--", child]
-            if found.strengths:
-                strength = found.strengths.get((parent, child))
-                shares = (strength.adjacent, strength.directed) if strength else (0.0, 0.0)
-                row += [f"{share:.2f}" for share in shares]
-            rows.append(row)
+    for parent, child in found.network.edges:
+        is_compelled = (parent, child) in found.cpdag.compelled
+        row = [parent, "->" if is_compelled else "--", child]
+        if found.strengths:
+            strength = found.strengths.get((parent, child))
+            shares = (strength.adjacent, strength.directed) if strength else (0.0, 0.0)
+            row += [f"{share:.2f}" for share in shares]
+        rows.append(row)
     if not rows:
         return f"no edges: {_why_none(found)}"
     header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
@@ -73,11 +72,7 @@ def structure_as_data(found: LearnedStructure) -> dict[str, Any]:
     """Everything of a learned structure, in plain lists and dictionaries."""
     return {
         "variables": {name: list(found.network.states(name)) for name in found.network.variables},
-        "arcs": [
-            [parent, child]
-            for child in found.network.variables
-            for parent in found.network.parents(child)
-        ],
+        "arcs": [*map(list, found.network.edges)],
         "compelled": sorted(map(list, found.cpdag.compelled)),
         "reversible": sorted(map(list, found.cpdag.reversible)),
         "strengths": [

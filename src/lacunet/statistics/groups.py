@@ -125,7 +125,10 @@ class GroupedCounts:
             raise ScopeError.different(
                 (*self.groups.scope, *self.scope), (*other.groups.scope, *other.scope)
             )
-        groups, place = _merged(self.groups, other.groups)
+        one, two = self.groups, other.groups
+        columns = [np.concatenate(pair) for pair in zip(one.configs, two.configs, strict=True)]
+        weights = np.concatenate([one.weights, two.weights])
+        groups, place = _groups(one.scope, one.cardinalities, columns, weights, len(weights))
         moved = np.concatenate([self.group, other.group + len(self.groups.weights)])
         cells = np.concatenate([self.cells, other.cells])
         tally = self.tally.joined(other.tally)
@@ -227,15 +230,9 @@ class FoldedGroups:
         tally, group = self.cells.tally, self.cells.group[starts]
         if len(starts):
             tally = tally.sampled(multiples[fold], starts)
-        occurs = np.flatnonzero(tally.rows > 0)
-        return GroupedCounts(
-            groups,
-            self.cells.scope[:-1],
-            self.cells.cardinalities[:-1],
-            group[occurs],
-            cells[starts][occurs],
-            tally.take(occurs),
-        )
+        scope, sizes = self.cells.scope[:-1], self.cells.cardinalities[:-1]
+        found = GroupedCounts(groups, scope, sizes, group, cells[starts], tally)
+        return found.take(np.flatnonzero(tally.rows > 0))
 
 
 def extents(part: Keys, parts: int) -> tuple[Index, Index]:
@@ -347,12 +344,6 @@ def _groups(
     group, member = grouped(columns, cardinalities, length)
     configs = tuple(column[member] for column in columns)
     return Groups(scope, cardinalities, configs, added_up(group, weights, len(member))), group
-
-
-def _merged(one: Groups, two: Groups) -> tuple[Groups, Index]:
-    columns = [np.concatenate(pair) for pair in zip(one.configs, two.configs, strict=True)]
-    weights = np.concatenate([one.weights, two.weights])
-    return _groups(one.scope, one.cardinalities, columns, weights, len(weights))
 
 
 def _gathered(

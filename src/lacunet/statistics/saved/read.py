@@ -82,15 +82,16 @@ class SavedRows:
         missing = np.zeros(len(names), dtype=np.int64)
         with believed(self.path):
             for batch in _batches(self.path, dict.fromkeys(names, "string"), most):
-                codes = {name: self._codes(batch, name, sets_of.get(name, ())) for name in names}
+                codes: dict[str, Any] = {
+                    name: self._codes(batch, name, sets_of.get(name, ())) for name in names
+                }
                 numbers, block = _numbers(batch)
                 sums.check_entries(numbers, block)
                 sums.add(numbers, block)
                 digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
                 copies = Copies(numbers[0].astype(np.float64), numbers[2])
-                columns: dict[str, Any] = dict(codes)
-                table = EncodedTable.of(sizes, columns, numbers[1], copies=copies, sets_of=sets_of)
+                table = EncodedTable.of(sizes, codes, numbers[1], copies=copies, sets_of=sets_of)
                 if self.block is not None:
                     table = table.take(block == self.block)
                 if read_report is not None:
