@@ -534,10 +534,10 @@ def noted_table(options: Namespace, network: Network) -> EncodedTable:
 
     Cells that are one of several states are missing.
     """
-    from lacunet.data.read import read_table, taken_as_missing
+    from lacunet.data.read import read_table
 
     with progress_bar() as progress:
-        table = taken_as_missing(read_table(data_of(options), network, progress, keep_sets=True))
+        table = read_table(data_of(options), network, progress)
     note(*table.notes)
     return table
 

@@ -67,12 +67,12 @@ def read_table(
     data = data_given(given)
     if isinstance(data.source, EncodedTable):
         table = _accepted(data.source, network, data)
-        return table if keep_sets else taken_as_missing(table)
-    reading = plan_reading(data, network)
-    read_report, collected = ReadReport(), Collected(reading.cardinality_of, reading.sets_of)
-    for batch in Door(reading, read_report).batches(progress):
-        collected.append(batch)
-    table = replace(collected.table, notes=read_notes(reading, read_report))
+    else:
+        reading, read_report = plan_reading(data, network), ReadReport()
+        collected = Collected(reading.cardinality_of, reading.sets_of)
+        for batch in Door(reading, read_report).batches(progress):
+            collected.append(batch)
+        table = replace(collected.table, notes=read_notes(reading, read_report))
     return table if keep_sets else taken_as_missing(table)
 
 

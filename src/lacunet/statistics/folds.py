@@ -40,14 +40,13 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index, numbered
 from lacunet.statistics.problems.ragged import hash64, ranges, runs
-from lacunet.statistics.units import Units, UnitsLeftOut
+from lacunet.statistics.units import ROUNDING, Units, UnitsLeftOut, left_out_in_turn
 from lacunet.wording import counted
 
 FOLD = "\x00fold"  # the name of the column; no variable has it
 GROUPS = 30  # of a jackknife
 Hashes = NDArray[np.uint64]
 MISSING = 1  # stands for the hash of a state's name where there is none
-ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 MANY_UNITS = 4096  # beyond, their number in each fold is drawn, not the fold of each
 UNITS_AT_A_TIME = 2**22
 PLACES = 2**20  # of units, in all strata
@@ -141,7 +140,7 @@ def folds_of(
     parts = [1.0] if heldout is None else [1 - heldout, heldout]
     multiples, scales = np.ones((0, 1)), np.zeros(0)
     if left_out is not None:
-        multiples, scales = left_out.multiples, left_out.scales
+        multiples, scales = left_out.in_turn()
     elif groups:
         multiples, scales = 1.0 - np.eye(groups), np.full(groups, (groups - 1) / groups)
     number = multiples.shape[1]
@@ -336,12 +335,7 @@ class Dealing:
 
 
 def dealt(folds: Folds, dealing: Dealing) -> Folds:
-    r"""The folds with the groups of each stratum, which are as equal as may be, and their samples.
-
-    Without a group of :math:`m` of the :math:`n` units of a stratum the others count
-    :math:`n / (n - m)` times, and the squared distance :math:`(n - m) / n` times: so that the
-    variance of a mean is right whatever :math:`m`. Where a stratum has no other units, it is left
-    out whole, and counts once.
+    """The folds with the groups of each stratum, which are as equal as may be, and their samples.
 
     Parameters
     ----------
@@ -359,15 +353,9 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
         sizes[stratum] += np.bincount(group, units, minlength=groups)
         keys = np.append(dealing.keys[start:stop], limits[stratum + 1])
         ends.append(keys[np.searchsorted(group, np.arange(1, groups))])
-    totals = sizes.sum(axis=1, keepdims=True)
-    left = totals - sizes
-    is_whole = left <= ROUNDING * totals
-    times = np.where(is_whole, 1.0, totals / np.where(is_whole, 1.0, left))
-    scales = np.where(is_whole, 1.0, left / np.maximum(totals, 1e-300))
-    number = sizes.size
+    totals = np.repeat(sizes.sum(axis=1), groups)
     stratum_of = np.repeat(np.arange(len(sizes)), groups)
-    multiples = np.where(stratum_of[:, None] == stratum_of, times.reshape(-1, 1), 1.0)
-    np.fill_diagonal(multiples, 0.0)
+    multiples, scales = left_out_in_turn(sizes.ravel(), totals, stratum_of)
     parts = len(folds.shares) // groups
     used = (sizes > 0).sum(axis=1)
     degrees = int(used.sum()) - int((used > 0).sum())
@@ -376,7 +364,7 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
         samples=np.concatenate(
             [folds.samples[: folds.replicates], np.repeat(multiples, parts, axis=1)]
         ),
-        scales=scales.reshape(number),
+        scales=scales,
         degrees=float(max(degrees, 1)),
         ends=np.concatenate(ends),
         lone=int((used == 1).sum()),

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.table import Design, Labels
 from lacunet.model.network import FloatArray
@@ -30,6 +32,7 @@ MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within stra
 GROUPS_OF_ROWS = 100  # in all strata, where each row is a cluster of its own
 MOST_STRATA = 2_500  # of which groups are left out in turn
 NO_LABEL = ""
+ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 
 
 @dataclass(frozen=True)
@@ -175,32 +178,45 @@ class UnitsLeftOut:
         codes = numbers.astype(np.int32)
         return Design(Labels(strata, codes), Labels(clusters, codes))
 
-    @property
-    def multiples(self) -> FloatArray:
-        """How much each that is left out in turn counts in each of the samples.
+    def in_turn(self) -> tuple[FloatArray, FloatArray]:
+        """How much each counts in each of the samples, and each sample in a variance.
 
         Examples
         --------
-        >>> UnitsLeftOut({}, np.array([0, 0, 0, 1])).multiples.tolist()[2:]
+        >>> UnitsLeftOut({}, np.array([0, 0, 0, 1])).in_turn()[0].tolist()[2:]
         [[1.5, 1.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
         """
-        sizes = np.bincount(self.stratum_of)[self.stratum_of]
-        same = self.stratum_of[:, None] == self.stratum_of
-        others = np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0)
-        found = np.where(same, others[:, None], 1.0)
-        np.fill_diagonal(found, 0.0)
-        return found
-
-    @property
-    def scales(self) -> FloatArray:
-        """What the squared distance of each sample counts in a variance."""
-        sizes = np.bincount(self.stratum_of)[self.stratum_of]
-        return np.where(sizes > 1, (sizes - 1) / sizes, 1.0)
+        totals = np.bincount(self.stratum_of)[self.stratum_of]
+        return left_out_in_turn(np.ones(len(totals)), totals, self.stratum_of)
 
     @property
     def degrees(self) -> float:
         """As many as there are more of them than of strata."""
         return float(max(len(self.stratum_of) - len(np.unique(self.stratum_of)), 1))
+
+
+def left_out_in_turn(
+    sizes: FloatArray, totals: NDArray[Any], stratum_of: Index
+) -> tuple[FloatArray, FloatArray]:
+    r"""How much each of some groups counts in samples without one of them, and each sample.
+
+    Without a group of :math:`m` of the :math:`n` units of a stratum the others count
+    :math:`n / (n - m)` times, and the squared distance :math:`(n - m) / n` times: so that the
+    variance of a mean is right whatever :math:`m`. Where a stratum has no other units, it is left
+    out whole, and counts once.
+
+    Parameters
+    ----------
+    sizes, totals, stratum_of
+        The units of each group, those of its stratum, and the number of that.
+    """
+    left = totals - sizes
+    is_whole = left <= ROUNDING * totals
+    times = np.where(is_whole, 1.0, totals / np.where(is_whole, 1.0, left))
+    scales = np.where(is_whole, 1.0, left / np.maximum(totals, 1e-300))
+    multiples = np.where(stratum_of[:, None] == stratum_of, times[:, None], 1.0)
+    np.fill_diagonal(multiples, 0.0)
+    return multiples, scales
 
 
 def _labels_of(design: Design) -> tuple[list[tuple[str, str]], Index]:
