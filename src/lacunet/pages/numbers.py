@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.missing import MissingSummary
 
 WITHHELD = -1.0
@@ -135,7 +136,7 @@ def largest_moves(
         weights = counts.dense()
         total = weights.sum(axis=-1, keepdims=True)
         enough = rows >= FEWEST_ROWS
-        shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        shares = quotient(weights, total)
         gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
         for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:
             cell = np.unravel_index(flat, gaps.shape)

@@ -28,12 +28,11 @@ from lacunet.statistics.distinct import (
     distinct,
     grouped,
     pack,
-    stable_order,
     unpack,
 )
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
-from lacunet.statistics.problems.ragged import ranges
+from lacunet.statistics.problems.ragged import Ragged, ranges
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,8 @@ class GroupedCounts:
     @cached_property
     def entries(self) -> tuple[Index, Index]:
         """Where the cells of each group begin, and how many there are."""
-        return extents(self.group, len(self.groups.weights))
+        lengths = np.bincount(self.group, minlength=len(self.groups.weights))
+        return np.cumsum(lengths) - lengths, lengths
 
     def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
         """The cells of some groups, which are ``groups`` by themselves; one may come twice."""
@@ -171,12 +171,12 @@ class FoldedGroups:
         return self.sampled(np.ones(self.cells.cardinalities[-1])), place
 
     @cached_property
-    def _mass_by_fold(self) -> ByPart:
-        return ByPart.of_entries(self.mass.cells, self.mass.cardinalities[-1])
+    def _mass_by_fold(self) -> Ragged:
+        return Ragged.of_owners(self.mass.cardinalities[-1], self.mass.cells)
 
     @cached_property
-    def _cells_by_fold(self) -> ByPart:
-        return ByPart.of_entries(self.fold, self.cells.cardinalities[-1])
+    def _cells_by_fold(self) -> Ragged:
+        return Ragged.of_owners(self.cells.cardinalities[-1], self.fold)
 
     @cached_property
     def _tally_of_groups(self) -> Tally:
@@ -199,9 +199,9 @@ class FoldedGroups:
             number[some] = np.arange(before, before + len(some))
             before += len(some)
             folds = np.flatnonzero(times != 1)
-            entry = self._mass_by_fold.of(folds)
+            entry = self._mass_by_fold.items_of(folds)
             in_mass.append((entry, number[mass.group[entry]], times[mass.cells[entry]]))
-            entry = self._cells_by_fold.of(folds)
+            entry = self._cells_by_fold.items_of(folds)
             group = self.cells.group[entry]
             at = begins[number[group]] + place[entry] - starts[group]
             in_cells.append((entry, at, times[self.fold[entry]]))
@@ -218,7 +218,7 @@ class FoldedGroups:
     def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
         """The groups with rows in some of the folds."""
         found = np.zeros(len(self.cells.groups.weights), dtype=bool)
-        found[self.mass.group[self._mass_by_fold.of(np.flatnonzero(is_meant))]] = True
+        found[self.mass.group[self._mass_by_fold.items_of(np.flatnonzero(is_meant))]] = True
         return np.flatnonzero(found)
 
     def sampled(self, multiples: FloatArray) -> GroupedCounts:
@@ -233,30 +233,6 @@ class FoldedGroups:
         scope, sizes = self.cells.scope[:-1], self.cells.cardinalities[:-1]
         found = GroupedCounts(groups, scope, sizes, group, cells[starts], tally)
         return found.take(np.flatnonzero(tally.rows > 0))
-
-
-def extents(part: Keys, parts: int) -> tuple[Index, Index]:
-    """Where the entries of each part begin, in the order of parts, and how many there are."""
-    lengths = np.bincount(part, minlength=parts)
-    return np.cumsum(lengths) - lengths, lengths
-
-
-@dataclass(frozen=True)
-class ByPart:
-    """Entries in the order of the parts that they belong to, such as folds or groups."""
-
-    order: Index
-    starts: Index
-    lengths: Index
-
-    @classmethod
-    def of_entries(cls, part: Keys, parts: int) -> ByPart:
-        """The part of each entry, and how many parts there are."""
-        return cls(stable_order(part, parts), *extents(part, parts))
-
-    def of(self, chosen: Index) -> Index:
-        """The entries of some parts, part by part."""
-        return self.order[ranges(self.starts[chosen], self.lengths[chosen])]
 
 
 # Entries of folds that count otherwise in a sample: which, where, and how many times.

@@ -102,8 +102,7 @@ class Moving:
         number = quotient(mass**2, squares)  # n_g
         size = quotient(entered**2, added_up(group, shown.tally.squares, len(mass)))  # m_g
         rest = quotient(number**2 - number, size)
-        unbiased = np.divide(size, size - 1, out=np.ones_like(size), where=size > 1)
-        beta = rest * unbiased
+        beta = rest * quotient(size, size - 1, otherwise=1.0)
         alpha = np.where(size > 1, number - beta, number)
         unit = quotient(mass, number) ** 2
         factor = np.sqrt(quotient((number - 1).clip(0) * size, number * (size - 1)))

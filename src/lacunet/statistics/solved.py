@@ -16,7 +16,8 @@ import numpy as np
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_fields, added_up
 from lacunet.statistics.distinct import Index, Keys
-from lacunet.statistics.groups import ByPart, FoldedGroups, GroupedCounts
+from lacunet.statistics.groups import FoldedGroups, GroupedCounts
+from lacunet.statistics.problems.ragged import Ragged
 
 MOST_CELLS = 2**17  # that are laid side by side, unless one sample changes more
 
@@ -69,8 +70,8 @@ class Summands:
         What is left out is taken off, so that the work is that of few groups; where nothing is
         left, the table has exact zeros.
         """
-        entries = self._by_group.of(np.concatenate(groups))
-        of_sample = [self._by_group.lengths[own].sum() for own in groups]
+        entries = self._by_group.items_of(np.concatenate(groups))
+        of_sample = [self._by_group.lengths_of(own).sum() for own in groups]
         size, sample = prod(self.shape), np.repeat(np.arange(len(groups)), of_sample)
         place = sample * size + self.place[entries]
         taken, number = (
@@ -81,8 +82,8 @@ class Summands:
         return np.where(left > 0, np.maximum(self.table() - taken, 0.0), 0.0)
 
     @cached_property
-    def _by_group(self) -> ByPart:
-        return ByPart.of_entries(self.group, self.groups)
+    def _by_group(self) -> Ragged:
+        return Ragged.of_owners(self.groups, self.group)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ few rows have may be thousands: all of them are handled at once, their values en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
 from math import inf, prod
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, stable_order, unpack
+from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, unpack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.connected import connected_components
@@ -346,10 +346,7 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
         bits, group = _hashed_patterns(table)
     missing = np.zeros((len(bits), len(place_of)), dtype=bool, order="F")
     missing[:, [place_of[name] for name in partial]] = bits
-    order = stable_order(group, len(bits))
-    return DistinctPatterns(
-        missing, Ragged.of_lengths(np.bincount(group, minlength=len(bits)), order)
-    )
+    return DistinctPatterns(missing, Ragged.of_owners(len(bits), group))
 
 
 def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
@@ -422,12 +419,7 @@ def _by_masks(
     chosen, component = _distinct_pairs(whole, touched)
     whole, touched = whole[chosen], touched[chosen]
     members = _listed(whole)
-    children = layout.children.take(members.items)
-    owner = np.repeat(members.owners, children.lengths)
-    enters = np.flatnonzero((touched[owner] >> children.items) & 1)
-    touching = Ragged.of_lengths(
-        np.bincount(owner[enters], minlength=len(chosen)), children.items[enters]
-    )
+    touching = _touching(members, layout, lambda at, child: (touched[at] >> child) & 1)
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
     boundaries = _listed(_union(touched, mentioned)[first] & ~whole[first])
     return PatternComponents(members.take(first), boundaries, group[component], pattern)
@@ -494,18 +486,26 @@ def _by_nodes(
     label, labels = _labels(missing, barren, layout)
     pattern_of = np.empty(labels, dtype=np.int64)
     pattern_of[label] = pattern
-    order = stable_order(label, labels)  # by component; its variables ascending
-    members = Ragged.of_lengths(np.bincount(label, minlength=labels), variable[order])
-    children = layout.children.take(members.items)  # whose families touch the component
-    owner = members.owners[children.owners]
-    enters = np.flatnonzero(~barren[pattern_of[owner], children.items])
-    touching = Ragged.of_lengths(
-        np.bincount(owner[enters], minlength=labels), children.items[enters]
-    )
+    members = Ragged.of_owners(labels, label, variable)  # by component; its variables ascending
+    touching = _touching(members, layout, lambda at, child: ~barren[pattern_of[at], child])
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
     members = members.take(first)
     families = concatenated(members, touching.take(first))
     return PatternComponents(members, _boundaries(members, families, layout), group, pattern_of)
+
+
+def _touching(
+    members: Ragged, layout: Layout, enters: Callable[[Integers, Integers], NDArray[Any]]
+) -> Ragged:
+    """The children of each component's variables whose families touch it.
+
+    ``enters`` says of components and children whether the families of these enter.
+    """
+    children = layout.children.take(members.items)
+    owner = np.repeat(members.owners, children.lengths)
+    entering = np.flatnonzero(enters(owner, children.items))
+    lengths = np.bincount(owner[entering], minlength=len(members))
+    return Ragged.of_lengths(lengths, children.items[entering])
 
 
 def _distinct_pairs(one: Integers, two: Integers) -> tuple[Integers, Integers]:
@@ -597,11 +597,7 @@ def boundary_values(
     parts = []
     if not has_many.all():
         parts.append(_of_rare(table, weighing, patterns, components, ~has_many))
-    occurrences = stable_order(components.component, len(components.members))
-    of_component = Ragged.of_lengths(
-        np.bincount(components.component, minlength=len(has_many)),
-        components.pattern[occurrences],
-    )
+    of_component = Ragged.of_owners(len(has_many), components.component, components.pattern)
     for component in np.flatnonzero(has_many):
         rows = patterns.rows.take(of_component.row(int(component))).items
         boundary = components.boundaries.row(int(component))

@@ -54,6 +54,19 @@ class Ragged:
         keys = ascending(owners * width + items)
         return cls.of_lengths(np.bincount(keys // width, minlength=rows), keys % width)
 
+    @classmethod
+    def of_owners(cls, rows: int, owners: Integers, items: Integers | None = None) -> Ragged:
+        """Row ``i`` lists the items that ``i`` owns, in their order; without items their places.
+
+        Examples
+        --------
+        >>> Ragged.of_owners(2, np.array([1, 0, 1]), np.array([7, 3, 2])).items.tolist()
+        [3, 7, 2]
+        """
+        order = stable_order(owners, rows)
+        lengths = np.bincount(owners, minlength=rows)
+        return cls.of_lengths(lengths, order if items is None else items[order])
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -83,6 +96,10 @@ class Ragged:
     def places(self, rows: Integers) -> Integers:
         """Where the items of the given rows are, row after row."""
         return ranges(self.starts[rows], self.lengths_of(rows))
+
+    def items_of(self, rows: Integers) -> Integers:
+        """The items of the given rows, row after row."""
+        return self.items[self.places(rows)]
 
     def lengths_of(self, rows: Integers) -> Integers:
         """The lengths of the given rows."""
@@ -258,4 +275,4 @@ def _are_equal(rows: Ragged, labels: Integers, others: Integers) -> bool:
     same_heads = np.array_equal(labels, labels[others]) and np.array_equal(
         rows.lengths, rows.lengths[others]
     )
-    return same_heads and np.array_equal(rows.items, rows.items[rows.places(others)])
+    return same_heads and np.array_equal(rows.items, rows.items_of(others))
