@@ -29,9 +29,8 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.data.encode import label_column, text_array
+from lacunet.data.encode import array_of, label_column, text_array, values_of
 from lacunet.data.table import Copies, Design, EncodedTable, Labels, code_type
 from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
@@ -317,23 +316,6 @@ def extras_of(table: EncodedTable) -> dict[str, Any]:
         columns = enumerate(table.design.replicates.T)
         found |= {f"{REPLICATE}{at}": array_of(column) for at, column in columns}
     return found
-
-
-def array_of(values: NDArray[Any]) -> Any:
-    """An Arrow array over the bytes of another; ``pa.array`` would import pandas."""
-    import pyarrow as pa
-
-    kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(
-        kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))]
-    )
-
-
-def values_of(array: Any) -> NDArray[Any]:
-    """The numbers of an Arrow array without nulls."""
-    kind = array.type.to_pandas_dtype()
-    stop = array.offset + len(array)
-    return np.frombuffer(array.buffers()[1], kind, stop)[array.offset :]
 
 
 def _unwritable(path: Path, error: OSError) -> ScratchError:

@@ -148,6 +148,23 @@ def text_array(texts: Sequence[str]) -> Any:
     )
 
 
+def array_of(values: NDArray[Any]) -> Any:
+    """An Arrow array over the bytes of another; ``pa.array`` would import pandas."""
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(
+        kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))]
+    )
+
+
+def values_of(array: Any) -> NDArray[Any]:
+    """The numbers of an Arrow array; anything where it has a null."""
+    kind = array.type.to_pandas_dtype()
+    stop = array.offset + len(array)
+    return np.frombuffer(array.buffers()[1], kind, stop)[array.offset :]
+
+
 def is_text(kind: Any) -> bool:
     """Whether a type of Arrow is that of texts."""
     from pyarrow import types
@@ -191,13 +208,12 @@ def filled(indices: Any, null: int) -> Indices:
 
     By way of the buffers, because Arrow's own ways to fill nulls import pandas.
     """
-    start, stop = indices.offset, indices.offset + len(indices)
-    validity, values = indices.buffers()
-    filled = np.frombuffer(values, indices.type.to_pandas_dtype(), stop)[start:]
+    values, start = values_of(indices), indices.offset
     if not indices.null_count:
-        return filled
-    is_valid = np.unpackbits(np.frombuffer(validity, np.uint8), count=stop, bitorder="little")
-    return np.where(is_valid[start:], filled, np.int32(null))
+        return values
+    validity, stop = np.frombuffer(indices.buffers()[0], np.uint8), start + len(indices)
+    is_valid = np.unpackbits(validity, count=stop, bitorder="little")
+    return np.where(is_valid[start:], values, np.int32(null))
 
 
 def _distinct_objects(cells: Sequence[Any]) -> tuple[Indices, list[Any]]:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.encode import array_of, values_of
+
 Keys = NDArray[np.int64]
 Index = NDArray[np.intp]
 
@@ -69,13 +71,8 @@ def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
 
 
 def _by_hash(keys: Keys) -> tuple[Keys, Index]:
-    import pyarrow as pa
-
-    # By their buffers: pa.array and to_numpy would import pandas wherever it is installed.
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(keys))]
-    encoded = pa.Array.from_buffers(pa.int64(), len(keys), buffers).dictionary_encode()
-    found = np.frombuffer(encoded.dictionary.buffers()[1], np.int64, len(encoded.dictionary))
-    indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(keys))
+    encoded = array_of(keys).dictionary_encode()
+    found, indices = values_of(encoded.dictionary), values_of(encoded.indices)
     order = np.argsort(found)
     place = np.empty(len(found), dtype=np.intp)
     place[order] = np.arange(len(found))

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, unpack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
@@ -199,8 +200,7 @@ class Weighing:
         """The weight of each cell, a column for each fold."""
         if self.fold is not None:
             cell = cell * self.folds + self.fold
-        sums = np.bincount(cell, self.weights, minlength=cells * self.folds)
-        return sums.astype(np.float64, copy=False).reshape(cells, self.folds)
+        return added_up(cell, self.weights, cells * self.folds).reshape(cells, self.folds)
 
     def grouped(self, group: Integers, groups: int) -> Any:
         """The same where most groups have few of the folds: sparse if there are many."""

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.coded import values_of
-from lacunet.data.encode import filled
+from lacunet.data.encode import filled, values_of
 from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.model.network import Network, Scope

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.coded import array_of
+from lacunet.data.encode import array_of
 from lacunet.data.errors import listed
 from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets_of_both
 from lacunet.data.write import to_arrow
