@@ -278,13 +278,9 @@ def _number(state: str) -> int | float | None:
 
 
 def _names(frame: Any) -> Sequence[str]:
-    library = _library(frame)
-    if library == "pandas":
-        names: list[str] = frame.columns.tolist()
-        return names
-    if library == "dict":
-        return list(frame)
-    return list(frame.column_names if library == "pyarrow" else frame.columns)
+    if _library(frame) == "pyarrow":
+        return list(frame.column_names)
+    return list(frame if isinstance(frame, Mapping) else frame.columns)
 
 
 def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:

@@ -71,19 +71,9 @@ class VariableEntry:
     place: str
 
 
-@dataclass(frozen=True)
-class Document:
-    """The objects of variables and mechanisms, and the text of the missingness graph."""
-
-    variables: list[VariableEntry]
-    mechanisms: list[VariableEntry]
-    graph: str | None
-
-
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
-    document = _document(source)
-    entries = document.variables
+    entries, mechanisms, graph = _document(source)
     variables = declare(source, [_variable(entry) for entry in entries])
     network = assemble(variables, (_potential(entry, variables) for entry in entries))
     told = {
@@ -97,7 +87,7 @@ def parse(source: Source) -> Network:
             raise FormatError(f"{source.name}: {error.message}", error.hint) from None
         network = whole.with_support(network.support)
     edges = [edge for entry in entries for edge in _reversible(entry, network)]
-    return _with_mechanisms(network.with_reversible(edges), document, source)
+    return _with_mechanisms(network.with_reversible(edges), mechanisms, graph, source)
 
 
 def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
@@ -110,9 +100,10 @@ def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]
     return [(parent, child) for parent in parents]
 
 
-def _with_mechanisms(network: Network, document: Document, source: Source) -> Network:
+def _with_mechanisms(
+    network: Network, entries: list[VariableEntry], graph: str | None, source: Source
+) -> Network:
     """The network with what the file says about how values went missing."""
-    entries, graph = document.mechanisms, document.graph
     if graph is None and not entries:
         return network
     if not network.has_cpts:
@@ -172,8 +163,11 @@ def _rule(entry: VariableEntry) -> Any:
     return when, state
 
 
-def _document(source: Source) -> Document:
-    """The parts of the file; the outer layers are walked by hand, to know the lines."""
+def _document(source: Source) -> tuple[list[VariableEntry], list[VariableEntry], str | None]:
+    """The objects of variables and of mechanisms, and the text of the missingness graph.
+
+    The outer layers are walked by hand, to know the lines.
+    """
     cursor = Cursor(source)
     found: dict[str, object] = {}
     entries: dict[str, list[VariableEntry]] = {"variables": [], "mechanisms": []}
@@ -198,7 +192,7 @@ def _document(source: Source) -> Document:
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
     graph = str(found["missingness"]) if "missingness" in found else None
-    return Document(entries["variables"], entries["mechanisms"], graph)
+    return entries["variables"], entries["mechanisms"], graph
 
 
 def _objects(cursor: Cursor) -> list[VariableEntry]:

@@ -47,15 +47,14 @@ class Pass:
 def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
     """The readings that gather what is needed, holding so many bytes of groups at most."""
     few, many = _by_size(needs.groupings, network, most_bytes)
-    classes = _classes(many, network)
     shared = frozenset(asked.family for asked in few)
-    together = classes[0][0] if classes else None
-    if together is None and needs.folds is not None:
-        together = network.variables
-    first = replace(needs, groupings=(*few, *(classes[0][1] if classes else ())))
+    usual = None if needs.folds is None else network.variables  # equal rows have equal folds
+    classes: Sequence[tuple[Scope | None, Sequence[Grouping]]] = _classes(many, network)
+    (together, own), *later = classes or [(usual, ())]
+    first = replace(needs, groupings=(*few, *own))
     others = [
         Pass(Needs((), groupings=tuple(groupings), folds=needs.folds), frozenset(), key)
-        for key, groupings in classes[1:]
+        for key, groupings in later
     ]
     return [Pass(first, shared, together), *others]
 
