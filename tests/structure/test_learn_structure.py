@@ -731,6 +731,19 @@ def test_of_more_distinct_rows_than_memory_holds_some_are_taken_and_that_is_said
         lc.learn_structure(rows, method="closed-form", strengths=0, memory=100_000)
 
 
+def test_a_parquet_file_of_more_rows_than_the_budget_holds_is_sampled(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    columns = {f"V{at}": rng.integers(0, 4, 20_000).astype(str) for at in range(10)}
+    columns["W"] = columns["V0"]
+    pd.DataFrame(columns).to_parquet(tmp_path / "rows.parquet")
+    with pytest.warns(DataWarning, match=r"of the 20,000 rows"):
+        found = lc.learn_structure(
+            tmp_path / "rows.parquet", method="closed-form", strengths=0, memory=400_000
+        )
+    assert set(found.edges) <= {("V0", "W"), ("W", "V0")}
+    assert found.edges
+
+
 @given(st.lists(st.integers(0, 20), min_size=3, max_size=3))
 def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[int]) -> None:
     both, one, other = sorted(numbers, reverse=True)

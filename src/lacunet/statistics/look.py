@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from lacunet.data.read import ReadReport
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
@@ -28,7 +29,7 @@ class Look:
 
     partially: Scope | None = None
     rows: int | None = None
-    some_rows: Callable[[int], EncodedTable] | None = None
+    some_rows: Callable[[int, ReadReport], EncodedTable] | None = None
     scale: float = 1.0
     units: Units | None = None
     is_unequal: bool = False
@@ -38,13 +39,13 @@ class Look:
         """The variables that have missing values, or may have."""
         return network.variables if self.partially is None else self.partially
 
-    def sampled(self, most: int) -> EncodedTable:
-        """At least so many rows, if there are."""
+    def sampled(self, most: int, read_report: ReadReport | None = None) -> EncodedTable:
+        """At least so many rows, if there are; the report takes in what is met on the way."""
         if self.some_rows is None:
             raise LacunetError(
                 "mechanisms are learned from data, and none are given.", "name some."
             )
-        return self.some_rows(most)
+        return self.some_rows(most, ReadReport() if read_report is None else read_report)
 
 
 def weighed(look: Look, tally: Tally) -> Look:

@@ -106,7 +106,7 @@ class Held:
         if self.promised:
             partially = _all_but(table.variables, self.promised)
         units = None if table.design is None else Units.of(table.design)
-        look = Look(partially, table.row_count, lambda _: table, units=units, total=table.total)
+        look = Look(partially, table.row_count, lambda *_: table, units=units, total=table.total)
         if not table.is_weighted:
             return look
         tally = Tally.of(table, np.zeros(table.rows, np.intp), 1)
@@ -199,10 +199,12 @@ def rows_within(
     if look.units is None:
         names = network.variables
         room = most * row_bytes(network.cardinality_of, extras=3)
-        parts = list(islice(rows_in_parts(rows.tables(read_report), names, room), 2))
+        met = ReadReport()
+        parts = list(islice(rows_in_parts(rows.tables(met), names, room), 2))
         if len(parts) == 1 and len(parts[0].weights) <= most:
+            read_report.add(met)
             return parts[0].table()
-    table = look.sampled(most)
+    table = look.sampled(most, read_report)
     return table.take(slice(None, None, -(-table.rows // most))) if table.rows > most else table
 
 

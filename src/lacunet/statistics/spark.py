@@ -111,7 +111,7 @@ class OnSpark:
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""
 
-    def _refused(self, _most: int) -> NoReturn:
+    def _refused(self, *_: object) -> NoReturn:
         raise DataError(
             "this looks at single rows, and those of a Spark DataFrame stay where they are.",
             "take some of them, data.limit(100000).toArrow(); a separator can be named instead.",

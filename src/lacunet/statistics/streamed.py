@@ -128,11 +128,11 @@ class Streamed:
         found = self.gather(Gathering(Needs(()), self.network))
         return weighed(replace(look, units=found.units), found.tally)
 
-    def some_rows(self, most: int) -> EncodedTable:
+    def some_rows(self, most: int, read_report: ReadReport) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
         step, start = max(1, self.rows // most), 0
         kept = Collected(self.network.cardinality_of, {})
-        for table in self.tables(ReadReport()):
+        for table in self.tables(read_report):
             own = table.take(slice(-start % step, None, step)).without_sets()
             numbers, copies, design = own.row_numbers, own.copies, own.design
             kept.append(
