@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod, sqrt
+from math import sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -195,8 +195,7 @@ def _free(plan: Plan) -> int:
     """The number of free parameters of EM."""
     problems = plan.needs().problems
     assert problems is not None
-    shapes = map(problems.network.shape, problems.network.families)
-    return sum(prod(shape) - prod(shape[:-1]) for shape in shapes)
+    return problems.network.free_parameters
 
 
 def uncertainty_of(

@@ -147,12 +147,13 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
         name: np.where(bare[..., None], 1 / network.cardinality(name), network.cpt(name).table)
         for name, bare in bare_of.items()
     }  # whatever the rows hold: what can be reached at all
-    reach = posed(
-        network.with_tables({**(network.tables_of or {}), **even}), families, question.evidence
+    evened = network.with_tables({**(network.tables_of or {}), **even})
+    reach, weights = (
+        posed(own, families, question.evidence, question.budget).answers
+        for own in (evened, network)
     )
-    weights = posed(network, families, question.evidence).answers
     found = []
-    for name, reached, weight in zip(bare_of, reach.answers, weights, strict=True):
+    for name, reached, weight in zip(bare_of, reach, weights, strict=True):
         for place in map(tuple, np.argwhere(bare_of[name] & (reached > 0)).tolist()):
             found.append((float(weight[place]), CptRow(name, place)))
     return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
