@@ -810,6 +810,22 @@ def test_one_row_is_warned_of() -> None:
     assert not found.network.edges
 
 
+def test_directions_that_follow_from_tiers_in_all_replicates_are_as_strong_as_these() -> None:
+    rng = np.random.default_rng(0)
+    b = rng.integers(0, 2, 1_000)
+    a, c = (np.where(rng.random(1_000) < 0.2, 1 - b, b) for _ in range(2))
+    found = lc.learn_structure({"A": a, "B": b, "C": c}, tiers=["A", "B"])
+    assert str(found.cpdag) == "A -> B\nB -> C"  # no collider at B
+    assert found.strengths["B", "C"].directed == FOUND[1] * DIRECTED[1]
+
+
+def test_variables_in_no_tier_are_noted() -> None:
+    rows = {"A": [0, 1] * 50, "B": [0, 1] * 45 + [1, 0] * 5, "C": [0, 0, 1, 1] * 25}
+    found = lc.learn_structure(rows, tiers=["B"], strengths=0)
+    assert found.notes == ("in no tier: A, C; they may come before or after any.",)
+    assert not lc.learn_structure(rows, tiers="B, C; A", strengths=0).notes
+
+
 def test_tiers_may_be_a_text_and_the_command_lines_none_is_answered_with_pythons() -> None:
     rows = {"A": ["0", "1"] * 60, "B": ["0", "1"] * 60, "C": ["0", "0", "1"] * 40}
     by_text = lc.learn_structure(rows, tiers="B, C; A", strengths=0)

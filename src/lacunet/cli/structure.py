@@ -32,12 +32,14 @@ EXAMPLE = """example:
   lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
 
 what is printed for each edge:
-  ->, --      the data tell the direction, or only that there is an edge
+  ->, --      the direction follows from the edges found and the constraints, or the data tell only
+              that there is an edge
   adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
               corrected by how often such edges are true in published networks; an edge that all
               replicates have gets 0.95, and only a required one gets 1
   directed    probability that there is an edge and it goes this way; the rest of adjacent is for
-              the other way: beside --, it says which way is likelier
+              the other way. Below half of adjacent, replicates have rather the other way: beside
+              --, it says which way is likelier, beside ->, that other edges would undo the arrow
 """
 
 

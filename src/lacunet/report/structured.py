@@ -10,7 +10,8 @@ from lacunet.wording import counted, finite, text_table
 
 STRENGTHS = """\
 adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
-The rest of adjacent is for the other way: beside --, directed says which way is likelier.
+The rest of adjacent is for the other way. -> follows from all edges found and the constraints; with
+other edges it may not: where directed is below half of adjacent, replicates have rather the other.
 Both are shares of bootstrap replicates, corrected by how often edges with such shares are true in
 published networks: an edge that all replicates have gets 0.95, and only a required one gets 1."""
 

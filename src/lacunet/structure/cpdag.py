@@ -136,10 +136,7 @@ def cpdag_of(
     forbidden
         ``forbidden[x, y]`` says that x -> y is known not to be; the DAG has no such arc.
     """
-    fixed = compelled_arcs(parents)
-    arcs = {(x, y) for y, into in enumerate(parents) for x in into}
-    if forbidden is not None:
-        fixed = _closed(arcs, fixed | {(x, y) for x, y in arcs if forbidden[y, x]})
+    fixed, arcs = compelled_arcs(parents, forbidden), _arcs(parents)
     return Cpdag(
         variables,
         frozenset((variables[x], variables[y]) for x, y in fixed),
@@ -259,8 +256,10 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
-def compelled_arcs(parents: Parents) -> set[tuple[int, int]]:
-    """The arcs of a DAG that every Markov equivalent DAG shares."""
+def compelled_arcs(
+    parents: Parents, forbidden: NDArray[np.bool_] | None = None
+) -> set[tuple[int, int]]:
+    """The arcs of a DAG that every Markov equivalent DAG (without a forbidden arc) shares."""
     order = topological(parents)
     rank = {node: at for at, node in enumerate(order)}
     label: dict[tuple[int, int], bool] = {}  # whether the arc is compelled
@@ -268,7 +267,15 @@ def compelled_arcs(parents: Parents) -> set[tuple[int, int]]:
         for x in sorted(parents[y], key=lambda node: -rank[node]):
             if (x, y) not in label:
                 _label_from(parents, label, x, y)
-    return {arc for arc, is_compelled in label.items() if is_compelled}
+    fixed = {arc for arc, is_compelled in label.items() if is_compelled}
+    if forbidden is None:
+        return fixed
+    arcs = _arcs(parents)
+    return _closed(arcs, fixed | {(x, y) for x, y in arcs if forbidden[y, x]})
+
+
+def _arcs(parents: Parents) -> set[tuple[int, int]]:
+    return {(x, y) for y, into in enumerate(parents) for x in into}
 
 
 def _label_from(parents: Parents, label: dict[tuple[int, int], bool], x: int, y: int) -> None:

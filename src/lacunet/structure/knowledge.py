@@ -59,6 +59,13 @@ def constraints_of(
     return Constraints(tuple(map(frozenset, parents)), excluded, max_parents)
 
 
+def untiered(tiers: Sequence[Sequence[str]] | None, variables: Scope) -> Iterator[str]:
+    """A note on the variables that tiers leave out, if there are any."""
+    named = {name for tier in tiers or () for name in ([tier] if isinstance(tier, str) else tier)}
+    if named and (others := [name for name in variables if name not in named]):
+        yield f"in no tier: {', '.join(others)}; they may come before or after any."
+
+
 def _places(arcs: Iterable[Any], place: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
     for arc in _written(arcs) if isinstance(arcs, str) else arcs:
         if isinstance(arc, str) or len(arc) != 2:

@@ -54,7 +54,7 @@ from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
 from lacunet.structure.gains import Gains
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
-from lacunet.structure.knowledge import constraints_of
+from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Score
 from lacunet.structure.polish import Rejected, polished
@@ -253,7 +253,8 @@ def learn_structure(
         a text such as ``"A -> B; A, C -> D"``.
     tiers
         Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
-        A list of lists, or a text such as ``"A, B; C"``.
+        A list of lists, in which a name alone is a group of its own, or a text: ``["A", "B"]`` and
+        ``"A; B"`` are A before B. Columns in no group may come before or after any, with a note.
     max_parents
         The largest number of parents.
     missingness
@@ -369,7 +370,12 @@ def learn_structure(
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(*columns.notes, *remarks(table, rows.pair_tables), *mechanisms.notes),
+        notes=(
+            *columns.notes,
+            *untiered(tiers, given),
+            *remarks(table, rows.pair_tables),
+            *mechanisms.notes,
+        ),
         why=_why(job, search, mechanisms),
     )
 

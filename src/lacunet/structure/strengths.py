@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
@@ -89,7 +90,7 @@ def strengths_of(
     except (OutOfTimeError, KeyboardInterrupt):
         pass
     for ordered in found:
-        _tally(ordered.parents, adjacent, directed)
+        _tally(ordered.parents, constraints.contradicted, adjacent, directed)
     return {
         arc: _strength(arc, dag, constraints, adjacent, directed, len(found))
         for pair in sorted(adjacent)
@@ -133,11 +134,12 @@ def _reweighted(rows: CodedRows, rng: np.random.Generator) -> CodedRows:
 
 def _tally(
     dag: Sequence[frozenset[int]],
+    contradicted: NDArray[np.bool_],
     adjacent: defaultdict[tuple[int, int], float],
     directed: defaultdict[tuple[int, int], float],
 ) -> None:
     """Count the pairs of a replicate, and the directions that its class has."""
-    for x, y in compelled_arcs([set(own) for own in dag]):
+    for x, y in compelled_arcs([set(own) for own in dag], contradicted):
         directed[x, y] += 1
     for y, own in enumerate(dag):
         for x in own:
