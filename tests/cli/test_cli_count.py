@@ -213,7 +213,6 @@ def test_a_hundred_kills_leave_no_half_file_and_no_scratch_after_the_next_start(
         ["structure", "all.stats"],
         ["predict", "asia", "all.stats", "--targets", "dysp"],
         ["impute", "asia", "all.stats"],
-        ["learn", "--edges", "A -> B", "all.stats"],
     ],
     ids=lambda words: words[0],
 )

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lacunet as lc
+from lacunet.cli import main
 from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
@@ -161,6 +162,19 @@ def test_statistics_of_another_network_are_refused(
             lc.learn(other, tmp_path / "part.stats")
         with pytest.raises(StatisticsError, match=words):
             lc.learn(other, lc.count(NETWORK, frame(5, 0), method))
+
+
+def test_edges_in_any_order_stand_for_the_network_of_statistics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = part(tmp_path / "part.stats")
+    by_network, edges = lc.learn(NETWORK, path), "B -> C; A -> B"
+    assert lc.learn(edges, path).network == by_network.network
+    assert lc.learn(edges, lc.count(NETWORK, frame(50, 0), "em")).rows == 50
+    assert main(["learn", edges, str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 50
+    with pytest.raises(StatisticsError, match=r"only what is given has .A -> C., only .* .B -> C."):
+        lc.learn("A -> B; A -> C", path)
 
 
 def test_the_cpts_of_the_network_have_no_part_in_its_hash(tmp_path: Path) -> None:

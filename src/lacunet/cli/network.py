@@ -69,13 +69,17 @@ def found_network(options: Namespace) -> Network:
     Without edges it is that of all columns, and the options say what was ``left_out``.
     """
     from lacunet.building.network import find_network, network_of_columns
+    from lacunet.statistics.observations import network_counted_for
 
     data, states = data_of(options), dict(map(asked_states, options.states))
     bins = dict(map(asked_bins, options.bins))
     if options.edges is None:
         found = network_of_columns(data, states, bins)
     else:
-        found = find_network(data, edges_asked(options.edges), states, bins=bins)
+        edges = edges_asked(options.edges)
+        if not (states or bins) and (network := network_counted_for(data, edges)):
+            return network
+        found = find_network(data, edges, states, bins=bins)
     note(found.summary, *found.remarks)
     options.left_out = found.left_out
     return found.network

@@ -123,8 +123,8 @@ def _part(path: Path, data: Data) -> Part:
         raise DataError(
             f"{label} holds statistics, and rows are needed here.",
             "give the data that were counted. Statistics serve lacunet learn, explain and "
-            "diagnose, each with the network that they were counted for, and lacunet merge and "
-            "drift.",
+            "diagnose, each with the network or the edges that they were counted for, and lacunet "
+            "merge and drift.",
         )
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())

@@ -91,8 +91,7 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
         _refuse_data(value, data, function)
         edges = _edges_in(value, data)
         if edges is not None and not isinstance(data.source, Network):
-            _refuse_statistics(data.source)
-            return Network.from_data(data, edges)
+            return _network_counted_for(data, edges) or Network.from_data(data, edges)
     return as_network(value)
 
 
@@ -293,16 +292,16 @@ def is_edges(value: object) -> bool:
     return isinstance(value, Iterable) and not hasattr(value, "columns")  # as tables have
 
 
-def _refuse_statistics(source: object) -> None:
-    """Refuse to look for states where the rows are counted already."""
-    names = source if isinstance(source, list | tuple) else [source]
-    paths = [str(own) for own in names if isinstance(own, str | os.PathLike)]
+def _network_counted_for(data: Any, edges: Any) -> Network | None:
+    """The network of statistics in place of rows, where these are given."""
+    source = data.source
+    several = source if isinstance(source, list | tuple) else [source]
+    paths = [str(own) for own in several if isinstance(own, str | os.PathLike)]
     is_file = any(path.endswith(STATISTICS) for path in paths)
-    if is_file or type(source).__name__ == "Statistics":
-        raise NetworkError(
-            "edges are given with statistics, which were counted for a network.",
-            f"give that network; it was made from the rows: {_FROM_EDGES}.",
-        )
+    if not is_file and type(source).__name__ != "Statistics":
+        return None
+    observed = import_module("lacunet.statistics.observations")  # up the road, as above
+    return observed.network_counted_for(data, edges)  # type: ignore[no-any-return]
 
 
 @with_hints

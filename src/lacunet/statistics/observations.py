@@ -7,7 +7,7 @@ same rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, reduce
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
+from lacunet.building.edges import edges_of
 from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
 from lacunet.data.errors import DataWarning, PromiseError
 from lacunet.data.frames import is_spark
@@ -56,6 +57,7 @@ from lacunet.statistics.saved.header import (
 from lacunet.statistics.saved.parts import CountedPart, design_notes
 from lacunet.statistics.saved.read import SavedRows, entries_in
 from lacunet.statistics.units import Units
+from lacunet.wording import differing
 
 if TYPE_CHECKING:  # what rows in memory do without
     from lacunet.statistics.streamed import Streamed
@@ -322,6 +324,34 @@ def method_counted_for(data: Any) -> str | None:
         return data.method or None
     methods = {Header.read(path).method for path in saved_paths(data)}
     return methods.pop() or None if len(methods) == 1 else None
+
+
+def network_counted_for(data: Data, edges: Any) -> Network | None:
+    """The network that statistics were counted for, None if data are no statistics.
+
+    Raises
+    ------
+    StatisticsError
+        It does not have these edges.
+    """
+    if isinstance(data.source, Statistics):
+        network = header_of(data.source).network
+    elif paths := saved_paths(data.source):
+        network = headers_of(paths)[0].network
+    else:
+        return None
+    asked, own = ({*e.variables, *_arrows(e.parents_of)} for e in (edges_of(edges), network))
+    if asked != own:
+        raise StatisticsError(
+            "the statistics were counted for other edges: "
+            f"{differing('what is given', asked, 'their network', own)}.",
+            "count the data again with these edges, or give those of the statistics.",
+        )
+    return network
+
+
+def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
+    return [f"{parent} -> {child}" for child, own in parents_of.items() for parent in own]
 
 
 def _refuse_options(data: Data) -> None:
