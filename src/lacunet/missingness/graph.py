@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from lacunet.missingness.verdict import Verdict, Verdicts
 
 
+def _to_mechanisms(statements: Iterable[Statement]) -> str:
+    """A question that offers edges between variables as edges into mechanisms."""
+    edges = [
+        Statement(own.left, "->", tuple(Mechanism(str(effect)) for effect in own.right))
+        for own in statements
+        if own.right
+    ]
+    return f"did you mean {'; '.join(write_statements(edges).splitlines())}?" if edges else ""
+
+
 @dataclass(frozen=True)
 class HiddenCause:
     """The common cause behind a bidirected edge ``one <-> two``."""
@@ -172,8 +182,9 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
                     check_edge(network, cause, effect)
         if not causes and not hidden:  # R[*] is among the causes
             raise MissingnessGraphError(
-                f"{source}: the missingness graph is empty.",
-                "name at least one mechanism: R[X] if X is missing completely at random.",
+                f"{source}: no mechanism R[X] is named.",
+                _to_mechanisms(statements)
+                or "name at least one mechanism: R[X] if X is missing completely at random.",
             )
         selection = causes.pop(SELECTION.variable, None)
         return cls(network, causes, hidden, selection=selection, monotone=monotone)
