@@ -212,9 +212,14 @@ _INSTEAD = {
     "bootstrap": "lacunet.learn(network, data, intervals=True): intervals need no bootstrap",
     "ate": 'lacunet.effect(result, "Outcome", do="Treatment")',
     **dict.fromkeys(
-        ("read", "load", "open", "load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
+        ("read", "load", "open"),
+        'lacunet.read_network("net.bif"), or lacunet.read_result("result.json") with intervals',
+    ),
+    **dict.fromkeys(
+        ("load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
         'lacunet.read_network("net.bif"): the ending says the format',
     ),
+    "load_result": 'lacunet.read_result("result.json")',
     **dict.fromkeys(
         ("write", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
         'lacunet.write_network(network, "net.bif"): the ending says the format',
@@ -246,7 +251,7 @@ _INSTEAD = {
     "plot": 'result.report("page.html"), or lacunet.plots.network_figure(result)',
     "sklearn": "import lacunet.sklearn first",
     **dict.fromkeys(
-        ("Classifier", "BayesianNetworkClassifier"),
+        ("Classifier", "BayesianNetworkClassifier", "BayesNetClassifier"),
         "from lacunet.sklearn import BayesianNetworkClassifier",
     ),
     **dict.fromkeys(
@@ -265,6 +270,16 @@ _INSTEAD = {
         "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)",
     ),
     **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
+    **dict.fromkeys(
+        ("compare", "compare_methods", "benchmark"),
+        "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
+        "lacunet.compare_structures(truth, found) compares structures",
+    ),
+    **dict.fromkeys(
+        ("value_of_information", "voi", "mutual_information", "information_gain"),
+        'lacunet.query(result, "X", {"Y": "y"}) for each state y of Y, weighed by '
+        'lacunet.query(result, "Y"): no function says what it is worth to observe Y',
+    ),
 }
 
 

@@ -11,9 +11,11 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lacunet.wording import did_you_mean
+from lacunet.errors import LacunetError
+from lacunet.wording import did_you_mean, first_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 # What other libraries call an argument, and our names, of which a function has one at most.
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +38,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("timeout", "max_time", "time"), ("time_limit",)),
     **dict.fromkeys(("max_memory", "memory_limit"), ("memory",)),
     **dict.fromkeys(("na_values", "missing_values"), ("missing",)),
+    **dict.fromkeys(("sep", "separator"), ("delimiter",)),
     **dict.fromkeys(("verbose", "show_progress"), ("progress",)),
     **dict.fromkeys(("max_iter", "iterations", "n_iter", "maxit"), ("max_iterations",)),
     **dict.fromkeys(("tol", "epsilon"), ("tolerance",)),
@@ -70,7 +73,7 @@ def with_hints(function: Function) -> Function:
     >>> try:
     ...     draw(3, seed=1)
     ... except TypeError as error:
-    ...     print(error, *error.__notes__, sep="\n")
+    ...     print(error)
     draw() got an unexpected keyword argument 'seed'
     Hint: did you mean 'rng'? it takes rows; optional: rng.
     """
@@ -93,7 +96,8 @@ def with_hints_by(
             except TypeError as error:
                 has_begun = error.__traceback__ is None or error.__traceback__.tb_next is not None
                 if not has_begun:
-                    error.add_note(f"Hint: {guess(args, named) or _taken(function, named)}")
+                    hint = guess(args, named) or _taken(function, named)
+                    error.args = (f"{error}\nHint: {hint}",)
                 raise
 
         return called  # type: ignore[return-value]
@@ -136,6 +140,26 @@ class Hinted(type):
         def __getattr__(cls, name: str) -> object:
             instead = {} if name == "_INSTEAD" else cls._INSTEAD
             raise no_attribute(f"type object {cls.__name__!r}", name, dir(cls), instead)
+
+
+class NoSuchNameError(LacunetError, KeyError):
+    """A mapping does not have this name."""
+
+
+class ByName(dict[str, Value]):
+    """A mapping that answers a name it does not have with those that are close, or all.
+
+    Examples
+    --------
+    >>> ByName({"Age": 1, "Ill": 2})["age"]
+    Traceback (most recent call last):
+    lacunet.hints.NoSuchNameError: there is no 'age'.
+    Hint: did you mean 'Age'?
+    """
+
+    def __missing__(self, name: str) -> Value:
+        hint = did_you_mean(str(name), self) or f"there are {first_of([*self], 10)}."
+        raise NoSuchNameError(f"there is no {name!r}.", hint)
 
 
 def no_attribute(

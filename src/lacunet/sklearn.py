@@ -45,6 +45,19 @@ try:
 except ImportError:
     raise LacunetError("scikit-learn is not installed.", "pip install 'lacunet[sklearn]'") from None
 
+__all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
+
+# What they may be called elsewhere, and their names.
+_INSTEAD = {
+    **dict.fromkeys(
+        ("BayesNetClassifier", "BayesianClassifier", "BNClassifier", "Classifier", "NaiveBayes"),
+        "BayesianNetworkClassifier",
+    ),
+    **dict.fromkeys(
+        ("BayesNetImputer", "BayesianImputer", "BNImputer", "Imputer"), "BayesianNetworkImputer"
+    ),
+}
+
 MOST_VALUES = 10  # a column of numbers with more values is cut into intervals
 FOLDS = 5  # of the rows, for calibration
 LEAST_ROWS = 10  # of every class; with fewer there is no calibration
@@ -52,6 +65,15 @@ SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen r
 
 Columns = dict[str, NDArray[Any]]
 Edges = Any
+
+
+def __getattr__(name: str) -> object:
+    if name in _INSTEAD:  # of an AttributeError ``from lacunet.sklearn import`` keeps no word
+        raise ImportError(
+            f"cannot import name {name!r} from 'lacunet.sklearn'\n"
+            f"Hint: write from lacunet.sklearn import {_INSTEAD[name]}."
+        )
+    raise AttributeError(f"module 'lacunet.sklearn' has no attribute {name!r}")
 
 
 class Reason(NamedTuple):

@@ -117,4 +117,4 @@ def test_a_printed_cpt_has_the_intervals_of_its_result() -> None:
     assert "interval" not in str(plain)
     with pytest.raises(TypeError) as refused:
         result.cpt("B", intervals=True)  # type: ignore[call-arg]
-    assert "result.interval(variable" in refused.value.__notes__[0]
+    assert "result.interval(variable" in str(refused.value)

@@ -177,7 +177,7 @@ def test_edges_by_name_are_answered_with_their_place() -> None:
     with pytest.raises(TypeError) as refused:
         lc.learn("rows.csv", edges=PAIRS)  # type: ignore[call-arg]
     hint = "Hint: edges are the first argument: learn(edges, 'rows.csv')."
-    assert refused.value.__notes__ == [hint]
+    assert str(refused.value).endswith(f"\n{hint}")
 
 
 def test_the_name_of_a_column_is_a_network_of_one_variable() -> None:

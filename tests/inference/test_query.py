@@ -336,7 +336,7 @@ def test_what_a_written_query_says_is_not_said_twice() -> None:
 def test_evidence_in_another_form_is_answered_with_the_mapping_of_it() -> None:
     with pytest.raises(TypeError) as refused:
         query(RAIN, "Rain", Wet="yes")  # type: ignore[call-arg]
-    assert refused.value.__notes__[0].endswith("query(network, 'Rain', {'Wet': 'yes'}).")
+    assert str(refused.value).endswith("query(network, 'Rain', {'Wet': 'yes'}).")
     for written in ("Wet=yes, Sprinkler = on", ["Wet=yes", "Sprinkler=on"]):
         with pytest.raises(QueryError, match=r"\{'Wet': 'yes', 'Sprinkler': 'on'\}"):
             query(RAIN, "Rain", written)  # type: ignore[arg-type]

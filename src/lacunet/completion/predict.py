@@ -24,7 +24,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.whole import SeenValues, few_rows, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network, network_beside
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
@@ -39,7 +39,15 @@ GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsup
 FEW = 8  # rows that are faster asked one by one
 
 
-@with_hints
+def _with_targets(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The call with something to predict, where that is all that is missing."""
+    if len(args) != 2 or named.keys() - {"give", "given_targets", "unsupported", "missing"}:
+        return ""
+    variables = getattr(getattr(args[0], "network", args[0]), "variables", ("Ill",))
+    return f"name what to predict: predict(network, data, {variables[-1]!r}), or several in a list."
+
+
+@with_hints_by(_with_targets)
 def predict(
     network: AnyNetwork,
     data: Any,

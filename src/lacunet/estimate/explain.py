@@ -24,7 +24,7 @@ from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, check
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
+from lacunet.hints import ByName, with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.missingness.graph import network_and_options
@@ -66,6 +66,9 @@ class Explanation:
     scratch: int | None = None
     notes: tuple[str, ...] = ()
     complete_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "families", ByName(self.families))
 
     @property
     def stages(self) -> tuple[str, ...]:

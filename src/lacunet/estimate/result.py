@@ -17,7 +17,7 @@ from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodEr
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import no_attribute, with_hints, with_hints_by
+from lacunet.hints import ByName, no_attribute, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
@@ -133,6 +133,9 @@ class Result:
     why: str = ""
     mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
     uncertainty: Uncertainty | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "families", ByName(self.families))
 
     def __repr__(self) -> str:
         warnings = counted(len(self.warnings), "warning")

@@ -231,6 +231,8 @@ class Network(metaclass=Hinted):
             'lacunet.write_network(network, "net.bif"): the ending says the format',
         ),
         **dict.fromkeys(("nparams", "n_parameters", "dimension"), "network.free_parameters"),
+        **{name: f"lacunet.{name}(network)" for name in ("to_pgmpy", "to_pyagrum")},
+        **{name: f"lacunet.{name}(model)" for name in ("from_pgmpy", "from_pyagrum")},
     }
 
     if not TYPE_CHECKING:  # type checkers know the names there are

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints, with_hints_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -24,6 +24,8 @@ from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted
+
+HOW = "MCAR(share=1, rate=0.2)"  # as an example
 
 
 def hide_cells(
@@ -224,7 +226,16 @@ def simulate(
     return Simulation(network, complete, table, missingness)
 
 
-@with_hints
+def _network_and_how(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The whole call, where too little is given."""
+    if len(args) + len(named) > 2 or named.keys() - {"network", "frame", "missing", "rng"}:
+        return ""
+    return (
+        f"it takes a network, or edges, the rows and how to hide: hide('Age -> Ill', frame, {HOW})."
+    )
+
+
+@with_hints_by(_network_and_how)
 def hide(
     network: NetworkOrEdges, frame: Any, missing: Missing | MissingnessGraph | str, rng: Seed = None
 ) -> Any:
@@ -299,8 +310,8 @@ def _drawn(
     if isinstance(missing, str) or not hasattr(missing, "draw"):
         raise SimulationError(
             f"{missing!r} does not say how values go missing.",
-            "give MCAR(...), MAR(...), InformedMAR(...), MissingByGraph(...) or a missingness "
-            "graph, as in 'Age -> R[Income]'.",
+            f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
+            "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'.",
         )
     return missing.draw(network, rng)
 
