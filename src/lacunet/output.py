@@ -32,7 +32,7 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
         return
     folder = os.path.dirname(path) or os.curdir
     if not os.path.isdir(folder):  # realpath would take nowhere/../rows.csv for rows.csv
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(folder))
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}")
     target = Path(os.path.realpath(path) if follow_links else path)
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(f"the file {target} is read-only")

@@ -364,3 +364,12 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
     with pytest.warns(lc.LacunetWarning, match="taken as missing, as asked for"):
         result = lc.learn("Age -> Ill", rows, missing={"Ill": 9})
     assert result.missing == {"Age": 0, "Ill": 4}
+
+
+def test_values_for_missing_that_do_not_occur_are_told() -> None:
+    rows = {"Age": ["old", "young"] * 5, "Ill": ["no", "yes", "gone", "no", "yes"] * 2}
+    with pytest.warns(lc.LacunetWarning, match="has the value -8 or -9, which missing="):
+        lc.Network.from_data(rows, "Age -> Ill", missing=[-8, "-9"])
+    with pytest.warns(lc.LacunetWarning, match=r"as asked for: 'gone' \(2\)") as told:
+        lc.Network.from_data(rows, "Age -> Ill", missing=["gone", "-9"])
+    assert len(told) == 1

@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from examples import RAIN
 from lacunet.cli import main
+from lacunet.estimate.result import read_result
 from lacunet.formats.files import read_network, write_network
 from lacunet.inference.query import query
 
@@ -75,6 +76,15 @@ def test_a_cpt_is_shown_as_a_table(rain: tuple[str, str], capsys: Captured) -> N
     shown = json.loads(capsys.readouterr().out)["Sprinkler"]
     assert shown["states"] == {"Rain": ["no", "yes"], "Sprinkler": ["off", "on"]}
     assert shown["table"] == RAIN.cpt("Sprinkler").table.tolist()
+    learned = str(Path(rain[0]).with_name("learned.json"))
+    assert main(["learn", *rain, "--intervals", "-o", learned]) == 0
+    result = read_result(learned)
+    capsys.readouterr()
+    assert main(["show", learned, "Wet"]) == 0
+    assert capsys.readouterr().out == f"{result.cpt('Wet')}\n"
+    assert main(["show", learned, "Wet", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["Wet"]
+    assert shown["interval"] == result.interval("Wet").tolist()
     assert main(["show", rain[0], "Snow"]) == 1
     assert "no variable 'Snow'" in capsys.readouterr().err
 

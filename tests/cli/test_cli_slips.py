@@ -281,3 +281,33 @@ def test_a_prior_that_is_not_a_number_is_wrong_usage(typed: str, capsys: Capture
     with pytest.raises(SystemExit, match="2"):
         run("learn", "s.json", "survey.csv", "--prior", typed)
     assert f"{typed!r} is not a number, or 'learn'" in capsys.readouterr().err
+
+
+def test_files_that_an_option_took_are_answered_with_its_place(
+    survey: Path, capsys: Captured
+) -> None:
+    for words in (
+        ("--missing", "DK", "s.json", "survey.csv"),
+        ("s.json", "--missing", "survey.csv"),
+    ):
+        with pytest.raises(SystemExit):
+            run("learn", *words)
+        assert "--missing takes all words after it: put it after DATA" in capsys.readouterr().err
+
+
+def test_the_tilted_state_is_called_as_in_python(survey: Path, capsys: Captured) -> None:
+    asked = ("sensitivity", "s.json", "survey.csv", "--query", "xray=pos", "--mechanism", "xray")
+    printed = []
+    for option in ("--tilted-state", "--state"):
+        assert run(*asked, option, "neg") == 0
+        told = capsys.readouterr()
+        printed.append(told.out)
+    assert printed[0] == printed[1]
+    assert "--state is now --tilted-state" in told.err
+
+
+def test_a_rate_in_place_of_a_graph_is_answered_with_the_options(
+    survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "simulate", "asia", "--rows", "5", "--missing", "0.3", "-o", "rows.csv")
+    assert "--hide mcar --share 1 --rate 0.3" in told

@@ -123,7 +123,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path, name: str) -> None:
     [
         ("rows.xlsx", r"pandas\.read_excel\('.*rows\.xlsx'\)"),
         ("rows.XLS", r"pandas\.read_excel\("),
-        ("rows.dta", r"pandas\.read_stata\("),
+        ("rows.dta", r"save it as CSV; or in Python give pandas\.read_stata\("),
         ("rows.sav", r"pandas\.read_spss\("),
         ("rows.rds", r"pyreadr\.read_r\(.*\)\[None\]"),
     ],

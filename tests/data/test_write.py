@@ -200,7 +200,7 @@ def test_a_write_that_fails_leaves_what_was_there(
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nowhere/rain\.csv cannot be written: No such"):
+    with pytest.raises(DataError, match=r"nowhere/rain\.csv cannot be written: there is no folder"):
         write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "nowhere/rain.csv")
 
 

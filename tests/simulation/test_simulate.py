@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import narwhals as nw
@@ -305,6 +306,8 @@ def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
     assert made.frame("pyarrow").equals(same.frame("pyarrow"))
     with pytest.raises(SimulationError, match="'often' does not say how values go missing"):
         lc.simulate(RAIN, 50, "often", rng=6)
+    with pytest.raises(SimulationError, match=re.escape("lacunet.MCAR(share=1, rate=0.2)")):
+        lc.simulate(RAIN, 50, 0.2, rng=6)  # type: ignore[arg-type]
 
 
 def test_the_text_of_a_missingness_graph_says_how_values_go_missing() -> None:

@@ -216,13 +216,17 @@ def _as_number(name: str, value: object, decimal: str) -> float:
     except OverflowError:
         raise BinsError(
             f"column {name!r} holds {spelled(value)[:20]}..., which is too large to be cut.",
-            "name it in missing=[...] if it means 'not observed', or give states=... instead.",
+            f"{_as_missing(value)}, or give states=... instead.",
         ) from None
     raise BinsError(
         f"column {name!r} holds {value!r}, which is not a number.",
-        "name it in missing=[...] (--missing) if it means 'not observed', or leave "
-        f"{name!r} out of bins if it is not a column of numbers.",
+        f"{_as_missing(value)}, or leave {name!r} out of bins if it is not a column of numbers.",
     )
+
+
+def _as_missing(value: object) -> str:
+    shown = value if len(repr(value)) <= 20 else "..."
+    return f"give lacunet.Data(data, missing=[{shown!r}]) (--missing) if it means 'not observed'"
 
 
 def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:

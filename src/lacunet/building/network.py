@@ -14,6 +14,7 @@ from lacunet.building.states import (
     Said,
     Seen,
     StatesError,
+    codes_not_met,
     remarks,
     seen_in,
     states_of,
@@ -86,6 +87,7 @@ def find_network(
         for v, own in seen.items()
         for note in (taken_as_missing(v, own) if v in cuts else remarks(v, own, found[v]))
     ]
+    notes += [] if by_hand else codes_not_met(seen)
     notes += [note for v, own in cuts.items() for note in _outside(v, seen[v], own, said.decimal)]
     return FoundNetwork(
         network,

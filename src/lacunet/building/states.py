@@ -292,6 +292,13 @@ def taken_as_missing(name: str, seen: Seen, way_out: str = "") -> Iterator[str]:
         yield f"column {name!r}: taken as missing, as asked for: {cells}." + _within(seen)
 
 
+def codes_not_met(seen: Mapping[str, Seen]) -> Iterator[str]:
+    """That no column holds any of the values that were said to mean "not observed"."""
+    asked = sorted({code for own in seen.values() for code in own.said.missing})
+    if asked and not any(own.said.missing & own.asked.keys() for own in seen.values()):
+        yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
+
+
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     it = "it is a state" if len(seen.tokens) == 1 else "any of them is a state"

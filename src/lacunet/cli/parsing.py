@@ -45,6 +45,7 @@ IMMEDIATE = (
 )
 
 REQUIRED = "the following arguments are required: "  # as argparse says it
+NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
 HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
 
 # What options were called before, by command; they are taken for one more version.
@@ -53,6 +54,7 @@ RENAMED: dict[str, dict[str, Renamed]] = {
     "compare": {"--limit": "--time-limit", "--processes": "--jobs"},
     "diagnose": {"--mechanisms": "--missingness-out"},
     "explain": {"--rows": "--list-rows"},
+    "sensitivity": {"--state": "--tilted-state"},
     "simulate": {
         "--graph-out": "--missingness-out",
         "--missing": lambda how: ("--hide" if how in HOW_TO_HIDE else "--missingness", how),
@@ -68,7 +70,7 @@ GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")
 
 
 # What Python calls arguments that have another name here.
-IN_PYTHON = {"rng": "seed", "target": "query"}
+IN_PYTHON = {"rng": "seed", "target": "query", "given": "separator"}
 
 
 class Formatter(RawDescriptionHelpFormatter):
@@ -85,13 +87,13 @@ class Formatter(RawDescriptionHelpFormatter):
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
-    ``instead`` says it of options that other commands have, or that are no more; ``first_word`` is
-    the first file that was typed.
+    ``instead`` says it of options that other commands have, or that are no more; ``words`` are
+    those that were typed.
     """
 
     def __init__(self, **more: Any) -> None:
         self.instead: dict[str, str] = {}
-        self.first_word = ""
+        self.words: Sequence[str] = ()
         super().__init__(allow_abbrev=False, formatter_class=Formatter, **more)
 
     def error(self, message: str) -> NoReturn:
@@ -103,8 +105,12 @@ class Parser(ArgumentParser):
         needed = message.removeprefix(REQUIRED)
         if needed != message:
             message = f"give {' and '.join(map(self._as_typed, needed.split(', ')))}"
-            if "DATA" in needed.split(", ") and self.first_word:
-                message += f"; {self.first_word} was taken for the network, which comes first"
+            first = self.words[0] if self.words else ""
+            if "DATA" in needed.split(", ") and first and not first.startswith("-"):
+                message += f"; {first} was taken for the network, which comes first"
+        greedy = [one for one in self.words if self._takes_several(one)]
+        if greedy and message.startswith(NO_FILES):
+            message += f"; {greedy[0]} takes all words after it: put it after DATA"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
         self._end(message, f"{self.prog} --help shows how it is used")
@@ -123,6 +129,10 @@ class Parser(ArgumentParser):
     def _end(self, message: str, hint: str) -> NoReturn:
         say_error(f"{self.prog}: error: {message}\n{hint}", message, hint)
         self.exit(2)
+
+    def _takes_several(self, word: str) -> bool:
+        action = self._option_string_actions.get(word)
+        return action is not None and action.nargs == "+"
 
     def _as_typed(self, name: str) -> str:
         """An argument with what stands behind it: ``--query 'X|Y=y'``."""
@@ -182,7 +192,7 @@ def parsed(words: Sequence[str]) -> Namespace:
         command = command_parser(words[0])
         given = renamed(words[0], words[1:])
         command.refuse_unknown(given)
-        command.first_word = next((word for word in given[:1] if not word.startswith("-")), "")
+        command.words = given
         options = command.parsed(given)
         options.command = words[0]
         return options

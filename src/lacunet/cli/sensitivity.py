@@ -39,7 +39,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
     hidden = "the variable whose hidden values may differ from the shown ones"
     add(command, "--mechanism X", hidden, required=True)
-    add(command, "--state S", "the state whose odds differ")
+    tilted = "the state whose odds differ (default: that of the query, or the variable's last)"
+    add(command, "--tilted-state S", tilted)
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
     separator = "compare within groups by these variables (default: learned from the data)"
     add(command, "--separator A,B", separator, type=names)
@@ -69,7 +70,7 @@ def run(options: Namespace) -> int:
             state,
             evidence,
             options.mechanism,
-            tilted_state=options.state,
+            tilted_state=options.tilted_state,
             threshold=options.threshold,
             given=options.separator,
             method=options.method,

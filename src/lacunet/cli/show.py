@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output
 
 if TYPE_CHECKING:
-    from lacunet.model.network import Network
+    from lacunet.model.network import Cpt, Network
 
-HELP = "print a network, or the CPTs of some variables"
+HELP = "print a network, or the CPTs of some variables, with intervals where the file has them"
 EXAMPLE = """example:
   lacunet show learned.bif
   lacunet show learned.bif HR CVP
@@ -34,7 +34,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print what is asked for."""
-    from lacunet.formats.files import read_network
+    from lacunet.formats.files import as_learned, read_network
     from lacunet.formats.lacunet_json import render
     from lacunet.report.plain import plain
 
@@ -44,7 +44,11 @@ def run(options: Namespace) -> int:
     if options.page:
         _write_page(network, options)
         return 0
-    cpts = [network.cpt(name) for name in options.variables]
+    cpts: list[Cpt] = []
+    if options.variables:
+        learned = as_learned(options.network)  # with intervals, where the file has them
+        known = network if learned is options.network else learned
+        cpts = [known.cpt(name) for name in options.variables]
     if options.dot:
         print(network.to_dot())
     elif not options.json:
@@ -52,7 +56,7 @@ def run(options: Namespace) -> int:
     elif cpts:
         states_of = {cpt.child: dict(zip(cpt.family, cpt.states, strict=True)) for cpt in cpts}
         rows = {
-            cpt.child: {**plain(cpt, "parents table"), "states": states_of[cpt.child]}
+            cpt.child: {**plain(cpt, "parents table interval"), "states": states_of[cpt.child]}
             for cpt in cpts
         }
         print(json.dumps(rows))

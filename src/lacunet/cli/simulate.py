@@ -123,7 +123,8 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
         raise LacunetError(
             f"--missingness is {path!r}, and there is no such file.",
             "a missingness graph is a text file with lines such as: Age -> R[Income]. To draw "
-            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}.",
+            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}; --hide mcar --share 1 "
+            "--rate 0.3 hides three in ten values of every variable.",
         )
     if is_written:
         return read_missingness(path, network)

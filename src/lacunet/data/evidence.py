@@ -10,9 +10,16 @@ from lacunet.data.matching import Matcher
 from lacunet.model.dictionary import Meaning, sets_among
 from lacunet.model.network import Network, NetworkError
 
+UNSEEN = "; leave the variable out if it was not observed"
 
-def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, int]:
-    """The place of each state seen; what is missing was not seen."""
+
+def codes_seen(
+    network: Network, evidence: Mapping[str, object], otherwise: str = UNSEEN
+) -> dict[str, int]:
+    """The place of each state seen; what is missing was not seen.
+
+    ``otherwise`` is what to do where no state is meant, as the hint on an unknown one ends.
+    """
     seen = {}
     for name, value in evidence.items():
         states = network.states(name)
@@ -22,7 +29,7 @@ def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, in
         codes = tuple(network.codes_of.get(name, {}).items())
         match = _matcher(states, network.cuts_of.get(name, ()), codes).match(value)
         if match.is_refused:
-            raise NetworkError.no_such_state(name, str(value), states)
+            raise NetworkError.no_such_state(name, str(value), states, otherwise)
         if match.code > len(states):
             raise NetworkError(
                 f"{value!r} means one of several states of {name!r}.", "a question needs one."
@@ -34,7 +41,7 @@ def codes_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, in
 
 def state_named(network: Network, variable: str, value: object) -> str:
     """The state that a value names, read as data and evidence are; what is missing names none."""
-    code = codes_seen(network, {variable: value}).get(variable)
+    code = codes_seen(network, {variable: value}, otherwise="").get(variable)
     if code is None:
         raise NetworkError.no_such_state(variable, str(value), network.states(variable))
     return network.states(variable)[code]

@@ -132,7 +132,7 @@ def _part(path: Path, data: Data) -> Part:
             f"{label} is not a kind of file that can be read."
             if foreign
             else f"the name of {label} does not say what kind of data it holds.",
-            f"read it with pandas, and give {foreign.format(label)} in place of the path."
+            f"save it as CSV; or in Python give {foreign.format(label)} in place of the path."
             if foreign
             else f"rename it to end in one of {', '.join(FORMATS)}.",
         )

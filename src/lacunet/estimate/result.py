@@ -404,7 +404,7 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     try:
         result = Result(network, **known)
         _check(result)
-    except (TypeError, AttributeError, KeyError) as error:
+    except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise FormatError.unsound(name, "result", error) from None
     return result
 

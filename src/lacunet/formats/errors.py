@@ -85,5 +85,6 @@ class FormatError(LacunetError):
         return cls(f"{name}: this is a folder.", "name a network file in it.")
 
     @classmethod
-    def unwritable(cls, name: str, reason: object) -> FormatError:
-        return cls(f"{name}: the file cannot be written ({reason}).")
+    def unwritable(cls, name: str, error: Exception) -> FormatError:
+        reason = getattr(error, "strerror", None) or error
+        return cls(f"{name} cannot be written: {reason}.", "name another file.")

@@ -357,7 +357,7 @@ def after_doing(
         raise QueryError(
             f"{both[0]!r} is both in do and in the evidence.", "name it in one of the two."
         )
-    fixed = codes_seen(network, do)
+    fixed = codes_seen(network, do, otherwise="")
     if unset := [name for name in do if name not in fixed]:
         raise QueryError(f"do={{{unset[0]!r}: {do[unset[0]]!r}}} names no state.", "name one.")
     return network.intervened(fixed), {**evidence, **do}

@@ -57,12 +57,14 @@ class NetworkError(LacunetError):
     """The variables, edges or CPTs given do not make a Bayesian network."""
 
     @classmethod
-    def no_such_state(cls, variable: str, state: object, states: Iterable[str]) -> NetworkError:
+    def no_such_state(
+        cls, variable: str, state: object, states: Iterable[str], otherwise: str = ""
+    ) -> NetworkError:
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
             question(close_to(str(state), known) or beginning_with(str(state), known))
-            or "use one of these, spelled as here; leave the variable out if it was not observed.",
+            or f"use one of these, spelled as here{otherwise}.",
         )
 
 

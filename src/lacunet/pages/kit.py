@@ -130,7 +130,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
         with replacing(path) as file:
             file.write(text.encode(errors="backslashreplace"))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = error.strerror or error
         raise LacunetError(
             f"the page {str(path)!r} cannot be written: {reason}.", "give another file."
         ) from None
