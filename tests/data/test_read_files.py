@@ -18,6 +18,7 @@ from lacunet.data import text
 from lacunet.data.errors import DataError, DataWarning, UnknownStateError
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
+from lacunet.data.reading import source_from
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0", "1"]}, {"B": ["A"]})
@@ -40,6 +41,14 @@ def test_several_files_are_read_in_the_order_given_whatever_their_kinds(tmp_path
     paths = [tmp_path / "b.csv", str(tmp_path / "a.tsv"), tmp_path / "c.parquet"]
     assert columns(paths) == {"A": [1, 0, 1, 2], "B": [0, 1, 1, 1]}
     assert columns(paths[::-1]) == {"A": [1, 2, 0, 1], "B": [1, 1, 1, 0]}
+
+
+def test_several_files_are_counted_in_words(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{at}.csv" for at in range(3)]
+    for path in paths:
+        path.write_text("A\nyes\n")
+    for several, words in ((paths[:2], "and 1 more part)"), (paths, "and 2 more parts)")):
+        assert source_from(Data(several)).label.endswith(words)
 
 
 def test_a_folder_is_read_by_the_names_of_its_parts_without_markers(tmp_path: Path) -> None:

@@ -21,12 +21,17 @@ def listed(values: Sequence[object]) -> str:
 
 
 def clipped(value: object) -> str:
-    """A value as it would be written in code, cut where it is long."""
+    """A value as it would be written in code, cut where it is long, with its last quote.
+
+    >>> clipped("yes"), clipped("a" * 80).endswith("aaa...'")
+    ("'yes'", True)
+    """
     try:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4300 digits
         return "a number of thousands of digits"
-    return text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "..."
+    end = f"...{text[-1]}" if text[-1:] in "'\"])}" else "..."
+    return text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + end
 
 
 class DataWarning(LacunetWarning):

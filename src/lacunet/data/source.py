@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lacunet.data.errors import DataError, listed, refuse_duplicates
+from lacunet.wording import counted
 
 PIECE_ROWS = 1 << 18  # with 37 columns about 40 MB of dictionary indices: well in bounds
 
@@ -68,7 +69,8 @@ class DataSource:
     def label(self) -> str:
         """The data in words, for messages."""
         first = self.parts[0].label
-        return first if len(self.parts) == 1 else f"{first} (and {len(self.parts) - 1} more parts)"
+        more = counted(len(self.parts) - 1, "more part")
+        return first if len(self.parts) == 1 else f"{first} (and {more})"
 
     @property
     def columns(self) -> tuple[str, ...]:

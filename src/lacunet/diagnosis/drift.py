@@ -139,6 +139,12 @@ def drift(
     memory
         The budget in bytes; half of the machine's memory by default.
 
+    Returns
+    -------
+    A value that prints. Its ``variables`` have for each variable the shares of missing values and
+    how far missingness, values and values given parents have moved, with p-values; ``changed``
+    are those of which something has clearly changed.
+
     Raises
     ------
     StatisticsError

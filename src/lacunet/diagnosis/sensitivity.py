@@ -142,6 +142,15 @@ def sensitivity(
         shares do not use what such rows show of the others.
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
+    memory
+        The budget in bytes; half of the machine's memory by default.
+    progress
+        True for a bar, in notebooks too, or a function to call as the work goes on.
+
+    Returns
+    -------
+    A value that prints. Its ``answers`` and ``intervals`` go with its ``deltas``; its
+    ``tipping_point`` is the delta at which the answer reaches the ``threshold``, None if none does.
 
     Examples
     --------

@@ -96,8 +96,8 @@ class Auto:
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM to convergence, starting from the factored-mar estimate; with a prior "
-            "that is given, stopped earlier where the likelihood of held-out rows peaks earlier",
+            intention="EM to convergence, starting from the factored-mar estimate; if you give a "
+            "prior, only until held-out rows stop getting more likely",
         )
 
 

@@ -118,9 +118,11 @@ def learn(
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell
         of a CPT; 1 adds none, which is maximum likelihood. With "learn", the pseudo-counts of
         each cell are estimated from the counts of all CPTs (empirical Bayes). A prior that was
-        learned before, `Result.prior`, can be given again. The default is "learn", but 2 for
-        closed forms. These scale their estimate to all rows before they add pseudo-counts, however
-        few rows it comes from.
+        learned before, `Result.prior`, can be given again. The default is 2 for "listwise",
+        "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "informed-direct" and
+        "informed-factored", and "learn" for all others. These seven count an estimate as if all
+        rows had shown it: if 10 of 100 rows show a variable, all with the same state, prior=2
+        gives that state 101 / 102, not 11 / 12.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
     counts
@@ -150,6 +152,11 @@ def learn(
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
         and "auto" learn the mechanisms too, as observed nodes of the network: maximum
         likelihood under the graph.
+
+    Returns
+    -------
+    A result, which prints. Its ``network`` has the learned CPTs, its ``families`` say what each
+    rests on, and its ``warnings`` what to know of them.
 
     Raises
     ------

@@ -44,10 +44,17 @@ STAND_INS: dict[str, type[Method]] = {
 class MGraph:
     """Recover what the missingness graph lets recover.
 
-    ``otherwise`` says what becomes of the other families: "refuse" (an error that names
-    family and reason), "prior" (the CPT holds the prior alone), or the name of a method; "em" is
-    EM on the graph. Both of the latter are marked in the reports. They also stand in where an
-    estimand finds no rows, or the data contradict it.
+    Parameters
+    ----------
+    missingness
+        The `MissingnessGraph`; ``learn(..., missingness=)`` also takes its text or file.
+    otherwise
+        What becomes of CPTs that are not recoverable: "refuse" (an error that names family and
+        reason), "prior" (the CPT holds the prior alone), or the name of a method; "em" is EM on the
+        graph. Both of the latter are marked in the reports. They also stand in where an estimand
+        finds no rows, or the data contradict it.
+    effort
+        How long to search for an estimand: 2 searches twice as long as the default.
     """
 
     missingness: MissingnessGraph | None = option(

@@ -152,7 +152,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
     def __str__(self) -> str:
         if not self.is_learned:
             return "one pseudo-count per cell"
-        like = "like neighbouring rows" if self.like_neighbours > 0.5 else "alike for all states"
+        like = "the same for all states"
+        if self.like_neighbours > 0.5:
+            like = "spread over the states as in neighbouring rows of the CPT"
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"
         number = f"about {most}" if least == most else f"between {least} and {most}"
         kind = "pseudo-count" if number == "about 1" else "pseudo-counts"
@@ -270,7 +272,7 @@ def learn_prior(
 
     >>> counts = np.array([[40.0, 0, 0], [0, 60, 0], [0, 0, 50], [70, 0, 0], [0, 80, 1]])
     >>> print(learn_prior({"Fault": counts}))
-    between 0.036 and 0.11 pseudo-counts per cell, mostly alike for all states
+    between 0.036 and 0.11 pseudo-counts per cell, mostly the same for all states
     """
     possible_of = {
         name: np.broadcast_to((possible_of or {}).get(name, np.True_), counts.shape)

@@ -119,8 +119,10 @@ def check_option_names(method: str | Method | None, options: Mapping[str, Any]) 
 
 def _not_taken(name: str, option: str, known: Collection[str]) -> MethodError:
     takes = ", ".join(known) or "no options"
-    hint = _way_to(option, known)
-    return MethodError(f"method {name!r} takes no {option!r}; it takes {takes}.", hint)
+    message = f"method {name!r} takes no {option!r}; it takes {takes}."
+    if not _methods_with(option):  # nor is it an argument of what was called
+        message = f"there is no argument {option!r}, nor such an option of {name!r} ({takes})."
+    return MethodError(message, _way_to(option, known))
 
 
 def _methods_with(option: str) -> list[str]:

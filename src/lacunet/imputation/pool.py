@@ -88,6 +88,12 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         finite and all variances are zero, while the estimates differ, no degrees of freedom are
         left and the intervals are infinite.
 
+    Returns
+    -------
+    A value that prints. Its ``estimate``, ``standard_error`` and ``df`` have the shape of one
+    table's estimate, and so has ``missing_information``, the share of the variance that is due to
+    missing values; ``interval(level)`` gives the intervals.
+
     Examples
     --------
     >>> pooled = pool([0.30, 0.34, 0.26, 0.30], [0.0021, 0.0022, 0.0019, 0.0021], df=99)

@@ -91,7 +91,7 @@ class MAR:
     Parameters
     ----------
     share
-        The fraction of the variables that are partially observed.
+        The fraction of the variables that are partially observed, rounded down.
     parents
         The number of parents of a mechanism.
     beta
@@ -133,7 +133,7 @@ class InformedMAR:
     Parameters
     ----------
     share
-        The fraction of the variables that are partially observed.
+        The fraction of the variables that are partially observed, rounded down.
     separator
         The number of variables in that set.
     parents

@@ -208,6 +208,11 @@ def simulate(
         A random generator or a seed. The same seed gives the same result; None another one each
         time.
 
+    Returns
+    -------
+    A simulation, which can be learned from. Its ``frame()`` has the rows as a dataframe,
+    ``frame(complete=True)`` those before anything was hidden, ``missingness`` the mechanisms.
+
     Examples
     --------
     >>> from lacunet import MCAR

@@ -355,6 +355,12 @@ def effect(
     level
         The level of the intervals.
 
+    Returns
+    -------
+    A value that prints. Its ``probabilities`` are P(target | do), a row for each state of ``do``,
+    with their ``interval``; its ``contrasts`` compare each state with the ``reference``; its
+    ``basis`` says what the numbers rest on.
+
     Raises
     ------
     NotRecoverableError

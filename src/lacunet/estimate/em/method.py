@@ -184,7 +184,10 @@ class EM:
 @with_hints
 @dataclass(frozen=True)
 class OneStep(EM):
-    """A closed form, then a single step of EM from it: the classical one-step estimator."""
+    """A closed form, then a single step of EM from it: the classical one-step estimator.
+
+    Its options are those of `EM`.
+    """
 
     name: ClassVar[str] = "one-step"
     stop: Stop = 1
@@ -193,7 +196,10 @@ class OneStep(EM):
 @with_hints
 @dataclass(frozen=True)
 class LoopyEM(EM):
-    """EM whose expectations are all by loopy belief propagation."""
+    """EM whose expectations are all by loopy belief propagation.
+
+    Its options are those of `EM`.
+    """
 
     name: ClassVar[str] = "em-bp"
     inference: Inference = "bp"

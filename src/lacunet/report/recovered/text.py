@@ -25,9 +25,9 @@ LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 TWO_MODELS = "Two models that give the same data and different answers:"
 GENERIC = (
-    "No formula recovers it in every model. With the numbers of states of this network, the data "
-    "determine it near almost every model (the two models that agree are an exception, or have "
-    "other numbers of states): learn with lacunet learn --method em --missingness GRAPH."
+    "In almost all models with the numbers of states of this network, the data determine it (no "
+    "answer close by gives the same data): learn with lacunet learn --method em --missingness "
+    "GRAPH. In some models they do not, so that no formula recovers it."
 )
 
 ESTIMATED = (  # of an estimate, as data
@@ -96,13 +96,13 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
     lines = [f"{verdict.query}: {verdict.standing.upper()}{too_large}", f"  {verdict.why}"]
     lines += [f"  {line}" for line in read_formula((found or verdict).estimand).splitlines()]
+    if answer.is_generic:
+        lines.append(f"  {GENERIC}")
     if verdict.witness is not None:
         rows = two_models(verdict.witness, graph.network)
         lines += [f"  {TWO_MODELS}", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
         states = other_states(verdict.witness, graph.network)
         lines += [f"  ({states})"] if states else []
-    if answer.is_generic:
-        lines.append(f"  {GENERIC}")
     if answer.refusal:
         lines.append(f"  ! {answer.refusal}")
     header, rows = cells_of(graph, answer)
