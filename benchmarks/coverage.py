@@ -111,13 +111,8 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
             truth,
             lambda rng, g=graph, t=truth, s=shows, n=rows: five.sample(g, t, s, n, rng),
             {
-                f"{method} on the graph, prior {prior}": {
-                    "method": method,
-                    "prior": prior,
-                    "missingness": graph,
-                }
+                f"{method} on the graph": {"method": method, "missingness": graph}
                 for method in ("em", "mgraph")
-                for prior in (2, "learn")
             },
         )
 

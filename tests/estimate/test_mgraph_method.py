@@ -87,6 +87,14 @@ def test_intervals_are_of_what_the_rows_say_without_pseudo_counts(prior: Any) ->
         np.testing.assert_allclose(rates, by_rows, rtol=1e-9)
 
 
+def test_formulas_that_weigh_rows_unevenly_are_warned_of() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = {"A": ["0", "1"] * 105 + [None] * 190, "B": ["0"] * 200 + ["1"] * 200}
+    result = lc.learn(network, rows, "mgraph", missingness="B -> R[A]")
+    # Ten rows with B=1 show A, and stand for 200: 400^2 / (200 * 1 + 10 * 20^2) rows.
+    assert any("20 times" in own and "38 of 210 rows" in own for own in result.warnings)
+
+
 CENSORED = MissingnessGraph.parse("Y -> R[Y]", CHAIN)
 
 

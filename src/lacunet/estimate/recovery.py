@@ -11,7 +11,7 @@ so that rows with large weights count for what they tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,7 +19,15 @@ import numpy as np
 
 from lacunet.estimands.notation import Notation
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
-from lacunet.estimate.method import FamilyPlan, FamilyReport, Learned, Setting, Stage
+from lacunet.estimate.method import (
+    UNEVEN_WEIGHTS,
+    FamilyPlan,
+    FamilyReport,
+    Learned,
+    Setting,
+    Stage,
+    Warned,
+)
 from lacunet.estimate.prior import (
     FROM_SHOWN,
     concentration_of,
@@ -31,6 +39,7 @@ from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, est
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Needs, Statistics
 
+UNEVEN = 0.6  # of the rows: intervals of formulas that weigh as unevenly covered .90 (0018)
 NO_ROWS = "no row shows what an estimand needs, or the data contradict it: the CPT is left"
 
 
@@ -123,7 +132,7 @@ def _recovered(
             prior,
             rows_used=found.rows_used,
             unseen=unseen,
-            warnings=found.warnings,
+            warnings=(*found.warnings, *_on_weights(found)),
         )
     setting.progress("families", len(families), len(families))
     own = merged(learned.prior, prior, families)
@@ -136,6 +145,18 @@ def _recovered(
         row_weights=row_weights,
         why=RECOVERED,
     )
+
+
+def _on_weights(found: Estimation) -> Iterator[str]:
+    """A warning where the formula weighs rows so differently that they tell as much as few."""
+    share = found.weighted_size / max(found.rows_used, 1)
+    if share < UNEVEN:
+        part = f"{found.weighted_size:,.0f} of {found.rows_used:,} rows"
+        words = (
+            f"the formula weighs rows up to {found.largest_weight:.2g} times: they tell as much as "
+            f"{part} of equal weight, and intervals may be too narrow; em uses all that they show"
+        )
+        yield Warned(words, UNEVEN_WEIGHTS, part, 1 - share)
 
 
 def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:
