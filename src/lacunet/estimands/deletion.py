@@ -67,7 +67,7 @@ class Estimand:
         if self.order_count > 1:
             words = f" (one of {self.order_count:,} orders of the chain rule, merged)"
             merged = notation.words(words)
-        return notation.block([notation.line(left, notation.equal, f"{sign}{product}{merged}")])
+        return notation.block([f"{left}{notation.equal}{sign}{product}{merged}"])
 
 
 def _factor(target: Scope, given: Scope, shown: Collection[str]) -> Factor:

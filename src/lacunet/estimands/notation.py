@@ -72,17 +72,9 @@ class Notation:
             return above
         return f"{above} / ({' '.join(below)})" if len(below) > 1 else f"{above} / {below[0]}"
 
-    def ratio(self, above: str, below: str) -> str:
-        """A quotient of two parts."""
-        return f"{above} / {below}"
-
     def for_any(self, written: str, names: Sequence[str]) -> str:
         """A formula that holds for any value of some variables."""
         return f"{written} for any value of {self.listed(names)}"
-
-    def weighted_by(self, share: str, weights: Sequence[str]) -> str:
-        """A share of rows that are weighted by the inverse of a product."""
-        return share + self.words(" in rows weighted by ") + self.divided("1", weights)
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         """One over one plus the odds, whose denominator has some factors at R = 0."""
@@ -116,10 +108,6 @@ class Notation:
         """What EM estimates."""
         return f"{probability} of highest posterior given all rows (EM)"
 
-    def line(self, left: str, relation: str, right: str) -> str:
-        """An equation."""
-        return f"{left}{relation}{right}"
-
     def block(self, lines: Sequence[str]) -> str:
         """A formula and, below it, the lines that define its parts."""
         return "\n  ".join([f"{lines[0]}, where", *lines[1:]]) if len(lines) > 1 else lines[0]
@@ -151,9 +139,6 @@ class _Latex(Notation):
 
     def divided(self, above: str, below: Sequence[str]) -> str:
         return rf"\frac{{{above}}}{{{' '.join(below)}}}" if below else above
-
-    def ratio(self, above: str, below: str) -> str:
-        return rf"\frac{{{above}}}{{{below}}}"
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         return rf"{written} \quad \text{{for any value of }} {self.listed(names)}"
@@ -230,18 +215,16 @@ class _MathMl(Notation):
 
     def divided(self, above: str, below: Sequence[str]) -> str:
         above = f"<mn>{above}</mn>" if above == "1" else above
-        return self.ratio(above, "".join(below)) if below else above
-
-    def ratio(self, above: str, below: str) -> str:
-        return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>"
+        parts = f"<mrow>{above}</mrow><mrow>{''.join(below)}</mrow>"
+        return f"<mfrac>{parts}</mfrac>" if below else above
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         return f"{written}{self.words('  for any value of ')}{self.listed(names)}"
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         at = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
-        odds = self.ratio(above, f"{total}{others}{at}")
-        return self.ratio("<mn>1</mn>", f"<mn>1</mn><mo>+</mo>{odds}")
+        odds = self.divided(above, [total, others, at])
+        return self.divided("1", ["<mn>1</mn><mo>+</mo>", odds])
 
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         shown = "<mo>,</mo><msub><mi>R</mi><mi>T</mi></msub><mo>=</mo><mn>0</mn><mo>,</mo>"
@@ -251,7 +234,7 @@ class _MathMl(Notation):
         where = (
             f"{self.words('  for the nonempty ')}<mi>T</mi><mo>⊆</mo><mo>{{</mo>{free}<mo>}}</mo>"
         )
-        return self.ratio(above, below) + where
+        return self.divided(above, [below]) + where
 
     def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
         return f"{complete}{_under('∑', '<mi>T</mi>')}{_under('∏', _inside('⊆'))}{smaller}"

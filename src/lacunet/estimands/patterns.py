@@ -7,7 +7,7 @@ does, the odds of the latter rest on nothing. That is checked on the data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, count
 from math import prod
 from typing import Any
@@ -75,13 +75,11 @@ class PatternOdds:
 
     def table(self, sample: Weighted, hidden: Mechanisms) -> Table:
         """P(x_{S-T}, R_T = 0, R_{I-T} = 1) in the sample."""
-        rows, where = sample.rows, sample.where
-        where = where & rows.shows([m for m in self.free if m not in hidden])
+        where = sample.rows.shows([m for m in self.free if m not in hidden])
         for mechanism in hidden:
-            where &= ~rows.shows([mechanism])
+            where = where & ~sample.rows.shows([mechanism])
         gone = {mechanism.variable for mechanism in hidden}
-        scope = tuple(name for name in self.scope if name not in gone)
-        return Weighted(rows, where, sample.factors[where[sample.where]]).tabled(scope)
+        return sample.among(where).tabled(tuple(name for name in self.scope if name not in gone))
 
     def factors(self, run: Run, sample: Weighted) -> dict[Mechanisms, FloatArray]:
         r"""For each pattern T :math:`P(x, R_T = 0, R_{I-T} = 1) / D(x)`: a product of odds.
@@ -175,13 +173,10 @@ class NoSelfCensoring(Term):
         """The complete rows times the odds, summed over the rest of the scope."""
         odds, sample = self.odds, self.odds.sample.weigh(run)
         factor = np.sum([*odds.factors(run, sample).values()], axis=0)  # P(x_S) / D(x)
-        rows = run.rows
-        shown = sample.where & rows.shows(odds.free)
-        at_rows = factor.reshape(-1)[rows.cells(odds.scope, shown)]
-        complete = Weighted(rows, shown, sample.factors[shown[sample.where]] * at_rows)
-        used = float(rows.counts[sample.where].sum())
-        basis = Basis.of(complete)
-        basis = Basis(basis.weighted_size, used, basis.largest_weight)
+        complete = sample.among(run.rows.shows(odds.free))
+        at_rows = factor.reshape(-1)[run.rows.cells(odds.scope, complete.where)]
+        complete = replace(complete, factors=complete.factors * at_rows)
+        basis = replace(Basis.of(complete), rows_used=Basis.of(sample).rows_used)
         joint = complete.tabled(odds.scope)
         return Conditional.normalised(joint, self.target, self.given, basis)
 
@@ -223,8 +218,7 @@ class FullLaw(Term):
         for hidden, factor in odds.factors(run, sample).items():
             place: Any = (..., *(int(m not in hidden) for m in odds.free))
             law[place] = complete * factor
-        shown = sample.where & run.rows.shows(odds.free)
-        basis = Basis.of(Weighted(run.rows, shown, sample.factors[shown[sample.where]]))
+        basis = Basis.of(sample.among(run.rows.shows(odds.free)))
         table = Table(self.target, law / law.sum())
         return Conditional(self.target, (), table, Table((), np.ones(())), basis)
 

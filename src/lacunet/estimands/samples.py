@@ -116,7 +116,7 @@ class Writer:
             part, label = list(self.labels.items())[defined]
             self.visible, self.primes = {*part.filled}, {}  # type: ignore[attr-defined]
             written = part.written(self)  # type: ignore[attr-defined]
-            yield self.notation.line(label, self.notation.equal, written)
+            yield f"{label}{self.notation.equal}{written}"
             defined += 1
 
 
@@ -165,14 +165,11 @@ class Sample:
 
     def weigh(self, run: Run) -> Weighted:
         r"""The rows with :math:`R_H = 1` and the factors :math:`\prod_{j \in F} 1 / \pi_j`."""
-        if not self.others:
-            return self._weigh(run)
-        if self not in run.chosen:
-            options = (Sample(self.selected, self.weights), *self.others)
-            run.chosen[self] = max(options, key=lambda one: one.size(run))
-        return run.chosen[self].weigh(run)
-
-    def _weigh(self, run: Run) -> Weighted:
+        if self.others:
+            if self not in run.chosen:
+                options = (Sample(self.selected, self.weights), *self.others)
+                run.chosen[self] = max(options, key=lambda one: one.size(run))
+            return run.chosen[self].weigh(run)
         where = run.rows.shows(self.selected)
         factors = np.ones(int(np.count_nonzero(where)))
         for propensity in self.weights:
@@ -195,6 +192,11 @@ class Weighted:
     rows: Rows
     where: Where
     factors: FloatArray
+
+    def among(self, where: Where) -> Weighted:
+        """Those rows of the sample that are among some rows."""
+        both = self.where & where
+        return Weighted(self.rows, both, self.factors[both[self.where]])
 
     @property
     def weights(self) -> FloatArray:
@@ -311,7 +313,8 @@ class Share(Propensity):
         given = [*writer.names(self.parents), *free, *self.sample.conditions(notation)]
         share = notation.probability([notation.shown(self.mechanism)], given)
         weights = [*map(writer.label, self.sample.weights)]
-        return notation.weighted_by(share, weights) if weights else share
+        by = notation.words(" in rows weighted by ") + notation.divided("1", weights)
+        return f"{share}{by}" if weights else share
 
     def computed(self, run: Run) -> PropensityTable:
         r""":math:`\Pr_w(R_i = 1 \mid pa_i)` in the sample."""

@@ -111,7 +111,7 @@ class Term:
         """The whole estimand, what it names defined below it."""
         writer = self._writer(notation)
         sign = notation.equal if self.is_exact else notation.proportional
-        first = notation.line(self._left(writer), sign, self.written(writer))
+        first = f"{self._left(writer)}{sign}{self.written(writer)}"
         return notation.block([first, *writer.definitions()])
 
     def _writer(self, notation: Notation) -> Writer:
@@ -139,8 +139,7 @@ class Term:
         written, notation = self.written(writer), writer.notation
         if self.is_exact:
             return written
-        line = notation.line(self._left(writer), notation.proportional, written)
-        return notation.bracketed(line)
+        return notation.bracketed(f"{self._left(writer)}{notation.proportional}{written}")
 
     @property
     def parts(self) -> tuple[Term, ...]:
@@ -362,11 +361,7 @@ class SumOut(Term):
     """P(A | B) as the sum of P(A, Z | B) over Z."""
 
     term: Term
-
-    @property
-    def is_sum(self) -> bool:
-        """It is."""
-        return True
+    is_sum = True
 
     def written(self, writer: Writer) -> str:
         """The sum."""
@@ -385,11 +380,7 @@ class Conditioned(Term):
     """P(A | B1, B2) from P(A, B1 | B2)."""
 
     term: Term
-
-    @property
-    def is_exact(self) -> bool:
-        """Only proportional: B1 is divided out."""
-        return False
+    is_exact = False  # B1 is divided out
 
     def written(self, writer: Writer) -> str:
         """The joint."""
@@ -487,6 +478,7 @@ class Inverted(Term):
 
     first: Term
     second: Term
+    is_exact = False
 
     @property
     def helper(self) -> Scope:
@@ -499,14 +491,10 @@ class Inverted(Term):
         yield f"some value of {helpers} goes with every value of the target"
         yield from super().assumptions()
 
-    @property
-    def is_exact(self) -> bool:
-        """Only proportional."""
-        return False
-
     def written(self, writer: Writer) -> str:
         """The ratio."""
-        return writer.notation.ratio(*(part.inner(writer) for part in self.parts))
+        above, below = (part.inner(writer) for part in self.parts)
+        return writer.notation.divided(above, [below])
 
     def compute(self, run: Run) -> Conditional:
         """The average of the ratio over the values z that go with every a, weighted by P(z | b).
