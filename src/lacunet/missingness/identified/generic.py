@@ -18,7 +18,7 @@ from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.nodes import Mechanism
 
 LARGEST_WORK = 3e8  # in rough operations
 MOST_HIDDEN_STATES = 6
@@ -49,13 +49,11 @@ def is_generic(graph: Drawing, asked: Asked) -> bool | None:
 
 def near(graph: MixedGraph, asked: Asked) -> MixedGraph:
     """The query, what decides on its mechanisms, and what depends on these: may tell enough."""
-    names = {*asked.variables}
-    names |= {name for node in graph.selection for name in graph.variable_parents(node)}
+    names = {*asked.variables, *graph.variable_parents(graph.selection)}
     mechanisms = graph.closure(graph.mechanisms_of(names))
-    names |= {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
-    kept = frozenset(graph.named(graph.ancestors(names)))
-    inside: set[Node] = {*kept, *map(Mechanism, kept), *graph.selection}
-    return graph.without(node for node in graph.order if node not in inside)
+    names |= {*(m.variable for m in mechanisms), *graph.variable_parents(mechanisms)}
+    kept = graph.named(graph.ancestors(names))
+    return graph.among([*kept, *map(Mechanism, kept), *graph.selection])
 
 
 def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:

@@ -170,8 +170,7 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
             alone = MixedGraph.of([name], {}, partial=frozenset({name}))
             why = f"{_is_latent(name)}, so its states could change places"
         elif censors_itself(graph.mixed, name):
-            own = (name, Mechanism(name))
-            alone = graph.mixed.without(node for node in graph.mixed.order if node not in own)
+            alone = graph.mixed.among([name, Mechanism(name)])
             why = _self_censoring(graph.mixed, name)
         else:
             continue

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import combinations
 
 from lacunet.estimands.terms import Conditioned, Kernels, Narrowed, SumOut, Term, Widened
@@ -100,8 +100,7 @@ def by_districts(graph: MixedGraph, query: Query, solve: Solve) -> Iterator[Term
 
 def _above(graph: MixedGraph, query: Query) -> MixedGraph:
     """The graph of the query's variables and their ancestors."""
-    kept = frozenset(graph.named(graph.ancestors(query.names)))
-    return graph.without(node for node in graph.order if node not in kept)
+    return graph.among(graph.named(graph.ancestors(query.names)))
 
 
 @lru_cache(maxsize=8192)
@@ -127,10 +126,7 @@ def _projections(graph: MixedGraph, query: Query) -> Iterator[MixedGraph]:
     yield whole
     for size in (1, 2):
         for hidden in combinations(outside[:MOST_PROJECTED], size):
-            local = whole
-            for name in hidden:
-                local = projected(local, name)
-            yield local
+            yield reduce(projected, hidden, whole)
 
 
 @dataclass(frozen=True)
@@ -155,8 +151,7 @@ class _Districts:
 
     def kernel(self, district: Names) -> Term | None:
         """Q[D], from queries that simplify to plain ones, or else from the district around it."""
-        above = frozenset[Node]().union(*(self.local.parents[v] for v in district))
-        do = frozenset(self.local.named(above)) - district
+        do = frozenset(self.local.variable_parents(district)) - district
         term = self.by_chain(district, do) or self.from_around(district)
         return None if term is None else self.with_conditions(term, NOTHING, do)
 
@@ -181,8 +176,8 @@ class _Districts:
         for at, name in enumerate(order):
             if name in around:
                 near = _around(local, frozenset({name}), frozenset(order[: at + 1]))
-                blanket = frozenset[Node](near).union(*(local.parents[v] for v in near)) - {name}
-                queries.append(Query(frozenset({name}), frozenset(local.named(blanket))))
+                blanket = near.union(local.variable_parents(near)) - {name}
+                queries.append(Query(frozenset({name}), blanket))
         term = self.product(around, queries)
         while term is not None:
             above = frozenset(local.named(local.ancestors(district, every - around)))

@@ -17,7 +17,7 @@ self-censoring" puts the patterns of I together: it needs
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import combinations, permutations
 
 from lacunet.estimands.patterns import NoSelfCensoring, PatternOdds
@@ -36,8 +36,8 @@ NEAREST = 5  # variables outside the query that are tried as hidden
 @lru_cache(maxsize=4096)
 def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
     """The graph of the mechanisms, the names and their ancestors; the rest sums to one."""
-    gone = frozenset(graph.order) - graph.ancestors(mechanisms | names | graph.selection)
-    return graph.without(gone) if gone else graph
+    kept = graph.ancestors(mechanisms | names | graph.selection)
+    return graph if len(kept) == len(graph.order) else graph.among(kept)
 
 
 @lru_cache(maxsize=8192)
@@ -186,13 +186,8 @@ def _hidings(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, ...]
 
     A projection with hidden causes is followed by the directed graphs that contain it.
     """
-    kept = graph
-    for name in hide:
-        kept = projected(kept, name)
-    dropped = kept
-    for name in hide:
-        if Mechanism(name) in graph.parents:
-            dropped = projected(dropped, Mechanism(name))
+    kept = reduce(projected, hide, graph)
+    dropped = reduce(projected, filter(graph.parents.__contains__, map(Mechanism, hide)), kept)
     found = [dropped] if dropped is kept else [dropped, kept]
     for one in tuple(found):
         found += [directed(one, order) for order in _orders(one)]

@@ -83,9 +83,8 @@ def _of_selected(graph: Drawing, asked: Asked, path: tuple[Node, ...]) -> Verdic
 def _scope(graph: MixedGraph) -> Scope:
     """The partially observed variables and all that decides on mechanisms, hidden causes too."""
     joined = reached(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
-    above = frozenset[Node]().union(*(graph.parents[node] for node in joined))
-    partial = {m.variable for m in graph.mechanisms}
-    return graph.named(joined | above | partial)
+    partial = (m.variable for m in graph.mechanisms)
+    return graph.named([*joined, *graph.variable_parents(joined), *partial])
 
 
 def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...] | None:

@@ -171,7 +171,7 @@ def _by_share(
     order = graph.mechanisms
     return Share(
         mechanism=i,
-        parents=graph.variable_parents(i),
+        parents=graph.variable_parents([i]),
         free=tuple(m for m in order if m in free),
         at_one=tuple(m for m in order if m in at_one),
         sample=sample,
@@ -195,7 +195,7 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None
         if propensity is None or not above <= others | {i}:
             return None
         propensities.append(propensity)
-    inside = set(graph.variable_parents(i)).union(*map(graph.variable_parents, others))  # D
+    inside = graph.variable_parents([i, *others])  # D
     need = graph.mechanisms_of(inside) | graph.mechanism_parents(i) | {i}
     every = frozenset(graph.mechanisms)
     if not need <= every:
@@ -205,10 +205,10 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None
         return None
     return Odds(
         mechanism=i,
-        parents=graph.variable_parents(i),
+        parents=graph.variable_parents([i]),
         free=(),
         at_one=tuple(k for k in order if k in graph.mechanism_parents(i)),
         sample=sample,
-        scope=graph.named(inside),
+        scope=inside,
         others=tuple(propensities),
     )

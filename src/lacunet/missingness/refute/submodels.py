@@ -156,7 +156,7 @@ def _part(graph: MixedGraph, kept: Names) -> MixedGraph:
     for node in graph.selection:
         if not inside.isdisjoint(graph.parents[node] | graph.siblings[node]):
             inside.add(node)
-    return graph.without(node for node in graph.order if node not in inside)
+    return graph.among(inside)
 
 
 def _is_connected(graph: MixedGraph) -> bool:
@@ -175,8 +175,8 @@ def _is_connected(graph: MixedGraph) -> bool:
 def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
     """The variables that may matter to the query, those that decide its mechanisms first."""
     mechanisms = graph.closure(graph.mechanisms_of(query))
-    first = {name for m in mechanisms for name in (m.variable, *graph.variable_parents(m))}
-    first.update(name for node in graph.selection for name in graph.variable_parents(node))
+    first = {m.variable for m in mechanisms}
+    first.update(graph.variable_parents([*mechanisms, *graph.selection]))
     order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
     return [name for name in order if name not in query][:6]
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
@@ -95,8 +95,7 @@ class Drawing:
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
         mixed = MixedGraph.of(parents, parents, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
-        for node in gone:
-            mixed = projected(mixed, node)
+        mixed = reduce(projected, gone, mixed)
         for name, value in (
             ("network", network),
             ("causes", MappingProxyType(own)),
@@ -133,7 +132,26 @@ class Drawing:
 
     def why(self) -> str:
         """The category in words, with the path that rules out the one before."""
-        return _why_category(self.mixed)
+        graph = self.mixed
+        to_mechanism = graph.open_path(graph.variables, graph.mechanisms, ())
+        around = _mar_violation(graph)
+        if to_mechanism is None:
+            words = "MCAR: no path leads from a variable to a mechanism."
+        elif around is None:
+            words = (
+                f"MAR: the path {graph.in_words(to_mechanism)} rules out MCAR, and the always "
+                "observed variables block every path from a partially observed variable to a "
+                "mechanism."
+            )
+        else:
+            words = (
+                f"MNAR: the path {graph.in_words(around)} joins a partially observed variable to a "
+                "mechanism, and no always observed variable blocks it."
+            )
+        if graph.selection:
+            chosen = ", ".join(map(named, graph.sorted(graph.parents[SELECTION]))) or "chance"
+            words += f" Rows are a selection: {chosen} decides which are recorded."
+        return words
 
     def check_network(self, network: Network) -> None:
         """Refuse a network with other variables, states or edges than the graph's own."""
@@ -339,25 +357,3 @@ def _mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:
     observed = [name for name in graph.variables if Mechanism(name) not in graph.parents]
     partial = [name for name in graph.variables if Mechanism(name) in graph.parents]
     return graph.open_path(partial, graph.mechanisms, observed)
-
-
-def _why_category(graph: MixedGraph) -> str:
-    """The category with its reason: the path that rules out the category before it."""
-    to_mechanism = graph.open_path(graph.variables, graph.mechanisms, ())
-    around = _mar_violation(graph)
-    if to_mechanism is None:
-        words = "MCAR: no path leads from a variable to a mechanism."
-    elif around is None:
-        words = (
-            f"MAR: the path {graph.in_words(to_mechanism)} rules out MCAR, and the always "
-            "observed variables block every path from a partially observed variable to a mechanism."
-        )
-    else:
-        words = (
-            f"MNAR: the path {graph.in_words(around)} joins a partially observed variable to a "
-            "mechanism, and no always observed variable blocks it."
-        )
-    if graph.selection:
-        chosen = ", ".join(map(named, graph.sorted(graph.parents[SELECTION]))) or "chance"
-        words += f" Rows are a selection: {chosen} decides which are recorded."
-    return words

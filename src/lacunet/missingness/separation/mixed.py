@@ -17,7 +17,7 @@ has found does not change how far this one gets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -173,9 +173,9 @@ class MixedGraph:
         """The mechanisms of those variables that are partially observed."""
         return frozenset(Mechanism(node) for node in nodes if node in self.partial)
 
-    def variable_parents(self, node: Node) -> tuple[str, ...]:
-        """The parents of a node that are variables, in order."""
-        return tuple(p for p in self.sorted(self.parents[node]) if isinstance(p, str))
+    def variable_parents(self, nodes: Iterable[Node]) -> tuple[str, ...]:
+        """The variables that are parents of one of the nodes, in order."""
+        return self.named(parent for node in nodes for parent in self.parents[node])
 
     def mechanism_parents(self, mechanism: Mechanism) -> frozenset[Mechanism]:
         """The parents of a mechanism that are mechanisms."""
@@ -199,11 +199,11 @@ class MixedGraph:
         around = (self.parents[n] | self.siblings[n] | self.children[n] for n in nodes)
         return {node for nodes in around for node in nodes if isinstance(node, str)}
 
-    def without(self, gone: Iterable[Node]) -> MixedGraph:
-        """The graph with some nodes and all their edges deleted."""
-        drop = set(gone)
-        parents = {node: self.parents[node] - drop for node in self.order if node not in drop}
-        return self.with_edges(parents, [pair for pair in self.hidden if drop.isdisjoint(pair)])
+    def among(self, kept: Collection[Node]) -> MixedGraph:
+        """The graph of some nodes and the edges among them."""
+        inside = frozenset(kept)
+        parents = {node: self.parents[node] & inside for node in self.order if node in inside}
+        return self.with_edges(parents, [pair for pair in self.hidden if inside.issuperset(pair)])
 
     def with_edges(
         self, parents: Mapping[Node, Iterable[Node]], hidden: Iterable[tuple[Node, Node]]
