@@ -145,10 +145,6 @@ class Lifted:
             block.at(part) for block, part in zip(self.blocks, self.parts(weights), strict=True)
         ]
 
-    def summed(self, factors: Sequence[FloatArray], groups: Integers, count: int) -> FloatArray:
-        """The joint added up over groups of configurations."""
-        return added_up(groups, np.prod(factors, axis=0), count)
-
     def slopes(self, factors: Sequence[FloatArray], groups: Integers, count: int) -> FloatArray:
         """The derivative of the sums over groups by every weight."""
         found = [
@@ -165,26 +161,27 @@ class Lifted:
         ]
         return np.concatenate(found)
 
-    def manifest(self, factors: Sequence[FloatArray]) -> FloatArray:
+    def manifest(self, weights: FloatArray) -> FloatArray:
         """The law of what can be observed, among the rows that are recorded."""
-        law = self.grid.law(np.prod(factors, axis=0))
+        law = self.grid.law(np.prod(self.factors(weights), axis=0))
         return np.asarray(law / max(float(law.sum()), 1e-300))
 
-    def manifest_slopes(self, factors: Sequence[FloatArray]) -> FloatArray:
+    def manifest_slopes(self, weights: FloatArray) -> FloatArray:
         """The derivative of that law by every weight."""
-        cells = self.grid.cells
+        factors, cells = self.factors(weights), self.grid.cells
         slopes = self.slopes(factors, self.grid.manifest, cells + 1)[:cells]
         if not self.grid.is_selected:
             return slopes
         return self.grid.among_recorded(slopes, np.prod(factors, axis=0))
 
-    def query(self, factors: Sequence[FloatArray], asked: Asked) -> FloatArray:
-        """P(target | given, do(do)) from the factors where that is done; cells in a row."""
+    def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
+        """P(target | given, do(do)), the cells in a row."""
+        joint = np.prod(self.under(asked.do).factors(weights), axis=0)
         both, cells = self.grid.groups(asked.names)
         below, configurations = self.grid.groups(asked.conditions)
-        mass = self.summed(factors, below, configurations)
+        mass = added_up(below, joint, configurations)
         of = np.arange(cells) // (cells // configurations)
-        return np.asarray(self.summed(factors, both, cells) / np.maximum(mass, 1e-300)[of])
+        return np.asarray(added_up(both, joint, cells) / np.maximum(mass, 1e-300)[of])
 
 
 def _without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:

@@ -112,9 +112,8 @@ class BestModels:
 
     def answer(self, asked: Asked) -> FloatArray:
         """What the best model says of a query, axes as the query's."""
-        model = self.model.under(asked.do)
-        shape = [model.grid.submodel.states(name) for name in asked.names]
-        return model.query(model.factors(self.best), asked).reshape(shape)
+        shape = [self.model.grid.submodel.states(name) for name in asked.names]
+        return self.model.query(self.best, asked).reshape(shape)
 
 
 def best_fit(model: Lifted, rows: Rows) -> BestModels:
@@ -128,7 +127,7 @@ def best_fit(model: Lifted, rows: Rows) -> BestModels:
 def freedom(model: Lifted) -> int:
     """The number of dimensions of the manifest laws: the rank of their tangents, at random."""
     weights = _random(model, 0)
-    slopes = _slopes(model, weights) @ _within_groups(model, weights)
+    slopes = model.manifest_slopes(weights) @ _within_groups(model, weights)
     return int(np.linalg.matrix_rank(slopes, tol=1e-9 * float(np.abs(slopes).max())))
 
 
@@ -179,8 +178,8 @@ def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray
         if exact is not None:
             return shares, exact, starts
     starts = [fitted(model, counts, weights, EM_STEPS) for weights in starts]
-    best = max(starts, key=lambda weights: _log_likelihood(counts, _manifest(model, weights)))
-    return _manifest(model, best), best, starts
+    best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
+    return model.manifest(best), best, starts
 
 
 def _random(model: Lifted, seed: int) -> FloatArray:
@@ -221,24 +220,16 @@ def _normalised(
     return np.divide(weights, totals, out=kept.copy(), where=totals > 0)
 
 
-def _manifest(model: Lifted, weights: FloatArray) -> FloatArray:
-    return model.manifest(model.factors(weights))
-
-
 def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
     seen = counts > 0
     return float((counts[seen] * np.log(law[seen])).sum())
-
-
-def _slopes(model: Lifted, weights: FloatArray) -> FloatArray:
-    return model.manifest_slopes(model.factors(weights))
 
 
 def _covariance(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray:
     """The covariance of the manifest law estimated by maximum likelihood, times the rows."""
     seen = law > 0
     inside = _within_groups(model, weights)
-    slopes = (_slopes(model, weights) @ inside)[seen] / np.sqrt(law[seen])[:, None]
+    slopes = (model.manifest_slopes(weights) @ inside)[seen] / np.sqrt(law[seen])[:, None]
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
     basis = left[:, sizes > 1e-8 * sizes[0]] * np.sqrt(law[seen])[:, None]
     whole = np.zeros((len(law), len(law)))
@@ -261,7 +252,7 @@ def _restored(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray
     """Weights near by whose manifest law is the one wanted, or None."""
     before = np.inf
     for _ in range(40):
-        gap = law - _manifest(model, weights)
+        gap = law - model.manifest(weights)
         size = float(np.abs(gap).max())
         if size < SAME / 1000:
             return weights
@@ -269,7 +260,7 @@ def _restored(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray
             return weights if size < SAME / 10 else None
         before = size
         free = weights > 0
-        slopes = np.concatenate([_slopes(model, weights), model.group_sums])
+        slopes = np.concatenate([model.manifest_slopes(weights), model.group_sums])
         sides = np.concatenate([gap, np.zeros(model.group_sums.shape[0])])
         step = np.zeros_like(weights)
         step[free] = np.linalg.lstsq(slopes[:, free], sides, rcond=1e-10)[0]
@@ -304,19 +295,19 @@ class _Follower:
         return value, slope
 
     def _value(self, weights: FloatArray, cell: int) -> float:
-        model = self.model.under(self.asked.do)
-        return float(model.query(model.factors(weights), self.asked)[cell])
+        return float(self.model.query(weights, self.asked)[cell])
 
     def _slope(self, weights: FloatArray, cell: int) -> FloatArray:
         """The derivative of P(a | b, do(c)) by the weights."""
         model, asked = self.model.under(self.asked.do), self.asked
         factors = model.factors(weights)
+        joint = np.prod(factors, axis=0)
         both, cells = model.grid.groups(asked.names)
         below, configurations = model.grid.groups(asked.conditions)
         given = cell // (cells // configurations)
         upper, lower = model.slope(factors, both == cell), model.slope(factors, below == given)
-        mass = max(float(np.prod(factors, axis=0)[below == given].sum()), 1e-300)
-        share = float(np.prod(factors, axis=0)[both == cell].sum()) / mass
+        mass = max(float(joint[below == given].sum()), 1e-300)
+        share = float(joint[both == cell].sum()) / mass
         return np.asarray((upper - share * lower) / mass)
 
     def _program(
@@ -325,7 +316,7 @@ class _Follower:
         """The best step by tangents that keeps the manifest law, and the law's multipliers."""
         from scipy.optimize import linprog
 
-        slopes = _slopes(self.model, now)
+        slopes = self.model.manifest_slopes(now)
         sums = self.model.group_sums
         found = linprog(
             -aim,
