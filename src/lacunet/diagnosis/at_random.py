@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.design_effect import SurveyRows
@@ -220,14 +219,15 @@ def _tests(
 ) -> list[dict[str, Any]]:
     """The tests of mechanisms against causes with one number of states, not yet adjusted.
 
+    Those without a stratum in which both vary, as of a mechanism against its own variable, are left
+    out.
+
     ``by_design`` are the p-values that a survey's design gives, NaN where it gives none. ``unsure``
     is what tables are to be drawn for.
     """
     worths = [worth.of_test(*pair, of) for pair, of in zip(pairs, given, strict=True)]
     scales, p_values = np.array(worths).reshape(-1, 2).T
     counts = counts * scales[:, None, None, None]
-    varies = _varies(counts) & np.array([missing != cause for missing, cause in pairs], bool)
-    chosen, counts = np.flatnonzero(varies), counts[varies]
     result = approximated(counts, among)
     states = counts.sum(axis=1)
     total = states.sum(axis=1)
@@ -236,16 +236,16 @@ def _tests(
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
     tests = []
-    for at, pair in enumerate(chosen.tolist()):
-        missing, cause = pairs[pair]
+    for at in np.flatnonzero(result.degrees_of_freedom).tolist():
+        missing, cause = pairs[at]
         most, least = float(share[at, high[at]]), float(share[at, low[at]])
         names = network.states(cause)
         tests.append(
             {
                 "missing": missing,
                 "cause": cause,
-                "given": given[pair],
-                "by_design": float(p_values[pair]),
+                "given": given[at],
+                "by_design": float(p_values[at]),
                 "p_value": float(result.p_value[at]),
                 "unsure": (counts[at].copy(), result.statistic[at])
                 if result.how[at] == DRAWS
@@ -278,13 +278,6 @@ def _adjusted(tests: Sequence[dict[str, Any]], rng: np.random.Generator) -> tupl
     return tuple(
         sorted(found, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
     )
-
-
-def _varies(counts: FloatArray) -> NDArray[np.bool_]:
-    """Which tests have a stratum with two rows and two columns at least."""
-    rows = (counts.sum(axis=3) > 0).all(axis=2)
-    columns = (counts.sum(axis=2) > 0).sum(axis=2) > 1
-    return np.asarray((rows & columns).any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
