@@ -106,10 +106,11 @@ def row_posteriors(
                 of_target[name][here][rows] = asked.posterior_of[name][problem]
             of_target[name][here][np.isneginf(logs)] = np.nan
         log_probability[here] = logs
-        for name in hidden if shares and cells.bare is not None else ():
+        for name in hidden if shares and cells.bare.any() else ():
             alone = asked if len(hidden) == 1 else _SolvedPosteriors.of(cells, part, [name], budget)
             rows, problem = alone.rows_with(name)
-            unsupported_of[name][here][rows] = alone.bare_shares(cells, budget)[problem]
+            left = _log_left(alone.found, alone.log_z, cells, budget)
+            unsupported_of[name][here][rows] = 0.0 - np.expm1(left)[problem]
         for own in unsupported_of.values():
             own[here][np.isneginf(logs)] = np.nan
     return Posteriors(of_target, log_probability, unsupported_of)
@@ -133,7 +134,7 @@ def completion_shares(
     """
     budget, cells = memory_budget(memory), _Cells.of(network)
     shares = np.zeros(table.rows)
-    for here, part in in_batches(table) if cells.bare is not None else ():
+    for here, part in in_batches(table) if cells.bare.any() else ():
         found = row_problems(cells.layout, part)
         log_z = _log_z(found, cells.values, budget)
         left = np.zeros(part.rows)
@@ -144,11 +145,11 @@ def completion_shares(
 
 @dataclass(frozen=True)
 class _Cells:
-    """All cells of a network's CPTs, and which of them are in rows without data, if any are."""
+    """All cells of a network's CPTs, and which of them are in rows without data."""
 
     layout: Layout
     values: FloatArray
-    bare: NDArray[np.bool_] | None
+    bare: NDArray[np.bool_]
 
     @classmethod
     def of(cls, network: Network) -> _Cells:
@@ -162,7 +163,7 @@ class _Cells:
                 for cpt in network.cpts
             }
         ).astype(np.bool_)
-        return cls(layout, values, bare if bare.any() else None)
+        return cls(layout, values, bare)
 
 
 @dataclass(frozen=True)
@@ -209,10 +210,6 @@ class _SolvedPosteriors:
         holds = self.has[name][self.found.problem]
         return self.found.row[holds], self.found.problem[holds]
 
-    def bare_shares(self, cells: _Cells, memory: float) -> FloatArray:
-        """Of each problem the share that rests on CPT rows without data."""
-        return np.asarray(0.0 - np.expm1(_log_left(self.found, self.log_z, cells, memory)))
-
 
 def _log_z(found: RowProblems, values: FloatArray, memory: float) -> FloatArray:
     """The log-probability of what each problem shows around it."""
@@ -224,8 +221,6 @@ def _log_z(found: RowProblems, values: FloatArray, memory: float) -> FloatArray:
 
 def _log_left(found: RowProblems, log_z: FloatArray, cells: _Cells, memory: float) -> FloatArray:
     """The logarithm of the share of each problem that does not rest on CPT rows without data."""
-    if cells.bare is None:
-        return np.zeros(len(log_z))
     left = _log_z(found, np.where(cells.bare, 0.0, cells.values), memory)
     with np.errstate(invalid="ignore"):  # a problem that is impossible with all rows
         return np.minimum(left - log_z, 0.0)
