@@ -9,7 +9,7 @@ mechanism, :math:`X \perp R_X \mid \cdot`, can never be tested: where R_X = 0 th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -159,16 +159,8 @@ def _test(
     counts = np.bincount(place, shown.weights, np.prod(shape)).astype(np.float64)
     counts *= shown.scale if table.is_weighted else 1.0
     found = designed or independence(counts.reshape(shape), np.random.default_rng(0))
-    return TestedImplication(
-        implication,
-        statistic=found.statistic,
-        degrees_of_freedom=found.degrees_of_freedom,
-        p_value=found.p_value,
-        adjusted=found.p_value,
-        effect=found.effect,
-        rows=int(shown.copies.rows.sum()),
-        how=found.how,
-    )
+    told = asdict(found) | {"rows": int(shown.copies.rows.sum())}
+    return TestedImplication(implication, adjusted=found.p_value, **told)
 
 
 def _cells(
