@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 
 import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Network, Scope
@@ -125,13 +125,9 @@ def _free_name(network: Network, mechanism: Mechanism) -> str:
 
 def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
     """The variables whose mechanisms look at a missing value, and the mechanisms these need."""
-
-    def hidden_by(causes: Iterable[Node]) -> set[str]:
-        return {node.variable for node in causes if isinstance(node, Mechanism)}
-
     looking = {name for name, causes in graph.causes.items() if not {*partially}.isdisjoint(causes)}
-    start = looking | hidden_by(graph.selection or ())
-    found = reached(start, lambda name: hidden_by(graph.causes[name]))
+    start = looking.union(mechanisms_in(graph.selection or ()))
+    found = reached(start, lambda name: mechanisms_in(graph.causes[name]))
     return tuple(name for name in graph.partially_observed if name in found)
 
 
@@ -149,7 +145,6 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         return graph
     import networkx as nx
 
-    order = _mechanisms_in_order(graph)
     causes: dict[str, set[Node]] = {name: set(nodes) for name, nodes in graph.causes.items()}
     for district in nx.connected_components(nx.Graph(graph.hidden)):
         variables = [node for node in district if isinstance(node, str)]
@@ -162,19 +157,10 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         before: set[Node] = set()
         for name in variables:
             before |= {name, *graph.network.parents(name)}
-        for variable in (name for name in order if Mechanism(name) in district):
+        for variable in (name for name in graph.in_order if Mechanism(name) in district):
             causes[variable] |= before
             before |= {Mechanism(variable), *graph.causes[variable]}
     return MissingnessGraph(graph.network, causes, selection=graph.selection)
-
-
-def _mechanisms_in_order(graph: MissingnessGraph) -> list[str]:
-    """The partially observed variables, a mechanism's parents before it."""
-    among = {
-        variable: [node.variable for node in causes if isinstance(node, Mechanism)]
-        for variable, causes in graph.causes.items()
-    }
-    return list(TopologicalSorter(among).static_order())
 
 
 def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:

@@ -223,14 +223,9 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
     def __str__(self) -> str:
         statements = [
-            Statement(nodes, "->", (Mechanism(variable),))
-            if nodes
-            else Statement((Mechanism(variable),), "", ())
-            for variable, nodes in self.causes.items()
+            Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
+            for mechanism, nodes in self.causes_of.items()
         ]
-        if self.selection is not None:
-            own = (self.selection, "->", (SELECTION,)) if self.selection else ((SELECTION,), "", ())
-            statements.append(Statement(*own))
         statements += [Statement((one,), "<->", (two,)) for one, two in self.hidden]
         statements += [
             Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
@@ -248,12 +243,9 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
         graph: nx.DiGraph[object] = nx.DiGraph()
         graph.add_nodes_from(self.network.variables, kind="variable")
-        graph.add_nodes_from(map(Mechanism, self.causes), kind="mechanism")
+        graph.add_nodes_from(self.causes_of, kind="mechanism")
         graph.add_edges_from(self.network.edges)
-        graph.add_edges_from((p, Mechanism(name)) for name, own in self.causes.items() for p in own)
-        if self.selection is not None:
-            graph.add_node(SELECTION, kind="mechanism")
-            graph.add_edges_from((node, SELECTION) for node in self.selection)
+        graph.add_edges_from((p, effect) for effect, own in self.causes_of.items() for p in own)
         for pair in self.hidden:
             cause = HiddenCause(*pair)
             graph.add_node(cause, kind="hidden")

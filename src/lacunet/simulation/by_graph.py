@@ -43,7 +43,7 @@ from lacunet.missingness.mechanisms import (
     node_name,
 )
 from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import SELECTION, Mechanism, named
+from lacunet.model.nodes import Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
 
 
@@ -103,9 +103,8 @@ class MissingByGraph:
         """
         graph = self._on(network)
         causes = tuple(_cause_cpts(graph, rng))
-        mechanisms = {
-            variable: _mechanism_cpt(variable, graph, self, rng) for variable in _in_order(graph)
-        }
+        order = [*graph.in_order, *(node.variable for node in graph.mixed.selection)]
+        mechanisms = {name: _mechanism_cpt(name, graph, self, rng) for name in order}
         return Missingness(graph, mechanisms, causes)
 
     def _on(self, network: Network) -> MissingnessGraph:
@@ -124,8 +123,7 @@ class MissingByGraph:
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
-    known = {*graph.causes, *({SELECTION.variable} if graph.mixed.selection else ())}
-    if nobody := set(tables) - known:
+    if nobody := set(tables) - {mechanism.variable for mechanism in graph.causes_of}:
         raise SimulationError(f"tables are given for {sorted(nobody)}, which have no mechanism.")
 
 
@@ -185,25 +183,11 @@ def _over_rules(
     return found
 
 
-def _in_order(graph: MissingnessGraph) -> Iterator[str]:
-    """The partially observed variables, parents of a mechanism before the mechanism."""
-    from graphlib import TopologicalSorter
-
-    among = {
-        variable: [node.variable for node in parents if isinstance(node, Mechanism)]
-        for variable, parents in graph.causes.items()
-    }
-    yield from TopologicalSorter(among).static_order()
-    if graph.selection is not None:
-        yield SELECTION.variable
-
-
 def _mechanism_cpt(
     variable: str, graph: MissingnessGraph, options: MissingByGraph, rng: np.random.Generator
 ) -> MechanismCpt:
-    hidden = [HiddenCause(*pair) for pair in graph.hidden if Mechanism(variable) in pair]
-    own = graph.selection if variable == SELECTION.variable else graph.causes[variable]
-    parents = (*(own or ()), *hidden)
+    own = Mechanism(variable)
+    parents = (*graph.causes_of[own], *(HiddenCause(*pair) for pair in graph.hidden if own in pair))
     shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
     is_given = variable in options.tables
     if is_given:

@@ -114,6 +114,18 @@ class Drawing:
         return {name: getattr(self, name) for name in names} | {"causes": dict(self.causes)}
 
     @property
+    def causes_of(self) -> dict[Mechanism, tuple[Node, ...]]:
+        """The causes of every mechanism, R[*] among them."""
+        own = {} if self.selection is None else {SELECTION: self.selection}
+        return {Mechanism(name): nodes for name, nodes in self.causes.items()} | own
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The variables that have a mechanism, those of a mechanism's parents before its own."""
+        among = {name: mechanisms_in(nodes) for name, nodes in self.causes.items()}
+        return tuple(TopologicalSorter(among).static_order())
+
+    @property
     def partially_observed(self) -> Scope:
         """The variables that have a mechanism, in the network's order."""
         return tuple(self.causes)
@@ -248,6 +260,11 @@ def check_edge(network: Network, cause: Node, effect: Node) -> None:
         )
 
 
+def mechanisms_in(nodes: Iterable[Node]) -> list[str]:
+    """The variables of the mechanisms among some nodes."""
+    return [node.variable for node in nodes if isinstance(node, Mechanism)]
+
+
 def _rules(network: Network) -> dict[str, Scope]:
     """What the rule of each variable that has one looks at."""
     return {name: rule.scope for name, rule in network.not_asked_of.items()}
@@ -321,14 +338,13 @@ def _causes_by_rule(
     network: Network, variable: str, causes: Mapping[str, Collection[Node]]
 ) -> set[Node]:
     """What decides on whether a question was asked, and whether that is known."""
-    scope, own = network.not_asked_of[variable].scope, Mechanism(variable)
+    scope = network.not_asked_of[variable].scope
 
-    def above(mechanism: Mechanism) -> list[Mechanism]:
-        nodes = causes.get(mechanism.variable, ())  # R[*] has none here
-        return [node for node in nodes if isinstance(node, Mechanism)]
+    def above(name: str) -> list[str]:
+        return mechanisms_in(causes.get(name, ()))  # R[*] has none here
 
-    known = (Mechanism(name) for name in scope if name in causes)
-    return {*scope, *(node for node in known if own not in reached([node], above))}
+    known = (name for name in scope if name in causes)
+    return {*scope, *(Mechanism(name) for name in known if variable not in reached([name], above))}
 
 
 def _checked_selection(
