@@ -25,7 +25,7 @@ gained, so what is identified here is identified in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,29 +90,19 @@ def augmented(
             "method='mgraph' recovers what such a selection leaves; or give sampling weights.",
         )
     directed = without_hidden_causes(graph)
-    kept = directed.partially_observed
-    if leave_out_ignorable:
-        kept = _not_ignorable(directed, partially)
+    ignorable = _ignorable(directed, partially) if leave_out_ignorable else ()
     network = directed.network
-    name_of: dict[str, str] = {}
-    for variable in kept:
-        name_of[variable] = _free_name(network, Mechanism(variable))
-
-    def nodes(causes: Iterable[Node]) -> Scope:
-        return tuple(name_of[n.variable] if isinstance(n, Mechanism) else n for n in causes)
-
+    causes_of = {m: own for m, own in directed.causes_of.items() if m.variable not in ignorable}
+    node_of = {mechanism: _free_name(network, mechanism) for mechanism in causes_of}
     parents = dict(network.parents_of)
-    parents |= {name_of[variable]: nodes(directed.causes[variable]) for variable in kept}
-    selection = ""
-    if graph.selection is not None:
-        selection = _free_name(network, SELECTION)
-        parents[selection] = nodes(graph.selection)
-    added = (*name_of.values(), *([selection] if selection else []))
-    states = dict(network.states_of) | dict.fromkeys(added, (MISSING, SHOWN))
-    left_out = tuple(name for name in directed.partially_observed if name not in name_of)
-    rules = dict(network.not_asked_of)
-    whole = Network(states, parents, not_asked=rules)
-    return Augmented(whole, directed, name_of, left_out, selection)
+    for mechanism, causes in causes_of.items():
+        nodes = (node_of[n] if isinstance(n, Mechanism) else n for n in causes)
+        parents[node_of[mechanism]] = tuple(nodes)
+    states = dict(network.states_of) | dict.fromkeys(node_of.values(), (MISSING, SHOWN))
+    whole = Network(states, parents, not_asked=dict(network.not_asked_of))
+    selection = node_of.pop(SELECTION, "")
+    name_of = {mechanism.variable: node for mechanism, node in node_of.items()}
+    return Augmented(whole, directed, name_of, ignorable, selection)
 
 
 def _free_name(network: Network, mechanism: Mechanism) -> str:
@@ -123,12 +113,12 @@ def _free_name(network: Network, mechanism: Mechanism) -> str:
     return name
 
 
-def _not_ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
-    """The variables whose mechanisms look at a missing value, and the mechanisms these need."""
+def _ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
+    """All but the variables whose mechanisms look at a missing value, and those that these need."""
     looking = {name for name, causes in graph.causes.items() if not {*partially}.isdisjoint(causes)}
     start = looking.union(mechanisms_in(graph.selection or ()))
     found = reached(start, lambda name: mechanisms_in(graph.causes[name]))
-    return tuple(name for name in graph.partially_observed if name in found)
+    return tuple(name for name in graph.partially_observed if name not in found)
 
 
 def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
@@ -165,12 +155,10 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
 
 def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
     """CPTs for the mechanisms to start from: the share of rows that show the variable."""
+    share_of = {name: shown_of[variable] for variable, name in made.name_of.items()}
+    share_of |= {made.selection: 0.5} if made.selection else {}
     start = {}
-    for variable, name in made.name_of.items():
-        shown = shown_of[variable]
-        shape = made.network.shape(made.network.parents(name))
-        start[name] = np.broadcast_to([1 - shown, shown], (*shape, 2)).copy()
-    if made.selection:
-        shape = made.network.shape(made.network.parents(made.selection))
-        start[made.selection] = np.full((*shape, 2), 0.5)
+    for name, shown in share_of.items():
+        shape = made.network.shape(made.network.family(name))
+        start[name] = np.broadcast_to([1 - shown, shown], shape).copy()
     return start
