@@ -30,7 +30,7 @@ are missing at random.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, prod
 from typing import Any
@@ -47,7 +47,7 @@ from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.missingness.separation.drawing import Pair
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import pack
 
 MOST_PARENTS = 4
@@ -82,11 +82,11 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     """
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    seen = dict(_columns(table, table.fully_observed))
+    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
     weights = table.scaled().row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
-        is_shown = _is_shown(table, name)
+        is_shown = _column(table, Mechanism(name))
         chosen = _choose(is_shown, seen, weights, network)
         parents = tuple(node for node in seen if node in chosen)
         rates = _rates(is_shown, parents, seen, weights, network)
@@ -291,17 +291,15 @@ def learned_graph(
         raise LacunetError("the data have no rows.")
     weights = table.row_weights
     survey = None if table.design is None else SurveyRows.of(network, table)
-    seen = dict(_columns(table, table.variables))
+    seen: dict[Node, Column] = {name: _column(table, name) for name in table.variables}
     causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
     for name in table.partially_observed:
         deadline.check()
-        is_shown = _is_shown(table, name)
+        is_shown = _column(table, Mechanism(name))
         known = () if given is None else given.causes.get(name, ())
         candidates = {node: column for node, column in seen.items() if node != name}
-        for node in known:
-            if isinstance(node, Mechanism):
-                candidates[node] = _is_shown(table, node.variable)
+        candidates |= {node: _column(table, node) for node in known if isinstance(node, Mechanism)}
         fixed = tuple(node for node in known if node in candidates)
         penalty = float(np.log(max(len(candidates), 1)))
         chosen = _choose(is_shown, candidates, weights, network, per_parent=penalty, given=fixed)
@@ -339,22 +337,20 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
     weights = table.scaled().row_weights
-    seen = dict(_columns(table, table.fully_observed))
+    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
     chosen = {
-        name: _choose(_is_shown(table, name), seen, weights, network, per_parameter=0.5)
+        name: _choose(_column(table, Mechanism(name)), seen, weights, network, per_parameter=0.5)
         for name in table.partially_observed
     }
     return {name: tuple(n for n in seen if n in nodes) for name, nodes in chosen.items()}  # type: ignore[misc]
 
 
-def _columns(table: EncodedTable, names: Sequence[str]) -> Iterator[tuple[Node, Column]]:
-    for name in names:
-        codes = table.columns[name].astype(np.int64)
-        yield name, np.where(codes >= table.cardinality_of[name], NOT_SHOWN, codes)
-
-
-def _is_shown(table: EncodedTable, name: str) -> Column:
-    return np.asarray(table.columns[name] < table.cardinality_of[name], np.int64)
+def _column(table: EncodedTable, node: Node) -> Column:
+    """The state of a variable in each row, or whether a mechanism is 1 there."""
+    codes, states = table.columns[variable_of(node)], table.cardinality_of[variable_of(node)]
+    if isinstance(node, Mechanism):
+        return np.asarray(codes < states, np.int64)
+    return np.where(codes >= states, NOT_SHOWN, codes.astype(np.int64))
 
 
 def _tested(
@@ -367,16 +363,13 @@ def _tested(
 ) -> tuple[float, float]:
     """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
     table = table if survey is None else survey.table
-    columns = dict(_columns(table, [one for one in parents if isinstance(one, str)]))
-    columns |= {
-        one: _is_shown(table, one.variable) for one in parents if isinstance(one, Mechanism)
-    }
+    columns = {one: _column(table, one) for one in parents}
     rows = np.logical_and.reduce([column != NOT_SHOWN for column in columns.values()])
     others = [one for one in parents if one != node]
     kept = {one: column[rows] for one, column in columns.items()}
     strata, number = _codes(others, kept, network, int(rows.sum()))
     states = _size(node, network)
-    place = (strata * 2 + _is_shown(table, name)[rows]) * states + kept[node]
+    place = (strata * 2 + _column(table, Mechanism(name))[rows]) * states + kept[node]
     shape = (number, 2, states)
     found = None if survey is None else survey.test(np.flatnonzero(rows), place, shape)
     if found is None:
