@@ -11,7 +11,7 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications, implications, never_testable
-from lacunet.missingness.independence import independence, independences, pearson_moments
+from lacunet.missingness.independence import approximated, independence, pearson_moments
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from manifest_laws import random_graph, random_model
@@ -161,7 +161,7 @@ def test_many_tests_at_once_have_the_statistics_and_p_values_of_scipy() -> None:
     rng = np.random.default_rng(3)
     tables = rng.integers(20, 200, (6, 1, 2, 4)).astype(np.float64)
     tables[1, :, :, 2] = 0  # a state that does not occur takes no degree of freedom
-    found = independences(tables, rng)
+    found = approximated(tables, len(tables))
     for at, table in enumerate(tables[:, 0]):
         expected = chi2_contingency(table[:, table.any(axis=0)], correction=False)
         assert found.statistic[at] == pytest.approx(expected.statistic, rel=1e-12)
@@ -171,8 +171,7 @@ def test_many_tests_at_once_have_the_statistics_and_p_values_of_scipy() -> None:
 
 def test_tables_are_drawn_only_where_the_adjusted_p_value_may_become_small() -> None:
     counts = np.array([[[[7.0, 3.0], [2.0, 8.0]]]])  # p is about 0.03
-    alone = independences(counts, np.random.default_rng(0))
-    among_many = independences(counts, np.random.default_rng(0), among=1000)
+    alone, among_many = approximated(counts, 1), approximated(counts, 1000)
     assert (alone.how[0], among_many.how[0]) == ("draws", "gamma")
     assert 0.01 < among_many.p_value[0] < 0.1
 

@@ -83,43 +83,31 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     >>> round(result.effect, 2), result.p_value < 1e-12
     (0.58, True)
     """
-    found = independences(counts[None], rng)
-    return TestResult(
-        float(found.statistic[0]),
-        int(found.degrees_of_freedom[0]),
-        float(found.p_value[0]),
-        float(found.effect[0]),
-        float(found.rows[0]),
-        found.how[0],
-    )
+    found = approximated(counts[None], 1)
+    statistic, p_value, how = float(found.statistic[0]), float(found.p_value[0]), found.how[0]
+    if how == DRAWS:
+        p_value = by_draws(counts, statistic, p_value, rng)
+    freedom, effect = int(found.degrees_of_freedom[0]), float(found.effect[0])
+    return TestResult(statistic, freedom, p_value, effect, float(found.rows[0]), how)
 
 
-def independences(
-    counts: FloatArray, rng: np.random.Generator, among: int | None = None
-) -> TestResults:
-    """Test independence within strata for many pairs of variables at once.
+def approximated(counts: FloatArray, among: int) -> TestResults:
+    """Test many pairs of variables at once, before tables are drawn under independence.
 
     Parameters
     ----------
     counts
         Axes tests, strata, one, two.
-    rng
-        For the tables drawn under independence.
     among
-        The number of tests that the p-values will be adjusted for, those given here if None. Tables
-        are drawn only where the adjusted p-value might become small.
+        The number of tests that the p-values will be adjusted for.
+
+    Returns
+    -------
+    The results. ``how`` is "draws" where tables should be drawn (`by_draws`): only there might the
+    adjusted p-value become small.
     """
-    found = approximated(counts, among)
-    for at in np.flatnonzero([how == DRAWS for how in found.how]):
-        found.p_value[at] = by_draws(counts[at], found.statistic[at], found.p_value[at], rng)
-    return found
-
-
-def approximated(counts: FloatArray, among: int | None = None) -> TestResults:
-    """The same before tables are drawn: ``how`` is "draws" where they should be."""
     from scipy.special import gammaincc
 
-    among = len(counts) if among is None else among
     statistic, freedom, least = pearson(counts)
     total = counts.sum(axis=(1, 2, 3))
     effect = cramers(counts, statistic)
