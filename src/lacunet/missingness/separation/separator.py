@@ -113,33 +113,9 @@ def _vertex_cut(
     """The minimum vertex cut that is nearest to the sinks; None if there is none.
 
     Each node is split into an entry and an exit, and flow is sent along shortest paths while
-    there are any. The cut does not depend on which: in the end, all nodes that reach a sink are on
-    its side.
+    there are any: ``room`` is how much can still flow from each end to each next, both ways. The
+    cut does not depend on which: in the end, all nodes that reach a sink are on its side.
     """
-    room = _room(neighbours, sources, sinks, capacity)
-    while True:
-        next_of = _towards(SINK, room)
-        if SOURCE not in next_of:
-            break
-        path = [SOURCE]
-        while path[-1] != SINK:
-            path.append(next_of[path[-1]])
-        sent = min(room[tail][head] for tail, head in pairwise(path))
-        if sent == inf:
-            return None
-        for tail, head in pairwise(path):
-            room[tail][head] -= sent
-            room[head][tail] += sent
-    return {n for n in neighbours if ("in", n) not in next_of and ("out", n) in next_of}
-
-
-def _room(
-    neighbours: Mapping[Hashable, set[Hashable]],
-    sources: Sequence[Node],
-    sinks: Sequence[Node],
-    capacity: Mapping[Hashable, int],
-) -> dict[_End, dict[_End, float]]:
-    """How much can flow from each end to each next, both ways, before anything does."""
     room: dict[_End, dict[_End, float]] = {SOURCE: {}, SINK: {}}
     room |= {(end, node): {} for node in neighbours for end in ("in", "out")}
 
@@ -155,13 +131,23 @@ def _room(
         join(SOURCE, ("in", node))
     for node in sinks:
         join(("out", node), SINK)
-    return room
+    while SOURCE in (next_of := _towards_sink(room)):
+        path = [SOURCE]
+        while path[-1] != SINK:
+            path.append(next_of[path[-1]])
+        sent = min(room[tail][head] for tail, head in pairwise(path))
+        if sent == inf:
+            return None
+        for tail, head in pairwise(path):
+            room[tail][head] -= sent
+            room[head][tail] += sent
+    return {n for n in neighbours if ("in", n) not in next_of and ("out", n) in next_of}
 
 
-def _towards(sink: _End, room: Mapping[_End, Mapping[_End, float]]) -> dict[_End, _End]:
+def _towards_sink(room: Mapping[_End, Mapping[_End, float]]) -> dict[_End, _End]:
     """The next node on a shortest path to the sink with room left, of each node that has one."""
-    next_of = {sink: sink}
-    reached = deque([sink])
+    next_of = {SINK: SINK}
+    reached = deque([SINK])
     while reached:
         head = reached.popleft()
         for tail in room[head]:
