@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import Hinted, no_attribute, with_hints_by
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.separation.drawing import Drawing, Pair, check_edge, checked_node
+from lacunet.missingness.separation.drawing import (
+    Drawing,
+    Pair,
+    check_edge,
+    checked_node,
+    mechanisms_in,
+)
 from lacunet.missingness.text import Statement, parse_statements, write_statements
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
@@ -46,14 +52,6 @@ class HiddenCause:
 
     one: Node
     two: Node
-
-
-def _check_text(text: object) -> None:
-    if not isinstance(text, str):
-        raise MissingnessGraphError(
-            f"the text of a missingness graph is needed, not {type(text).__name__}.",
-            "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
-        )
 
 
 def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
@@ -159,18 +157,19 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         MissingnessGraphError
             The text is empty, cannot be read, or does not fit the network.
         """
-        _check_text(text)
+        if not isinstance(text, str):
+            raise MissingnessGraphError(
+                f"the text of a missingness graph is needed, not {type(text).__name__}.",
+                "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
+            )
         network = as_network(network)
         statements = list(parse_statements(text, source, variables=network.variables))
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
         monotone: list[tuple[str, str]] = []
         for statement in statements:
-            for node in (*statement.left, *statement.right):
-                if isinstance(node, Mechanism):
-                    causes.setdefault(node.variable, [])
-                if statement.arrow == "->" and node == SELECTION and node in statement.left:
-                    check_edge(network, node, statement.right[0])
+            for name in mechanisms_in((*statement.left, *statement.right)):
+                causes.setdefault(name, [])
             for cause, effect in ((a, b) for a in statement.left for b in statement.right):
                 if statement.arrow == "<=":
                     monotone.append(_never_more(cause, effect))
