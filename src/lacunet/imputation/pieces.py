@@ -30,7 +30,6 @@ from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import SeenValues, arrow_kind, replaced, spellings
-from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
@@ -65,10 +64,10 @@ def completed_pieces(
     """
     refuse_no_draws(draws)
     given = data_given(data).every_row()
-    rows = _RepeatableRows(with_data_codes(as_network(learned), given), given, source_from(given))
-    network, seen_columns = rows.network, SeenColumns()
+    network, source = with_data_codes(as_network(learned), given), source_from(given)
+    opened, seen_columns = _opened(given, source), SeenColumns()
     patterns = frozenset[frozenset[str]]()
-    for frame, table, shown in rows.pieces(tell=True):
+    for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
         patterns |= shown_patterns(network, table)
     if seen_columns.partly(network) - {*given.latent}:
@@ -76,9 +75,10 @@ def completed_pieces(
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
     if draws is not None and proper:
-        drawn = parameter_draws(rows.sure(learned), draws, rng)
+        sure = with_intervals(learned, network, lambda: read_quietly(opened, network))
+        drawn = parameter_draws(sure, draws, rng)
     shares = []
-    for frame, table, shown in rows.pieces(tell=False):
+    for frame, table, shown in _pieces(network, given, source, tell=False):
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
             shares.append(completion_shares(whole, seen, memory))
@@ -89,40 +89,26 @@ def completed_pieces(
         object_to_shares(np.concatenate(shares), "completions", "warn")
 
 
-@dataclass(frozen=True)
-class _RepeatableRows:
-    """Rows that can be read again and again, and how."""
+def _pieces(
+    network: Network, data: Data, source: DataSource, *, tell: bool
+) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+    """Some rows as they came, as codes, and as codes of what they show themselves.
 
-    network: Network
-    data: Data
-    source: DataSource
+    The two differ in cells that are empty because their question was not asked.
+    """
+    import pyarrow as pa
 
-    def pieces(self, *, tell: bool) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
-        """Some rows as they came, as codes, and as codes of what they show themselves.
+    columns = source.columns
+    for piece, table in rows_with_codes(source, data, network, columns=columns, tell=tell):
+        frame, shown = pa.table({name: piece.columns[name] for name in columns}), table
+        if network.not_asked_of:
+            shown = as_shown(replace(_opened(data, frame), unknown="missing"), network)
+        yield frame, table, shown
 
-        The two differ in cells that are empty because their question was not asked.
-        """
-        import pyarrow as pa
 
-        network = self.network
-        columns = self.source.columns
-        for piece, table in rows_with_codes(
-            self.source, self.data, network, columns=columns, tell=tell
-        ):
-            frame, shown = pa.table({name: piece.columns[name] for name in columns}), table
-            if network.not_asked_of:
-                own = replace(self._of(frame), unknown="missing")
-                shown = as_shown(own, network)
-            yield frame, table, shown
-
-    def sure(self, learned: Any) -> Result:
-        """The result with intervals; only one that has none needs the codes of all rows."""
-        opened = self._of(self.source)
-        return with_intervals(learned, self.network, lambda: read_quietly(opened, self.network))
-
-    def _of(self, source: Any) -> Data:
-        """The data that are read from a source that is open."""
-        return replace(self.data, source=source, query=None, database=None)
+def _opened(data: Data, source: Any) -> Data:
+    """The data that are read from a source that is open."""
+    return replace(data, source=source, query=None, database=None)
 
 
 @dataclass
