@@ -15,7 +15,7 @@ from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.errors import warn
-from lacunet.estimands.notation import LATEX, MATHML
+from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
 from lacunet.missingness.errors import (
@@ -57,8 +57,38 @@ WAY_OUT = (
 FEW = 0.05  # of the rows that show the query; below it a warning
 
 
+class _WithEstimand:
+    """How an estimand is written, if there is one."""
+
+    asked: Asked
+    term: Term | None
+
+    @property
+    def target(self) -> Scope:
+        """The variables left of the bar: the last axes of a table."""
+        return self.asked.target
+
+    @property
+    def estimand(self) -> str:
+        """The estimand as plain text."""
+        return self._written(TEXT)
+
+    @property
+    def latex(self) -> str:
+        """The estimand in LaTeX."""
+        return self._written(LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """The estimand in MathML."""
+        return self._written(MATHML)
+
+    def _written(self, notation: Notation) -> str:
+        return "" if self.term is None else self.term.equation(notation)
+
+
 @dataclass(frozen=True)
-class Estimation:
+class Estimation(_WithEstimand):
     r"""An estimate of P(target | given, do(do)) and what it rests on.
 
     ``table`` has the axes do..., given... then target...; a configuration of the conditions
@@ -86,33 +116,13 @@ class Estimation:
     is_founded: bool = True
 
     @property
-    def target(self) -> Scope:
-        """The variables left of the bar: the last axes."""
-        return self.asked.target
-
-    @property
     def given(self) -> Scope:
         """The conditions: what is done, then what is seen; the first axes."""
         return self.asked.conditions
 
-    @property
-    def estimand(self) -> str:
-        """The estimand that was computed, as plain text."""
-        return self.term.equation()
-
-    @property
-    def latex(self) -> str:
-        """The estimand that was computed, in LaTeX."""
-        return self.term.equation(LATEX)
-
-    @property
-    def mathml(self) -> str:
-        """The estimand that was computed, in MathML."""
-        return self.term.equation(MATHML)
-
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(_WithEstimand):
     """Whether P(target | given, do(do)) can be recovered, why, and by which estimand.
 
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
@@ -139,11 +149,6 @@ class Verdict:
         if self.find_terms is not None:
             return self.find_terms()
         return () if self.term is None else (self.term,)
-
-    @property
-    def target(self) -> Scope:
-        """The variables left of the bar."""
-        return self.asked.target
 
     @property
     def given(self) -> Scope:
@@ -182,21 +187,6 @@ class Verdict:
     def is_recoverable(self) -> bool:
         """Whether there is an estimand that can be computed."""
         return self.term is not None and self.is_computable
-
-    @property
-    def estimand(self) -> str:
-        """The estimand as plain text."""
-        return "" if self.term is None else self.term.equation()
-
-    @property
-    def latex(self) -> str:
-        """The estimand in LaTeX."""
-        return "" if self.term is None else self.term.equation(LATEX)
-
-    @property
-    def mathml(self) -> str:
-        """The estimand in MathML."""
-        return "" if self.term is None else self.term.equation(MATHML)
 
     @property
     def generic(self) -> bool | None:
@@ -308,8 +298,9 @@ def known_variables(network: Network, population: Any) -> list[Scope]:
     """The sets of variables whose law a population gives: those of a mapping, or its columns."""
     if population is None:
         return []
-    if _are_laws(population):
-        return [(key,) if isinstance(key, str) else tuple(key) for key in population]
+    laws = _given_laws(population)
+    if laws is not None:
+        return [*laws]
     columns = source_from(data_given(population)).columns
     names = tuple(name for name in network.variables if name in columns)
     if not names:
@@ -336,8 +327,9 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
             f"the estimand needs the law of {listed(scopes[0])} in the population.",
             "give it as population=: rows that are no selection, or {name: probabilities}.",
         )
-    if _are_laws(given):
-        return {scope: _given_law(network, scope, given) for scope in scopes}
+    given_laws = _given_laws(given)
+    if given_laws is not None:
+        return {scope: _law_over(network, scope, given_laws) for scope in scopes}
     names = dict.fromkeys(name for scope in scopes for name in scope)
     table = read_table(given, Network({name: network.states(name) for name in names}))
     laws = {}
@@ -353,22 +345,21 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
     return laws
 
 
-def _are_laws(population: Any) -> bool:
-    """Whether a population is given as probabilities, rather than as columns of rows."""
+def _given_laws(population: Any) -> dict[Scope, Any] | None:
+    """Probabilities by sets of variables; None if the population is given as columns of rows."""
     if not isinstance(population, Mapping):
-        return False
+        return None
     try:
         for value in population.values():
             if not isinstance(value, Mapping):
                 np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        return False
-    return True
+        return None
+    return {(k,) if isinstance(k, str) else tuple(k): value for k, value in population.items()}
 
 
-def _given_law(network: Network, scope: Scope, given: Mapping[Any, Any]) -> Table:
-    for key, value in given.items():
-        names = (key,) if isinstance(key, str) else tuple(key)
+def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
+    for names, value in given.items():
         if {*names} == {*scope}:
             if isinstance(value, Mapping):
                 value = [value[state] for state in network.states(names[0])]  # noqa: PLW2901
