@@ -28,7 +28,7 @@ from lacunet.statistics.distinct import pack
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
-from lacunet.statistics.saved.header import Header, check_same
+from lacunet.statistics.saved.header import Header, check_same, header_of
 from lacunet.wording import counted, text_table
 
 AnyStatistics = Statistics | str | PathLike[str]
@@ -177,8 +177,6 @@ def drift(
 
 def _network(statistics: AnyStatistics) -> Network:
     if isinstance(statistics, Statistics):
-        from lacunet.statistics.saved.header import header_of
-
         return header_of(statistics).network
     if not isinstance(statistics, str | PathLike):
         raise StatisticsError(

@@ -575,10 +575,6 @@ def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:
 
 def as_text(found: Sensitivity) -> str:
     """The answer over the tilts as a table with a curve, and the words."""
-
-    def curve(value: float) -> str:
-        return " " * round(value * 40) + "*"
-
     rows = [
         [
             f"{delta:+g}" if delta else "0",
@@ -586,7 +582,7 @@ def as_text(found: Sensitivity) -> str:
             f"{answer:.4f}",
             f"{low:.4f}",
             f"{high:.4f}",
-            curve(answer).ljust(41),
+            (" " * round(answer * 40) + "*").ljust(41),
         ]
         for delta, answer, (low, high) in zip(
             found.deltas, found.answers, found.intervals, strict=True
