@@ -99,6 +99,8 @@ def by_covariance(
     network: Network, em: EmSpreads, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws with the covariance of EM's free parameters."""
+    from scipy.special import softmax
+
     free, cells = em.free, em.layout.flat(dict(network.tables_of or {}))
     theta, reference = cells[free.cell], cells[free.reference]
     # d log(theta_x / theta_0) = d theta_x / theta_x + (sum of the row's d theta) / theta_0
@@ -111,7 +113,7 @@ def by_covariance(
         logs = np.full(len(cells), -np.inf)
         np.log(cells, out=logs, where=cells > 0)
         logs[free.cell] += step
-        found.append({name: _normalised(own) for name, own in em.layout.tables(logs).items()})
+        found.append({name: softmax(own, axis=-1) for name, own in em.layout.tables(logs).items()})
     return found
 
 
@@ -119,6 +121,8 @@ def by_replicates(
     network: Network, replicates: Replicates, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws with the covariance of refits on parts of the rows."""
+    from scipy.special import softmax
+
     steps = rng.standard_normal((number, len(replicates.networks))) * np.sqrt(replicates.scales)
     found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for cpt in network.cpts:
@@ -129,7 +133,7 @@ def by_replicates(
         own = np.full(cpt.table.shape, -np.inf)
         np.log(cpt.table, out=own, where=cpt.table > 0)
         for drawn, step in zip(found, steps, strict=True):
-            drawn[cpt.child] = _normalised(own + np.tensordot(step, apart, axes=1))
+            drawn[cpt.child] = softmax(own + np.tensordot(step, apart, axes=1), axis=-1)
     return list(found)
 
 
@@ -154,9 +158,3 @@ def by_sizes(
         for drawn, own in zip(found, gammas, strict=True):
             drawn[name] = own / own.sum(axis=-1, keepdims=True)
     return list(found)
-
-
-def _normalised(logs: FloatArray) -> FloatArray:
-    """Probabilities in proportion to the exponentials, row by row."""
-    scaled = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return np.asarray(scaled / scaled.sum(axis=-1, keepdims=True))
