@@ -29,6 +29,7 @@ from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import Look
+from lacunet.wording import counted
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
@@ -141,12 +142,17 @@ class MGraph:
 
 
 def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:
-    return NotRecoverableError.family(
-        lost[0],
-        first.standing,
-        first.why,
-        len(lost) - 1,
-        is_identified=first.term is None and bool(first.generic),
+    """Refuse to learn a network of which some CPTs are not recoverable."""
+    more = counted(len(lost) - 1, "more CPT is", "more CPTs are")
+    more = f" {more} not recovered either." if len(lost) > 1 else ""
+    is_identified = first.term is None and first.generic
+    return NotRecoverableError(
+        f"the CPT of {lost[0]!r} is {first.standing} under this missingness graph: {first.why}."
+        f"{more}",
+        ("method='em' (--method em) with the graph estimates it. " if is_identified else "")
+        + "otherwise='prior' (lacunet learn --otherwise prior) leaves such CPTs at the prior, "
+        "otherwise='em' (or another method's name) learns them by that method; both are marked "
+        "in the result.",
     )
 
 

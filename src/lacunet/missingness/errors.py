@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.wording import counted, did_you_mean, first_of, listed
+from lacunet.wording import did_you_mean, first_of, listed
 
 
 class MissingnessGraphError(LacunetError):
@@ -36,24 +36,6 @@ def _whether_recorded(name: str, known: Collection[str]) -> str:
 
 class NotRecoverableError(LacunetError):
     """An estimate is asked for that the missingness graph does not give."""
-
-    @classmethod
-    def family(
-        cls, variable: str, standing: str, why: str, others: int, *, is_identified: bool
-    ) -> NotRecoverableError:
-        """Refuse to learn a network of which some CPTs are not recoverable.
-
-        ``is_identified`` says that the numbers of states at hand identify this one.
-        """
-        more = counted(others, "more CPT is", "more CPTs are")
-        more = f" {more} not recovered either." if others else ""
-        return cls(
-            f"the CPT of {variable!r} is {standing} under this missingness graph: {why}.{more}",
-            ("method='em' (--method em) with the graph estimates it. " if is_identified else "")
-            + "otherwise='prior' (lacunet learn --otherwise prior) leaves such CPTs at the prior, "
-            "otherwise='em' (or another method's name) learns them by that method; both are marked "
-            "in the result.",
-        )
 
 
 class NoRowsError(NotRecoverableError):
