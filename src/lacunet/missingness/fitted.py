@@ -255,14 +255,13 @@ class LearnedGraph(MissingnessGraph):
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
+        lines += [f"# {MAY_STAND_IN}"] if any(self.causes.values()) else []
         for variable, nodes in self.causes.items():
             lines += [
                 f"{named(node)} -> {Mechanism(variable)}  # "
                 f"{self.origin_of.get((node, variable), BY_RULE)}"
                 for node in nodes
             ]
-        if any(self.causes.values()):
-            lines.insert(1, f"# {MAY_STAND_IN}")
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
         return "\n".join(lines)
