@@ -317,7 +317,7 @@ def _two_models(graph: MixedGraph, witness: Witness) -> str:
     colluders = [
         f"{quoted(k.variable)} -> {named(m)} <- {named(k)}"
         for m in witness.submodel.graph.mechanisms
-        for k in graph.sorted(witness.submodel.graph.mechanism_parents(m))
+        for k in graph.sorted(witness.submodel.graph.mechanism_parents[m])
         if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
     ]
     return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")

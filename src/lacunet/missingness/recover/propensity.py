@@ -71,7 +71,7 @@ def _candidates(
     for mechanism in extra:
         yield need | {mechanism}
     grown = need
-    while more_needed := _wanted(graph, grown) & allowed - grown:
+    while more_needed := Set().union(*(graph.above[m] for m in grown)) & allowed - grown:
         grown |= more_needed
         yield grown
     yield allowed
@@ -83,13 +83,6 @@ def _narrowed(shown: Set, order: Iterable[Mechanism], works: Callable[[Set], boo
         if mechanism in shown and works(shown - {mechanism}):
             shown -= {mechanism}
     return shown
-
-
-def _wanted(graph: MixedGraph, chosen: Set) -> Set:
-    wanted: set[Mechanism] = set()
-    for mechanism in chosen:
-        wanted |= graph.parents_shown_by(mechanism) | graph.mechanism_parents(mechanism)
-    return frozenset(wanted)
 
 
 def _sample(graph: MixedGraph, known: Known, shown: Set, holds: Holds) -> Sample:
@@ -119,8 +112,8 @@ def weightable(graph: MixedGraph, known: Known, shown: Set) -> dict[Mechanism, P
     usable = {}
     graph.meter.charge(2 * len(shown))
     for mechanism in shown:
-        if graph.parents_shown_by(mechanism) <= shown:
-            outside = graph.mechanism_parents(mechanism) - shown
+        if graph.parents_shown_by[mechanism] <= shown:
+            outside = graph.mechanism_parents[mechanism] - shown
             propensity = lookup(known, mechanism, outside)
             if propensity is not None:
                 usable[mechanism] = propensity
@@ -150,7 +143,7 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
     """The keys of a mechanism that are not impossible at once, the most demanding first."""
     if i.variable in graph.parents[i] or graph.siblings[i]:
         return
-    can_be_free = [k for k in graph.mechanism_parents(i) if k.variable not in graph.parents[i]]
+    can_be_free = [k for k in graph.mechanism_parents[i] if k.variable not in graph.parents[i]]
     for size in range(min(len(can_be_free), 3), -1, -1):
         for free in combinations(sorted(can_be_free, key=graph.rank.__getitem__), size):
             yield i, frozenset(free)
@@ -159,8 +152,8 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
 def _by_share(
     graph: MixedGraph, known: Known, i: Mechanism, free: Set, most: int
 ) -> Propensity | None:
-    at_one = graph.mechanism_parents(i) - free
-    need = graph.parents_shown_by(i) | at_one
+    at_one = graph.mechanism_parents[i] - free
+    need = graph.parents_shown_by[i] | at_one
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
         return None
@@ -184,19 +177,19 @@ def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
 
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None:
-    others = graph.parents_shown_by(i) | graph.mechanism_parents(i)  # K
+    others = graph.above[i]  # K
     if graph.selection or not others <= frozenset(graph.mechanisms):
         return None  # the odds would be those among the rows recorded
     order = [k for k in graph.mechanisms if k in others]
     propensities = []  # where R_i may be 0 and the rest of K is 1
     for k in order:
-        above = graph.mechanism_parents(k)
+        above = graph.mechanism_parents[k]
         propensity = lookup(known, k, above & {i})
         if propensity is None or not above <= others | {i}:
             return None
         propensities.append(propensity)
     inside = graph.variable_parents([i, *others])  # D
-    need = graph.mechanisms_of(inside) | graph.mechanism_parents(i) | {i}
+    need = graph.mechanisms_of(inside) | graph.mechanism_parents[i] | {i}
     every = frozenset(graph.mechanisms)
     if not need <= every:
         return None
@@ -207,7 +200,7 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None
         mechanism=i,
         parents=graph.variable_parents([i]),
         free=(),
-        at_one=tuple(k for k in order if k in graph.mechanism_parents(i)),
+        at_one=tuple(k for k in order if k in graph.mechanism_parents[i]),
         sample=sample,
         scope=inside,
         others=tuple(propensities),

@@ -118,17 +118,6 @@ class MixedGraph:
         near = self.children, self.parents, self.siblings
         return tuple(tuple(self.bits(one[n]) for one in near) for n in self.order)  # type: ignore[misc]
 
-    @cached_property
-    def above(self) -> Mapping[Node, tuple[frozenset[Mechanism], frozenset[Mechanism]]]:
-        """For a mechanism those of its partially observed parents, and those among its parents."""
-        return {
-            m: (
-                self.mechanisms_of(self.parents[m]),
-                frozenset(node for node in self.parents[m] if isinstance(node, Mechanism)),
-            )
-            for m in self.mechanisms
-        }
-
     def metered(self, meter: Meter) -> MixedGraph:
         """The same graph with a meter of its own, and nothing remembered about it."""
         return replace(self, meter=meter)
@@ -177,22 +166,26 @@ class MixedGraph:
         """The variables that are parents of one of the nodes, in order."""
         return self.named(parent for node in nodes for parent in self.parents[node])
 
-    def mechanism_parents(self, mechanism: Mechanism) -> frozenset[Mechanism]:
-        """The parents of a mechanism that are mechanisms."""
-        return self.above[mechanism][1]
+    @cached_property
+    def mechanism_parents(self) -> Mapping[Mechanism, frozenset[Mechanism]]:
+        """The parents of each mechanism that are mechanisms."""
+        inside = frozenset(self.mechanisms)
+        return {m: inside & self.parents[m] for m in self.mechanisms}
 
-    def parents_shown_by(self, mechanism: Mechanism) -> frozenset[Mechanism]:
-        """The mechanisms that show the partially observed parents of a mechanism."""
-        return self.above[mechanism][0]
+    @cached_property
+    def parents_shown_by(self) -> Mapping[Mechanism, frozenset[Mechanism]]:
+        """The mechanisms that show the partially observed parents of each mechanism."""
+        return {m: self.mechanisms_of(self.parents[m]) for m in self.mechanisms}
+
+    @cached_property
+    def above(self) -> Mapping[Mechanism, frozenset[Mechanism]]:
+        """The parents of each mechanism that are mechanisms, and those that show its others."""
+        return {m: self.parents_shown_by[m] | self.mechanism_parents[m] for m in self.mechanisms}
 
     def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
         """The mechanisms, those of their partially observed parents, mechanism parents, on."""
-
-        def on(mechanism: Mechanism) -> Iterable[Mechanism]:
-            above = self.parents_shown_by(mechanism) | self.mechanism_parents(mechanism)
-            return (m for m in above if m in self.parents)
-
-        return reached((m for m in mechanisms if m in self.parents), on)
+        inside = frozenset(self.mechanisms)
+        return reached(inside.intersection(mechanisms), lambda one: self.above[one] & inside)
 
     def near(self, nodes: Iterable[Node]) -> set[str]:
         """The variables joined to one of the nodes by an edge."""
