@@ -61,9 +61,7 @@ def hide_cells(
         if one.node != SELECTION:
             columns[name] = columns[name].copy()
             columns[name][drawn[str(one.node)] == 0] = complete.cardinality_of[name]
-    shown = EncodedTable.of(
-        complete.cardinality_of, columns, complete.weights, complete.notes, complete.row_numbers
-    )
+    shown = complete.with_columns(complete.cardinality_of, columns)
     if SELECTION.variable in missingness.mechanisms:
         return shown.take(np.flatnonzero(drawn[str(SELECTION)] == 1))
     return shown
