@@ -21,7 +21,7 @@ from lacunet.missingness.verdict import columns_needed, estimate
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.statistics.count import count
-from lacunet.statistics.rows import distinct_rows
+from lacunet.statistics.rows import Rows, distinct_rows
 from manifest_laws import random_cpt, random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
@@ -281,7 +281,7 @@ def test_counts_of_the_columns_needed_give_the_estimate_of_the_table() -> None:
     verdict = FEEDBACK.recover(["Y"], ["X"])
     scope = columns_needed(verdict)
     parts = [count(table.take(part), [scope])[scope] for part in (slice(0, 3), slice(3, 11))]
-    whole = estimate(verdict, parts[0] + parts[1])
+    whole = estimate(verdict, Rows.of(parts[0] + parts[1]))
     np.testing.assert_allclose(whole.table, verdict.estimate(table), rtol=1e-12)
     assert whole.rows_used == 8
 

@@ -41,7 +41,6 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
-from lacunet.statistics.counts import Counts
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.wording import listed, read_formula, text_table
 
@@ -374,9 +373,9 @@ def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Tab
 
 
 def estimate(
-    verdict: Verdict, counts: Counts | Rows, population: Mapping[Scope, Table] | None = None
+    verdict: Verdict, rows: Rows, population: Mapping[Scope, Table] | None = None
 ) -> Estimation:
-    """Carry out a verdict's estimand on the counts, missing as a state, of `columns_needed`."""
+    """Carry out a verdict's estimand on the distinct rows over `columns_needed`."""
     term, network = verdict.term, verdict.graph.network
     if term is None:
         raise not_recoverable(verdict, f"lacunet.query(result, {verdict.query!r})")
@@ -392,7 +391,6 @@ def estimate(
             f"{verdict.query} needs {too_large} too large to compute.",
             "ask for fewer variables at once.",
         )
-    rows = Rows.of(counts) if isinstance(counts, Counts) else counts
     known = verdict.graph.causes
     without = [n for n in rows.scope if n not in known and not rows.is_shown([n]).all()]
     if without:
