@@ -21,13 +21,12 @@ import numpy as np
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.independence import holm, independence
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.randomness import generator
-from lacunet.statistics.counts import Counts
-from lacunet.statistics.distinct import pack
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
+from lacunet.statistics.rows import Rows
 from lacunet.statistics.saved.header import Header, check_same, header_of
 from lacunet.wording import counted, text_table
 
@@ -196,26 +195,22 @@ def _counted(statistics: AnyStatistics, network: Network, budget: int) -> Statis
 def _tables(parts: list[Statistics], network: Network, name: str) -> list[FloatArray]:
     """Counts by strata, part and value: of being shown, of what is shown, given the parents."""
     size, family = network.cardinality(name), network.family(name)
-    counts = [part.counts[family] for part in parts]
+    rows = [Rows.of(part.counts[family]) for part in parts]
     alone = np.zeros((1, 2, size + 1))
-    for at, own in enumerate(counts):
-        alone[0, at] = np.bincount(own.columns()[name], _worth(own), minlength=size + 1)
+    for at, own in enumerate(rows):
+        alone[0, at] = np.bincount(own.column(name), _worth(own), minlength=size + 1)
     shown = np.stack([alone[..., :size].sum(axis=2), alone[..., size]], axis=2)
-    return [shown, alone[..., :size], _given_parents(counts, network, name)]
+    return [shown, alone[..., :size], _given_parents(rows, network.parents(name), name)]
 
 
-def _given_parents(counts: list[Counts], network: Network, name: str) -> FloatArray:
+def _given_parents(rows: list[Rows], parents: Scope, name: str) -> FloatArray:
     """Among rows that show the whole family, by the configuration of the parents."""
-    size, parents = network.cardinality(name), network.parents(name)
+    size = rows[0].size(name)
     keys, values, weights = [], [], []
-    for own in counts:
-        columns = own.columns()
-        whole = np.ones(len(own.keys), dtype=bool)
-        for variable in own.scope:
-            whole &= columns[variable] < network.cardinality(variable)
-        above = [columns[parent][whole] for parent in parents]
-        keys.append(pack(above, network.shape(parents), int(whole.sum())))
-        values.append(columns[name][whole])
+    for own in rows:
+        whole = own.is_shown(own.scope)
+        keys.append(own.cells(parents, whole))
+        values.append(own.column(name)[whole])
         weights.append(_worth(own)[whole])
     found, place = np.unique(np.concatenate(keys), return_inverse=True)
     part = np.repeat([0, 1], [len(own) for own in keys])
@@ -224,11 +219,10 @@ def _given_parents(counts: list[Counts], network: Network, name: str) -> FloatAr
     return table.reshape(-1, 2, size).astype(np.float64)
 
 
-def _worth(counts: Counts) -> FloatArray:
-    """The weights of cells, scaled so that they sum to the number of rows that they are worth."""
-    weights, squares = counts.tally.weights, counts.tally.squares
-    scale = float(weights.sum()) / max(float(squares.sum()), 1e-300)
-    return weights * scale
+def _worth(rows: Rows) -> FloatArray:
+    """The weights of rows, scaled so that they sum to the number of rows that they are worth."""
+    scale = float(rows.weights.sum()) / max(float(rows.tally.squares.sum()), 1e-300)
+    return rows.weights * scale
 
 
 def _distance(table: FloatArray) -> float:
