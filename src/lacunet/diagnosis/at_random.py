@@ -293,7 +293,7 @@ class _Worth:
         if table.is_weighted:
             for name in table.variables:
                 scale_of[name] = table.take(table.is_shown((name,))).scale
-        return cls(scale_of, None if table.design is None else SurveyRows.of(network, table))
+        return cls(scale_of, SurveyRows.of(network, table))
 
     def of_test(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
         """What makes the weights add up to the rows that they are worth, and a p-value.

@@ -58,9 +58,10 @@ class SurveyRows:
     replicates: FloatArray | None = None
 
     @classmethod
-    def of(cls, network: Network, table: EncodedTable) -> SurveyRows:
-        """The rows of a table that has a design."""
-        assert table.design is not None
+    def of(cls, network: Network, table: EncodedTable) -> SurveyRows | None:
+        """The rows of a table, if it has a design."""
+        if table.design is None:
+            return None
         factors, weights = table.design.factors, table.design.replicates
         units = Units.of(table.design)
         if weights is not None and factors is not None:
@@ -88,6 +89,8 @@ class SurveyRows:
         shape
             The number of strata, and of the states of both.
         """
+        from scipy.special import fdtrc
+
         size = shape[1] * shape[2]
         weights = self.table.row_weights[rows]
         counts = np.bincount(place, weights, shape[0] * size).astype(np.float64).reshape(shape)
@@ -110,7 +113,7 @@ class SurveyRows:
         return TestResult(
             statistic=float(statistic * freedom / mean),
             degrees_of_freedom=int(freedom),
-            p_value=f_tail(float(statistic) / mean, degrees, degrees * self.degrees),
+            p_value=float(fdtrc(degrees, degrees * self.degrees, float(statistic) / mean)),
             effect=float(cramers(counts[None], np.array([statistic]))[0]),
             rows=float(worth.sum()),
             how=DESIGN,
@@ -161,16 +164,3 @@ def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> Float
     np.divide(apart, root, out=apart, where=root > 0)
     apart[:, root == 0] = 0.0
     return np.asarray(apart.reshape(len(apart), -1))
-
-
-def f_tail(value: float, above: float, below: float) -> float:
-    """The probability that F with these degrees of freedom is larger.
-
-    Examples
-    --------
-    >>> round(f_tail(4.96, 1, 10), 3)
-    0.05
-    """
-    from scipy.special import fdtrc
-
-    return float(fdtrc(above, below, value))

@@ -289,7 +289,7 @@ def learned_graph(
     if not table.rows:
         raise LacunetError("the data have no rows.")
     weights = table.row_weights
-    survey = None if table.design is None else SurveyRows.of(network, table)
+    survey = SurveyRows.of(network, table)
     seen: dict[Node, Column] = {name: _column(table, name) for name in table.variables}
     causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}

@@ -138,7 +138,7 @@ def check_implications(
     """
     table = read_table(data_given(data, weight=weight), graph.network)
     graph.check_data(table)
-    survey = None if table.design is None else SurveyRows.of(graph.network, table)
+    survey = SurveyRows.of(graph.network, table)
     tested = [_test(one, table, survey) for one in implications(graph, include_network)]
     tested.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in tested])).tolist()
