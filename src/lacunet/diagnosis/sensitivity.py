@@ -13,7 +13,6 @@ import numpy as np
 from lacunet.data.evidence import state_named, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
-from lacunet.data.table import EncodedTable
 from lacunet.data.typed import is_query, split_query, states_in
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.first_fit import flat_concentration
@@ -37,6 +36,7 @@ from lacunet.statistics.folds import GROUPS, Folds, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, text_table
@@ -226,7 +226,7 @@ def sensitivity(
         intervals,
         limit,
         tipping,
-        _hidden_share(distinct, mechanism),
+        float(np.average(~distinct.is_shown([mechanism]), weights=distinct.counts)),
         (*words, *_remarks(question, whole, shares, distinct, bare), _last_words(asked, logs)),
         logs,
     )
@@ -333,17 +333,17 @@ def _asked(
     return Gathering(needs, network, memory=setting.memory / 4, scale=scale)
 
 
-def _distinct(statistics: Statistics) -> EncodedTable:
+def _distinct(statistics: Statistics) -> Rows:
     """The distinct rows of a sample."""
     (rows,) = statistics.distinct.values()
-    return rows.table()
+    return rows
 
 
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
     """How shares of rows answer."""
-    return tilted_shares(network, _distinct(statistics), question, given)
+    return tilted_shares(network, _distinct(statistics).table(), question, given)
 
 
 def _by_em(
@@ -379,12 +379,6 @@ def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
             f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
             "ask about a variable that some rows show.",
         )
-
-
-def _hidden_share(rows: EncodedTable, mechanism: str) -> float:
-    """The share of the rows that hide the variable, whatever they weigh."""
-    counts = rows.weights if rows.copies is None else rows.copies.rows
-    return float(np.average(~rows.is_shown((mechanism,)), weights=counts))
 
 
 def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] | None) -> Scope:
@@ -534,7 +528,7 @@ def _remarks(
     question: Question,
     tilted: Tilted,
     shares: TiltedShares,
-    rows: EncodedTable,
+    rows: Rows,
     bare: float | None,
 ) -> Iterator[str]:
     """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
@@ -546,7 +540,8 @@ def _remarks(
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
             f"row shows {together}: rows of other groups stand for them."
         )
-    others = [v for v in question.variables if v != question.mechanism and rows.missing_of[v]]
+    table = rows.table()
+    others = [v for v in question.variables if v != question.mechanism and table.missing_of[v]]
     if bare is None and others:
         yield (
             f"Of rows that hide one of {', '.join([question.mechanism, *others])}, what they show "
@@ -555,8 +550,8 @@ def _remarks(
         )
     if bare:
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
-    if bare is None and rows.cells_of_sets:  # EM takes them as they are
-        note = note_on_sets(rows.cells_of_sets)
+    if bare is None and table.cells_of_sets:  # EM takes them as they are
+        note = note_on_sets(table.cells_of_sets)
         yield note[0].upper() + note[1:]
 
 

@@ -33,6 +33,7 @@ from lacunet.missingness.refute.tangent import Grid
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
 
 STARTS = 3
@@ -156,13 +157,10 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
 
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     """The weight of the rows that look like each number of the manifest law."""
-    names = [*grid.seen]
-    configurations = zip(*(grid.seen[name].tolist() for name in names), strict=True)
-    number_of = {configuration: number for number, configuration in enumerate(configurations)}
     # A cell that is one of several states counts as missing.
-    codes = [np.minimum(rows.column(name), rows.size(name)).tolist() for name in names]
-    keys = zip(*codes, strict=True)
-    numbers = np.array([number_of[key] for key in keys], dtype=np.int64)
+    codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
+    sizes = [int(values.max()) + 1 for values in grid.seen.values()]
+    numbers = pack(codes, sizes, len(rows.weights))  # the grid has all combinations, in this order
     return added_up(numbers, rows.weights, grid.cells)
 
 
