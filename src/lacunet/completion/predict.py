@@ -258,14 +258,10 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     return replace(found, log_probability=whole_rows.log_probability)
 
 
-def _each(targets: Any) -> Iterable[str]:
-    if isinstance(targets, Iterable):
-        return targets
-    raise LacunetError(f"targets is {targets!r}, but must be a variable or a list of them.")
-
-
 def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
-    names = (targets,) if isinstance(targets, str) else tuple(_each(targets))
+    if not isinstance(targets, Iterable):
+        raise LacunetError(f"targets is {targets!r}, but must be a variable or a list of them.")
+    names = (targets,) if isinstance(targets, str) else tuple(targets)
     if not names:
         raise LacunetError("there are no targets.", "name variables of the network to predict.")
     if len(set(names)) < len(names):

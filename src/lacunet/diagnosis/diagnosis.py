@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.building.network import network_of_columns
 from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning, clipped
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import data_given
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import IGNORED, with_data_codes
 from lacunet.data.table import EncodedTable
@@ -171,7 +171,10 @@ def diagnose(
     left_out: tuple[str, ...] = ()
     with warnings.catch_warnings():
         if network is None:  # what is not looked at is told here, not as ignored
-            network, left_out = _network_of_columns(data)
+            found = network_of_columns(data)
+            for remark in found.remarks:
+                warn(remark)
+            network, left_out = found.network, found.left_out
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
         network = network_beside(network, data, "diagnose")
         budget = memory_budget(memory)
@@ -193,17 +196,6 @@ def _only_data(given: object) -> object:
             "give the data too, as in diagnose(edges, data), or the data alone: diagnose(data).",
         )
     return given
-
-
-def _network_of_columns(data: Data) -> tuple[Network, tuple[str, ...]]:
-    """A network of all columns, without edges, and the remarks on those that it does not have.
-
-    Warns of what it does not have as it is.
-    """
-    found = network_of_columns(data)
-    for remark in found.remarks:
-        warn(remark)
-    return found.network, found.left_out
 
 
 def diagnosed(

@@ -6,6 +6,7 @@ and `MATHML` turn these words into what people type, typeset, or see in a page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -267,10 +268,7 @@ def _inside(sign: str) -> str:
 
 def _kept(text: str) -> str:
     """MathML drops spaces at the ends of a text; these stay."""
-    inner = text.strip(" ")
-    before = len(text) - len(text.lstrip(" "))
-    after = len(text) - len(text.rstrip(" ")) if inner else 0
-    return "\u00a0" * before + escape(inner) + "\u00a0" * after
+    return re.sub(r"^ +| +\Z", lambda spaces: "\u00a0" * len(spaces[0]), escape(text))
 
 
 TEXT = Notation()

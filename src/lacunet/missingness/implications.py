@@ -75,14 +75,13 @@ def implications(graph: MissingnessGraph, include_network: bool = False) -> list
         mechanisms.
     """
     mixed = graph.mixed
-    found = []
     nodes: list[Node] = [*mixed.variables, *mixed.mechanisms]
-    for one, two in combinations(nodes, 2):
-        if isinstance(two, Mechanism) or include_network:
-            implication = _between(mixed, one, two)
-            if implication is not None:
-                found.append(implication)
-    return found
+    found = (
+        _between(mixed, one, two)
+        for one, two in combinations(nodes, 2)
+        if isinstance(two, Mechanism) or include_network
+    )
+    return [*filter(None, found)]
 
 
 def never_testable(graph: MissingnessGraph) -> list[str]:
