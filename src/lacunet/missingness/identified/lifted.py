@@ -176,12 +176,7 @@ class Lifted:
 
     def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """P(target | given, do(do)), the cells in a row."""
-        joint = np.prod(self.under(asked.do).factors(weights), axis=0)
-        both, cells = self.grid.groups(asked.names)
-        below, configurations = self.grid.groups(asked.conditions)
-        mass = added_up(below, joint, configurations)
-        of = np.arange(cells) // (cells // configurations)
-        return np.asarray(added_up(both, joint, cells) / np.maximum(mass, 1e-300)[of])
+        return self.grid.query(np.prod(self.under(asked.do).factors(weights), axis=0), asked)
 
 
 def _without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:

@@ -51,10 +51,7 @@ class DenseModel:
 
     def query(self, asked: Asked) -> FloatArray:
         """P(target | given, do(do)), the cells in a row."""
-        both, cells = self.grid.groups(asked.names)
-        configurations = self.grid.groups(asked.conditions)[1]
-        table = added_up(both, self.joint(asked.do), cells).reshape(configurations, -1)
-        return np.asarray(table / table.sum(axis=1, keepdims=True)).ravel()
+        return self.grid.query(self.joint(asked.do), asked)
 
     def jacobian(self) -> FloatArray:
         """The derivative of the manifest law by the free parameters."""
