@@ -110,12 +110,9 @@ class Lifted:
     @cached_property
     def group_sums(self) -> FloatArray:
         """What adds up the weights of every group: to one, each."""
-        sums = np.zeros((sum(int(b.group.max()) + 1 for b in self.blocks), self.size))
-        row = column = 0
-        for block in self.blocks:
-            sums[row + block.group, column + np.arange(block.size)] = 1.0
-            row, column = row + int(block.group.max()) + 1, column + block.size
-        return sums
+        from scipy.linalg import block_diag
+
+        return block_diag(*(np.eye(int(b.group.max()) + 1)[:, b.group] for b in self.blocks))
 
     def parts(self, weights: FloatArray) -> list[FloatArray]:
         """The weights of each block."""
