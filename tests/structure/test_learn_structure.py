@@ -853,3 +853,13 @@ def test_no_independence_is_claimed_of_one_row_or_one_variable(rows: dict[str, l
     text = structure_as_text(lc.learn_structure(rows))
     assert "no edges: " in text
     assert "independent" not in text
+
+
+def test_states_are_given_as_to_networks_from_data() -> None:
+    rows = {"A": [1, 2] * 50, "B": [1, 2] * 45 + [2, 1] * 5}
+    options: Any = {"strengths": 0, "method": "closed-form"}
+    found = lc.learn_structure(rows, states={"A": [1.0, 2.0]}, **options)
+    assert found.network.states("A") == ("1", "2")
+    for wrong in ("12", []):
+        with pytest.raises(LacunetError, match="states of 'A'"):
+            lc.learn_structure(rows, states={"A": wrong}, **options)

@@ -63,37 +63,93 @@ def find_network(
     said = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(said)
     drawn = edges_of(edges)
-    given = {name: _given_states(name, own) for name, own in (states or {}).items()}
+    given = given_states(states or {})
     _check_names(drawn, source.columns, source.label, given)
-    cuts = cuts_found(source, bins or {}, said)
-    _check_bins(drawn, cuts, given)
-    given |= {name: labels_of(own) for name, own in cuts.items()}
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     _check_columns(said, (*columns, *hidden), source)
+    held = columns_held(source, said, columns, given, bins)
+    if strangers := [name for name in held.cuts if name not in drawn.variables]:
+        raise BinsError(f"bins are given for {strangers}, which the edges do not name.")
+    found = {v: states_of(v, own, held.extra.get(v, ())) for v, own in held.uncut.items()}
+    network = held.network((*columns, *hidden), found, drawn.parents_of)
+    network = network.with_reversible(drawn.reversible)
+    notes = [
+        note
+        for v, own in held.seen.items()
+        for note in (taken_as_missing(v, own) if v in held.cuts else remarks(v, own, found[v]))
+    ]
+    notes += codes_not_met(held.seen) if len(held.seen) == len(columns) else []
+    for v, own in held.cuts.items():
+        notes += _outside(v, held.seen[v], own, said.decimal)
+    return FoundNetwork(
+        network,
+        _summary(network, found, hidden, source.label),
+        (*notes, *held.proposals(network)),
+    )
+
+
+@dataclass(frozen=True)
+class ColumnsHeld:
+    """What columns of data hold: states that are ``given``, by hand or by ``cuts``, or ``seen``.
+
+    ``first`` are the first rows, ``extra`` the states of questions that were not asked.
+    """
+
+    source: DataSource
+    said: Data
+    given: Mapping[str, Scope]
+    cuts: Mapping[str, Sequence[float]]
+    seen: Mapping[str, Seen]
+    first: Piece | None
+    extra: Mapping[str, Sequence[str]]
+
+    @property
+    def uncut(self) -> dict[str, Seen]:
+        """What is seen in the columns that nothing else gives states."""
+        return {name: own for name, own in self.seen.items() if name not in self.cuts}
+
+    def network(
+        self,
+        names: Sequence[str],
+        found: Mapping[str, Scope],
+        parents: Mapping[str, Sequence[str]] | None = None,
+    ) -> Network:
+        """The network of some columns, with the states found where none are given."""
+        states = {**found, **self.given}
+        with_extra = {v: dict.fromkeys([*states[v], *self.extra.get(v, ())]) for v in names}
+        cuts = {name: own for name, own in self.cuts.items() if name in names}
+        states_of = {name: tuple(own) for name, own in with_extra.items()}
+        return coded_network(names, states_of, cuts, self.said, self.seen, parents)
+
+    def proposals(self, network: Network) -> Iterator[str]:
+        """What the first rows make one think of."""
+        first = self.first
+        if first is None:
+            return proposals(network, {}, {})
+        columns = [name for name in network.variables if name in self.source.columns]
+        shown = first_codes(network, self.source, self.said, columns, first)
+        numbers_of = {name: numbers_in(first, name, self.said) for name in network.cuts_of}
+        return proposals(network, shown, numbers_of)
+
+
+def columns_held(
+    source: DataSource,
+    said: Data,
+    columns: Sequence[str],
+    given: Mapping[str, Scope],
+    bins: Mapping[str, Bins] | None,
+) -> ColumnsHeld:
+    """What some columns of data hold; they are read once."""
+    cuts = cuts_found(source, bins or {}, said)
+    if both := [name for name in cuts if name in given]:
+        raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
+    given = {**given, **{name: labels_of(own) for name, own in cuts.items()}}
     looked_up = [name for name in columns if name not in given or name in cuts]
     by_hand = [name for name in columns if name not in looked_up]
     seen, first = seen_in(source, looked_up, said, by_hand) if looked_up else ({}, None)
     extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
-    found = {v: states_of(v, own, extra.get(v, ())) for v, own in seen.items() if v not in cuts}
-    given = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in given.items()}
-    states_of_all = {name: given.get(name) or found[name] for name in (*columns, *hidden)}
-    network = coded_network((*columns, *hidden), states_of_all, cuts, said, seen, drawn.parents_of)
-    network = network.with_reversible(drawn.reversible)
-    shown = {} if first is None else first_codes(network, source, said, columns, first)
-    numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts}
-    notes = [
-        note
-        for v, own in seen.items()
-        for note in (taken_as_missing(v, own) if v in cuts else remarks(v, own, found[v]))
-    ]
-    notes += [] if by_hand else codes_not_met(seen)
-    notes += [note for v, own in cuts.items() for note in _outside(v, seen[v], own, said.decimal)]
-    return FoundNetwork(
-        network,
-        _summary(network, found, hidden, source.label),
-        (*notes, *proposals(network, shown, numbers_of)),
-    )
+    return ColumnsHeld(source, said, given, cuts, seen, first, extra)
 
 
 def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
@@ -236,11 +292,9 @@ def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> 
             )
 
 
-def _check_bins(edges: Edges, cuts: Mapping[str, object], given: Mapping[str, object]) -> None:
-    if strangers := [name for name in cuts if name not in edges.variables]:
-        raise BinsError(f"bins are given for {strangers}, which the edges do not name.")
-    if both := [name for name in cuts if name in given]:
-        raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
+def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
+    """States as the user gives them, checked."""
+    return {name: _given_states(name, own) for name, own in states_of.items()}
 
 
 def _given_states(name: str, states: Any) -> Scope:

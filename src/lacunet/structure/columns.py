@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
-from lacunet.building.network import coded_network, first_codes
-from lacunet.building.proposals import proposals
+from lacunet.building.bins import Bins
+from lacunet.building.network import columns_held, given_states
 from lacunet.building.states import (
     IdentifierError,
     NestedError,
     Seen,
     StatesError,
-    seen_in,
     states_of,
 )
 from lacunet.data.errors import DataWarning
@@ -29,8 +27,6 @@ from lacunet.data.reading import IGNORED, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.model.dictionary import when_and_state
-from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
@@ -68,33 +64,23 @@ def find_columns(
     """
     said = data_given(data)
     source = source_from(said)
-    given = {name: tuple(map(str, own)) for name, own in (states or {}).items()}
+    given = given_states(states or {})
     if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
             f"{source.label} has no column {listed(strangers)}.",
             f"its columns are {', '.join(source.columns)}.",
         )
-    cuts = cuts_found(source, bins or {}, said)
-    if both := [name for name in cuts if name in given]:
-        raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
-    given |= {name: labels_of(own) for name, own in cuts.items()}
     left_out = {*without, *said.beside}
     columns = [name for name in source.columns if name not in left_out]
-    looked_up = [name for name in columns if name not in given or name in cuts]
-    seen, first = seen_in(source, looked_up, said, [v for v in columns if v not in looked_up])
-    extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
-    found = given | _found({v: own for v, own in seen.items() if v not in cuts}, extra)
-    found = {v: tuple(dict.fromkeys([*own, *extra.get(v, ())])) for v, own in found.items()}
-    empty = [name for name in columns if not found[name]]
     if not columns:
         raise LacunetError(f"no column of {source.label} is left to learn from.")
+    held = columns_held(source, said, columns, given, bins)
+    found = _found(held.uncut, held.extra)
+    empty = [v for v, own in found.items() if not own and v not in held.extra]
     if len(empty) == len(columns):
         raise LacunetError(f"no column of {source.label} holds a value: every cell is missing.")
-    kept = [name for name in columns if name not in empty]
-    network = coded_network(kept, found, cuts, said, seen)
-    shown = {} if first is None else first_codes(network, source, said, kept, first)
-    numbers_of = {} if first is None else {v: numbers_in(first, v, said) for v in cuts if v in kept}
-    return Columns(network, (*_notes(seen, empty), *proposals(network, shown, numbers_of)))
+    network = held.network([name for name in columns if name not in empty], found)
+    return Columns(network, (*_notes(held.seen, empty), *held.proposals(network)))
 
 
 def _notes(seen: Mapping[str, Seen], empty: Sequence[str]) -> Iterator[str]:
