@@ -22,26 +22,22 @@ true divergence is not.
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isinf, nan, sqrt
 from typing import Any
 
 import numpy as np
 
 from lacunet import randomness
+from lacunet.completion.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
-from lacunet.inference.likelihood import (
-    impossible_row,
-    shown_log_likelihoods,
-    table_log_likelihood,
-)
+from lacunet.inference.likelihood import impossible_row
 from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope
@@ -167,9 +163,9 @@ def sampled_divergence(
     sizes = [min(BATCH, samples - start) for start in range(0, samples, BATCH)]
     values = np.concatenate([_added_up(sample(truth, rows, rng), terms) for rows in sizes])
     mean = float(values.mean())
-    if math.isinf(mean):
+    if isinf(mean):
         return mean, 0.0
-    return mean, float(values.std(ddof=1)) / math.sqrt(samples)
+    return mean, float(values.std(ddof=1)) / sqrt(samples)
 
 
 def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:
@@ -177,9 +173,6 @@ def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:
     for scope, table in terms:
         total += table[tuple(rows.columns[name] for name in scope)]
     return total
-
-
-GROUPS = 25  # of incomplete rows: enough for a standard error good to about 15%
 
 
 @dataclass(frozen=True)
@@ -247,48 +240,22 @@ def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> DataFit:
-    r"""The log-likelihood per row, and its standard error from the spread between parts.
+    r"""The log-likelihood per row, and its standard error from the spread between rows.
 
-    With :math:`L_g` the log-likelihood of part g and :math:`W_g` its weight,
+    With :math:`l_i` the log-likelihood of row i and :math:`w_i` its weight,
 
     .. math::
-        \bar{L} = \frac{\sum_g L_g}{\sum_g W_g}, \qquad
-        \widehat{se}^2 = \frac{G}{G - 1} \frac{\sum_g (L_g - \bar{L} W_g)^2}{(\sum_g W_g)^2}.
-
-    Where every row is complete a part is a row; otherwise a part is one in 25 of the rows,
-    drawn with a fixed seed.
+        \bar{l} = \frac{\sum_i w_i l_i}{\sum_i w_i}, \qquad
+        \widehat{se}^2 = \frac{n}{n - 1} \frac{\sum_i w_i^2 (l_i - \bar{l})^2}{(\sum_i w_i)^2}.
     """
-    table, is_complete = table.scaled(), not table.partially_observed
-    logs, weights = _rows(network, table) if is_complete else _grouped(network, table, memory)
-    mean = float(logs.sum() / weights.sum())
-    if math.isinf(mean) or len(logs) < 2:
-        return DataFit(mean, math.nan, table.rows, table.total)
-    spread = np.square(logs - mean * weights).sum() * len(logs) / (len(logs) - 1)
-    return DataFit(mean, math.sqrt(spread) / table.total, table.rows, table.total)
-
-
-def _rows(network: Network, table: EncodedTable) -> tuple[FloatArray, FloatArray]:
-    weights = table.row_weights
-    logs = shown_log_likelihoods(network, table)
+    table, number = table.scaled(), table.row_count
+    logs, weights = row_posteriors(network, table, (), memory).log_probability, table.row_weights
     if np.isneginf(logs).any():
-        impossible_row(table, int(np.argmin(logs)))
-    return logs * weights, weights
-
-
-def _grouped(
-    network: Network, table: EncodedTable, memory: int | None
-) -> tuple[FloatArray, FloatArray]:
-    # Shuffled: data that come sorted would make the parts more alike than chance does.
-    shuffled = np.random.default_rng(GROUPS).permutation(table.rows)
-    groups = [
-        table.take(np.sort(shuffled[start::GROUPS])) for start in range(min(GROUPS, table.rows))
-    ]
-    with warnings.catch_warnings(record=True) as caught:  # one row is enough to name
-        warnings.simplefilter("always")
-        logs = [table_log_likelihood(network, group, memory) for group in groups]
-    for first in caught[:1]:
-        warn(str(first.message))
-    return np.array(logs), np.array([group.total for group in groups])
+        return DataFit(impossible_row(table, int(np.argmin(logs))), nan, number, table.total)
+    mean = float(weights @ logs / weights.sum())
+    squares = weights**2 if table.copies is None else table.copies.squares
+    spread = float(squares @ np.square(logs - mean)) * number / (number - 1) if number > 1 else nan
+    return DataFit(mean, sqrt(spread) / table.total, number, table.total)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from examples import RAIN
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
-from lacunet.evaluate import evaluate, fit
+from lacunet.evaluate import data_fit, evaluate, fit
 from lacunet.inference.likelihood import table_log_likelihood
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
@@ -66,12 +67,22 @@ def test_the_mean_is_the_log_likelihood_over_the_weight(hidden: float, weighted:
     assert fit(LEARNED, table).mean == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_standard_error_of_few_incomplete_rows_is_that_of_a_mean_of_rows() -> None:
-    table = rain_rows(20, seed=5, hidden=0.4)
-    rows = [table.take(np.array([row])) for row in range(20)]
+@pytest.mark.parametrize("number", [20, 100])
+def test_the_standard_error_of_incomplete_rows_is_that_of_a_mean_of_rows(number: int) -> None:
+    table = rain_rows(number, seed=5, hidden=0.4)
+    rows = [table.take(np.array([row])) for row in range(number)]
     logs = [table_log_likelihood(LEARNED, row) for row in rows]
     found = fit(LEARNED, table)
-    assert found.standard_error == pytest.approx(np.std(logs, ddof=1) / np.sqrt(20), rel=1e-12)
+    expected = np.std(logs, ddof=1) / np.sqrt(number)
+    assert found.standard_error == pytest.approx(expected, rel=1e-12)
+
+
+def test_counted_rows_fit_as_so_many_rows() -> None:
+    coin = Network({"A": ["0", "1"]}, tables={"A": [0.25, 0.75]})
+    counted = data_fit(coin, Data({"A": ["0", "1", None], "n": [5, 3, 2]}, counts="n"))
+    listed = data_fit(coin, {"A": ["0"] * 5 + ["1"] * 3 + [None] * 2})
+    assert counted.standard_error == pytest.approx(listed.standard_error, rel=1e-12)
+    assert counted.rows == listed.rows == 10
 
 
 @pytest.mark.parametrize("hidden", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
