@@ -333,3 +333,21 @@ def test_effective_sizes_of_weighted_rows_are_the_same_with_intervals(method: st
     p = shares @ old
     by_hand = p * (1 - p) / (shares**2 @ (old - p) ** 2)
     np.testing.assert_allclose(alone["Old"].effective_size, by_hand, rtol=1e-9)
+
+
+def test_a_latent_variable_has_the_effective_size_that_its_intervals_rest_on() -> None:
+    rng = np.random.default_rng(0)
+    hidden = rng.random(2_000) < 0.36
+    shown = {
+        f"V{at}": np.where(rng.random(2_000) < np.where(hidden, 0.8, 0.2), "y", "n")
+        for at in range(4)
+    }
+    states = {"C": ["a", "b"]} | {name: ["n", "y"] for name in shown}
+    network = lc.Network(states, {name: ["C"] for name in shown})
+    result = lc.learn(network, lc.Data(shown, latent="C"), "em", intervals=True)
+    size = result.families["C"].effective_size
+    assert size is not None
+    p = result.cpt("C").table[0]
+    error = result.standard_error("C")[0]
+    assert size == pytest.approx(p * (1 - p) / error**2, rel=0.01)
+    assert 0 < size < 2_000

@@ -338,10 +338,14 @@ class FamilyReport(ByFormula):
 
     @property
     def effective_size(self) -> float | None:
-        """The effective size of the weakest CPT row that has data; None where it is not known."""
+        """The effective size of the weakest CPT row that has data; None where it is not known.
+
+        Where no row shows the family, other rows may tell of it: of a latent variable by EM.
+        """
         if self.effective_sizes is None:
             return None
-        with_data = self.effective_sizes[self.support > 0]
+        sizes, has_data = self.effective_sizes, self.support > 0
+        with_data = sizes[has_data if has_data.any() else sizes > 0]
         return float(with_data.min()) if with_data.size else 0.0
 
     @property
