@@ -78,6 +78,8 @@ def row_sizes(counts: Counts) -> FloatArray:
 
 def frequency_sizes(counts: Counts) -> FloatArray:
     """The effective size of each row of a CPT whose entries are frequencies."""
+    if counts.tally.squares is counts.tally.weights:  # rows that weigh one each
+        return np.asarray(counts.dense().sum(axis=-1))
     return _frequencies(counts).row_sizes
 
 
