@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -325,3 +326,84 @@ def test_the_logarithm_of_gamma_is_that_of_scipy() -> None:
     assert log_gamma(values)[0] == exact[0] == np.inf
     error = np.abs(log_gamma(values[1:]) - exact[1:])
     assert (error <= 2e-14 + 1e-15 * np.abs(exact[1:])).all()
+
+
+GIVEN = {"Ill": [[18.0, 2.0], [12.0, 8.0]]}
+GRAPH = "Age -> R[Ill]; Age -> R[Test]"
+
+
+@pytest.mark.parametrize("intervals", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_pseudo_counts_that_are_given(
+    method: str, intervals: bool, tmp_path: Path
+) -> None:
+    table = table_of(np.random.default_rng(8), 60)
+    options = {"missingness": GRAPH} if method.startswith(("informed", "mgraph")) else {}
+    result = lc.learn(NETWORK, table, method, GIVEN, intervals=intervals, **options)
+    prior = prior_of(result)
+    assert prior.is_given
+    assert prior.kept == ("Age", "Test")
+    np.testing.assert_array_equal(prior["Ill"], GIVEN["Ill"])
+    np.testing.assert_array_equal(prior["Test"], np.ones((2, 2, 3)))
+    printed = str(result) + result.methods_text() + result.why
+    assert "prior given" in str(result)
+    assert "learned prior" not in printed
+    assert "prior was learned" not in printed
+    result.write(tmp_path / "result.json")
+    again = lc.read_result(tmp_path / "result.json")
+    assert str(again).splitlines()[0] == str(result).splitlines()[0]
+    assert prior_of(again).as_json() == prior.as_json()
+    result_as_data(result)
+    result.report(tmp_path / "page.html")
+    assert "prior learned" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_given_pseudo_counts_are_added_to_the_counts() -> None:
+    rows = {"Age": ["old", "old", "young"], "Ill": ["yes", "no", "no"]}
+    prior = {"Ill": [[1.0, 3.0], [2.0, 0.0]]}  # Age: old, young; Ill: no, yes
+    result = lc.learn("Age -> Ill", rows, "direct-mcar", prior)
+    np.testing.assert_allclose(result.cpt("Ill").table, [[2 / 6, 4 / 6], [1, 0]], rtol=1e-12)
+    np.testing.assert_allclose(result.cpt("Age").table, [3 / 5, 2 / 5], rtol=1e-12)
+
+
+def test_em_does_not_start_from_zeros_where_given_pseudo_counts_are_zero() -> None:
+    table = table_of(np.random.default_rng(9), 40)
+    nothing = {v: np.zeros_like(own) for v, own in prior_of(lc.learn(NETWORK, table)).items()}
+    result = lc.learn(NETWORK, table, "em", nothing)
+    likely = lc.learn(NETWORK, table, "em", 1)
+    assert result.ended is not None
+    assert likely.ended is not None
+    assert any("start was smoothed" in note for note in result.ended.notes)
+    assert result.ended.log_likelihood == pytest.approx(likely.ended.log_likelihood, abs=0.01)
+
+
+def test_a_learned_prior_can_be_made_of_lists() -> None:
+    table = table_of(np.random.default_rng(11), 40)
+    lists = {v: own.tolist() for v, own in prior_of(lc.learn(NETWORK, table)).items()}
+    result = lc.learn(NETWORK, table, "direct-mar", LearnedPrior(lists, 0.0))
+    assert prior_of(result)["Ill"].tolist() == lists["Ill"]
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        ({"ill": [[1, 1], [1, 1]]}, "did you mean 'Ill'"),
+        ({"Ill": [1, 1]}, r"shape \(2,\).*\n.*Age \(young, old\), then Ill \(no, yes\)"),
+        ({"Ill": 20}, r"prior=\{'Ill': \[\[1.0, 1.0\], \[1.0, 1.0\]\]\}"),
+        ({"Ill": [[1, 1], [1]]}, "one number for each cell"),
+        ({"Ill": [[1, -1], [1, 1]]}, "holds -1"),
+        ({"Ill": [[1, 1], [1, float("nan")]]}, "holds nan"),
+        (NETWORK, r"prior=\{v: 20 \* net.cpt\(v\).table for v in net.variables\}"),
+    ],
+)
+def test_pseudo_counts_that_do_not_fit_are_refused(prior: Any, said: str) -> None:
+    with pytest.raises(MethodError, match=said):
+        lc.learn(NETWORK, {name: [None] for name in STATES}, prior=prior)
+
+
+def test_expert_cpts_are_given_by_how_many_rows_they_are_worth() -> None:
+    table = table_of(np.random.default_rng(10), 40)
+    net = lc.learn(NETWORK, table).network
+    result = lc.learn(NETWORK, table, prior={v: 20 * net.cpt(v).table for v in net.variables})
+    assert prior_of(result).kept == ()
+    assert str(lc.explain(NETWORK, table, prior=GIVEN)).count("as given") == 1

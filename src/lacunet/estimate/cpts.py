@@ -151,7 +151,7 @@ def _about_support(
         words = f"no row shows {name} where {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
     if isinstance(prior, LearnedPrior):
-        pseudo, words = prior[name].sum(axis=-1), "the learned prior's pseudo-counts"
+        pseudo, words = prior[name].sum(axis=-1), f"the {prior.origin} prior's pseudo-counts"
     else:
         pseudo = np.asarray((prior - 1) * network.cardinality(name))
         words = f"the prior's {float(pseudo):g}"

@@ -87,7 +87,7 @@ class Explanation:
         if isinstance(asked, str):
             return f"to be learned from {self.plan.prior_from}"
         if isinstance(asked, LearnedPrior):
-            return f"learned before, {asked}"
+            return str(asked) if asked.is_given else f"learned before, {asked}"
         is_closed = any(stage.prior_from == FROM_SHOWN for stage in self.plan.stages)
         scaled = " of the estimate, scaled to all rows" if is_closed else ""
         return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell{scaled}"
@@ -192,7 +192,7 @@ def explain(
     network: NetworkOrEdges,
     data: Any = None,
     method: str | Method | None = None,
-    prior: AskedPrior | None = None,
+    prior: AskedPrior | Mapping[str, Any] | None = None,
     weight: Any = None,
     *,
     counts: Any = None,

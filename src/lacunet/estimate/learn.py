@@ -84,7 +84,7 @@ def learn(
     network: NetworkOrEdges,
     data: Any,
     method: str | Method | None = None,
-    prior: AskedPrior | None = None,
+    prior: AskedPrior | Mapping[str, Any] | None = None,
     weight: Any = None,
     *,
     counts: Any = None,
@@ -118,7 +118,10 @@ def learn(
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell
         of a CPT; 1 adds none, which is maximum likelihood. With "learn", the pseudo-counts of
         each cell are estimated from the counts of all CPTs (empirical Bayes). A prior that was
-        learned before, `Result.prior`, can be given again. The default is 2 for "listwise",
+        learned before, `Result.prior`, can be given again. A mapping from variables to
+        pseudo-counts, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one axis
+        for each parent, in the network's order, then one for the variable itself; variables that
+        it does not name have one per cell. The default is 2 for "listwise",
         "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "informed-direct" and
         "informed-factored", and "learn" for all others. These seven count an estimate as if all
         rows had shown it: if 10 of 100 rows show a variable, all with the same state, prior=2

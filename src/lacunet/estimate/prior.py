@@ -36,7 +36,7 @@ docs/prior.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal
 
@@ -97,17 +97,27 @@ class LearnedPrior(Mapping[str, FloatArray]):
     It is a mapping: each variable has an array like its CPT, the ``pseudo_counts`` that were added
     to its counts. ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
     those of neighbouring rows. The CPTs of ``kept`` variables were not learned: they have one
-    pseudo-count per cell.
+    pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned.
     """
 
     pseudo_counts: Mapping[str, FloatArray]
     like_neighbours: float
     kept: Scope = ()
+    is_given: bool = False
+
+    def __post_init__(self) -> None:
+        arrays = {name: np.asarray(own, float) for name, own in self.pseudo_counts.items()}
+        object.__setattr__(self, "pseudo_counts", arrays)
 
     @property
     def is_learned(self) -> bool:
         """Whether anything was learned of it."""
         return len(self.kept) < len(self.pseudo_counts)
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from: "given" or "learned"."""
+        return "given" if self.is_given else "learned"
 
     @property
     def least(self) -> float:
@@ -137,7 +147,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
         """The same with some variables' pseudo-counts taken from another."""
         pseudo_counts = {v: (other if v in variables else self)[v] for v in self}
         kept = [v for v in self if v in (other if v in variables else self).kept]
-        return LearnedPrior(pseudo_counts, self.like_neighbours, tuple(kept))
+        return replace(self, pseudo_counts=pseudo_counts, kept=tuple(kept))
 
     def keeping(self, variables: Collection[str]) -> LearnedPrior:
         """The same with one pseudo-count per cell for some variables."""
@@ -147,7 +157,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
     def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
         """The same with the pseudo-counts of each CPT multiplied."""
         pseudo_counts = {v: own * factor_of.get(v, 1.0) for v, own in self.pseudo_counts.items()}
-        return LearnedPrior(pseudo_counts, self.like_neighbours, self.kept)
+        return replace(self, pseudo_counts=pseudo_counts)
 
     def __str__(self) -> str:
         if not self.is_learned:
@@ -158,7 +168,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"
         number = f"about {most}" if least == most else f"between {least} and {most}"
         kind = "pseudo-count" if number == "about 1" else "pseudo-counts"
-        words = f"{number} {kind} per cell, mostly {like}"
+        words = f"{number} {kind} per cell, {'as given' if self.is_given else f'mostly {like}'}"
         if self.kept:
             words += f"; one per cell for {first_of(self.kept, 5)}"
         return words
@@ -171,6 +181,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
             "most": self.most,
             "like_neighbours": self.like_neighbours,
             "kept": list(self.kept),
+            "is_given": self.is_given,
             "pseudo_counts": {name: own.tolist() for name, own in self.pseudo_counts.items()},
         }
 
@@ -208,8 +219,15 @@ def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
 
 
 def has_pseudo_counts(prior: AskedPrior) -> bool:
-    """Whether every cell has some: then no estimate is zero."""
+    """Whether there are any."""
     return not isinstance(prior, float | int) or prior > 1
+
+
+def smooths_every_cell(prior: AskedPrior) -> bool:
+    """Whether every cell has pseudo-counts: then no estimate is zero."""
+    if isinstance(prior, LearnedPrior) and prior.is_given:
+        return all(bool(own.all()) for own in prior.values())
+    return has_pseudo_counts(prior)
 
 
 def possible_cells(network: Network) -> dict[str, Possible]:

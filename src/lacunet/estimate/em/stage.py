@@ -60,9 +60,9 @@ from lacunet.estimate.prior import (
     AskedPrior,
     LearnedPrior,
     Prior,
-    has_pseudo_counts,
     merged,
     prior_of_counts,
+    smooths_every_cell,
 )
 from lacunet.inference.engine import Engine, Inference, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
@@ -170,7 +170,7 @@ def start_stage(closed: Stage) -> Stage:
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-    if not has_pseudo_counts(setting.prior):
+    if not smooths_every_cell(setting.prior):
         setting = replace(setting, prior=START_PRIOR)
     return closed.solve(statistics, learned, setting)
 
@@ -341,7 +341,7 @@ def _seeds(
         return Seeds(whole, whole, is_random=True), ()
     whole, redrawn = layout.flat(tables), None
     notes: tuple[str, ...] = ()
-    if not has_pseudo_counts(setting.prior):
+    if not smooths_every_cell(setting.prior):
         notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
     hidden = statistics.never_shown
     if hidden:

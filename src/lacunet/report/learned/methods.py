@@ -206,7 +206,8 @@ def _prior(result: Result) -> str:
     if isinstance(prior, LearnedPrior):
         if not prior.is_learned:
             return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
-        return f"The Dirichlet prior was learned from the counts of all CPTs: {prior}."
+        source = "given" if prior.is_given else "learned from the counts of all CPTs"
+        return f"The Dirichlet prior was {source}: {prior}."
     if prior == 1:
         return "No prior was used."
     pseudo = prior - 1

@@ -211,7 +211,8 @@ def _tiles(
     weight = "" if result.total == result.rows else f"weighted: worth {result.total:,.0f}"
     prior = _prior(result)
     under = "" if prior is None else f"prior {prior:g}"
-    under = "prior learned" if isinstance(result.prior, LearnedPrior) else under
+    if isinstance(result.prior, LearnedPrior):
+        under = f"prior {result.prior.origin}"
     facts = [
         Tile("rows", f"{result.rows:,}", weight or under),
         Tile(

@@ -128,7 +128,8 @@ def _families(result: Result) -> str:
 
 
 def _prior(result: Result) -> str:
-    return "learned" if isinstance(result.prior, LearnedPrior) else f"{result.prior:g}"
+    prior = result.prior
+    return prior.origin if isinstance(prior, LearnedPrior) else f"{prior:g}"
 
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
