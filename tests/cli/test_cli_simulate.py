@@ -63,6 +63,24 @@ def test_values_go_missing_as_a_graph_file_says(tmp_path: Path, capsys: Captured
     assert json.loads(parameters.read_text())["mechanisms"]["smoke"]["parents"] == ["smoke"]
 
 
+def test_the_text_of_a_graph_stands_for_its_file(tmp_path: Path, capsys: Captured) -> None:
+    simulate(tmp_path, "--missingness", "smoke -> R[xray]; R[dysp]", "--json")
+    told = capsys.readouterr()
+    assert json.loads(told.out)["graph"] == "smoke -> R[xray]\nR[dysp]"
+    assert "drawn at random: R[xray] " in told.err
+    assert "--missingness-out mechanisms.json" in told.err
+
+
+@pytest.mark.parametrize("rate", [0.3, [0.3]])
+def test_mechanisms_are_written_by_hand(rate: float | list[float], tmp_path: Path) -> None:
+    mechanisms = {"xray": {"missing": [0.0, 1.0]}, "dysp": {"missing": rate}}
+    path = tmp_path / "mechanisms.json"
+    path.write_text(json.dumps({"graph": "smoke -> R[xray]; R[dysp]", "mechanisms": mechanisms}))
+    table = read_table(simulate(tmp_path, "--missingness", str(path)), example("asia"))
+    assert 80 < table.missing_of["dysp"] < 160  # of 400, four standard errors
+    np.testing.assert_array_equal(table.columns["xray"] == 2, table.columns["smoke"] == 1)
+
+
 @pytest.mark.parametrize("ending", ["txt", "json"])
 @pytest.mark.parametrize("kind", ["mcar", "mar", "informed"])
 def test_the_graph_that_was_written_is_read_back(

@@ -347,3 +347,11 @@ def test_one_variable_is_not_called_variables() -> None:
     data = {"rows": 1, "variables": 2, "missing": {"A": 1}, "category": None, "graph": ""}
     told = simulation_as_text(data)
     assert told == "1 row of 2 variables; 1 of 2 cells (50.0%) are hidden, in 1 variable"
+
+
+def test_rates_of_variables_are_answered_with_the_whole_call() -> None:
+    with pytest.raises(SimulationError) as refused:
+        simulate(lc.example("asia"), 400, {"xray": 0.3}, rng=0)  # type: ignore[arg-type]
+    assert "lacunet.MissingByGraph('R[xray]', {'xray': 0.3}))" in str(refused.value)
+    drawn = simulate(lc.example("asia"), 400, MissingByGraph("R[xray]", {"xray": 0.3}), rng=0)
+    assert 80 < drawn.table.missing_of["xray"] < 160  # of 400, four standard errors

@@ -47,6 +47,7 @@ IMMEDIATE = (
 REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
 HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
+RATES = re.compile(r"\d*\.?\d+|[^=,]+=\d*\.?\d+(,[^=,]+=\d*\.?\d+)*")  # rates
 
 # What options were called before, by command; they are taken for one more version.
 Renamed = str | Callable[[str], tuple[str, str]]
@@ -218,6 +219,8 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
         if callable(new):
             spelled, value = new(value if sign else next(rest, ""))
             found += [spelled, value]
+            if RATES.fullmatch(value):  # which is refused with what to write
+                continue
         else:
             spelled = new
             found.append(f"{spelled}{sign}{value}")

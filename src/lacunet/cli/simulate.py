@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
 from lacunet.cli.output import OutputError
-from lacunet.cli.parsing import HOW_TO_HIDE
+from lacunet.cli.parsing import HOW_TO_HIDE, RATES
+from lacunet.wording import first_of
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -24,6 +25,10 @@ EXAMPLE = """example:
   lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv --complete-out all.csv
   lacunet simulate alarm --rows 9 --hide mar -o one.csv --missingness-out mechanisms.json
   lacunet simulate alarm --rows 99999 --missingness mechanisms.json --seed 1 -o other.csv
+  lacunet simulate net.bif --rows 500 --missingness "X -> R[Y]" -o rows.csv
+
+mechanisms.json has the graph, and each variable's probability of being missing for each state of X:
+  {"graph": "X -> R[Y]; R[Z]", "mechanisms": {"Y": {"missing": [0.1, 0.5]}, "Z": {"missing": 0.3}}}
 """
 
 
@@ -36,8 +41,8 @@ def add_arguments(command: ArgumentParser) -> None:
     hide = "how values go missing, by mechanisms drawn at random (default: none)"
     add(command, "--hide", hide, choices=HOW_TO_HIDE)
     graph = (
-        "hide values by these mechanisms instead: a file with a missingness graph, or with "
-        "mechanisms that --missingness-out wrote to a .json file"
+        "hide values by these mechanisms instead: a missingness graph (its text, or a file), with "
+        "probabilities drawn at random; or a .json file that has them too (below)"
     )
     add(command, "--missingness GRAPH", graph)
     drawn = (
@@ -69,6 +74,7 @@ def run(options: Namespace) -> int:
     from lacunet.data.write import write_table
     from lacunet.formats.files import read_network
     from lacunet.report.simulated import simulation_as_data, simulation_as_text
+    from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.simulate import simulate
 
     network = read_network(options.network)
@@ -82,7 +88,23 @@ def run(options: Namespace) -> int:
     data = simulation_as_data(drawn)
     print(json.dumps(data) if options.json else simulation_as_text(data))
     note(f"the rows are in {options.output}")
+    if isinstance(missing, MissingByGraph):
+        note(_on_rates(drawn))
     return 0
+
+
+def _on_rates(drawn: Simulation) -> str:
+    """The probabilities of being missing, which the graph does not have."""
+    tables = {str(own.node): own.missing for own in drawn.mechanisms.values()}
+    ranges = {
+        node: sorted({f"{own.min():.2f}", f"{own.max():.2f}"}) for node, own in tables.items()
+    }
+    rates = [f"{node} {' to '.join(own)}" for node, own in ranges.items()]
+    return (
+        f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
+        "them, edit what --missingness-out mechanisms.json writes, and give --missingness "
+        "mechanisms.json"
+    )
 
 
 def missing_of(options: Namespace, network: Network) -> Missing | None:
@@ -90,7 +112,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from dataclasses import fields
 
     from lacunet.errors import LacunetError
-    from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.missingness.graph import graph_of, is_path
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
@@ -119,16 +141,33 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     if kind is not None:
         missing: Missing = kind(**given)
         return missing
-    if not Path(path).is_file():
+    if is_path(path) and not Path(path).is_file():
         raise LacunetError(
-            f"--missingness is {path!r}, and there is no such file.",
-            "a missingness graph is a text file with lines such as: Age -> R[Income]. To draw "
-            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}; --hide mcar --share 1 "
-            "--rate 0.3 hides three in ten values of every variable.",
+            f"{path!r} is neither a file nor a missingness graph.", _instead_of_graph(path)
         )
     if is_written:
         return read_missingness(path, network)
-    return MissingByGraph(MissingnessGraph.read(path, network), **given)
+    return MissingByGraph(graph_of(path, network), **given)
+
+
+def _instead_of_graph(text: str) -> str:
+    """What to write; where rates are given, of all variables or of some, the whole of it."""
+    from lacunet.model.nodes import Mechanism
+
+    if not RATES.fullmatch(text):
+        return (
+            "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "
+            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}; --hide mcar --share 1 "
+            "--rate 0.3 hides three in ten values of every variable."
+        )
+    if "=" not in text:
+        return f"to hide values of every variable, give --hide mcar --share 1 --rate {text}."
+    rate_of = dict(one.split("=") for one in text.split(","))
+    data = {
+        "graph": "; ".join(str(Mechanism(name)) for name in rate_of),
+        "mechanisms": {name: {"missing": float(rate)} for name, rate in rate_of.items()},
+    }
+    return f"give --missingness mechanisms.json, a file with {json.dumps(data)}"
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:

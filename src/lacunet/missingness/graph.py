@@ -405,7 +405,7 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
     """
     if isinstance(value, MissingnessGraph):
         return value.over(network)
-    if isinstance(value, str) and not _is_path(value):
+    if isinstance(value, str) and not is_path(value):
         return MissingnessGraph.parse(value, network)
     if isinstance(value, str) and not Path(value).exists():
         raise MissingnessGraphError(
@@ -446,7 +446,8 @@ def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, 
     return network.network, {**options, "missingness": network}
 
 
-def _is_path(text: str) -> bool:
+def is_path(text: str) -> bool:
+    """Whether a string is a file's path rather than the text of a graph."""
     if re.search(rf"R\[|\n|{RIGHT}|{BOTH}|<=|≤", text):
         try:
             return Path(text).is_file()

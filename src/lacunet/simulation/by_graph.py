@@ -67,6 +67,10 @@ class MissingByGraph:
 
     Examples
     --------
+    Three in ten do not say whether they are ill: ``simulate(network, 100, three_in_ten)``.
+
+    >>> three_in_ten = MissingByGraph("R[Ill]", {"Ill": 0.3})
+
     Ill people do not say so.
 
     >>> network = Network({"Ill": ["no", "yes"]}, {}, {"Ill": [0.5, 0.5]})
@@ -137,15 +141,15 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-        text, separator = str(data["graph"]), data["separator"]
+        text, separator = str(data["graph"]), data.get("separator")
         tables = {name: one["missing"] for name, one in data["mechanisms"].items()}
         parents_of = {name: one.get("parents") for name, one in data["mechanisms"].items()}
-        zeros = {name: one["zero"] for name, one in data["hidden causes"].items()}
+        zeros = {name: one["zero"] for name, one in data.get("hidden causes", {}).items()}
         promised = None if separator is None else tuple(map(str, separator))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SimulationError(
             f"{path} does not hold mechanisms ({type(error).__name__}: {error}).",
-            "`lacunet simulate --graph-out FILE.json` writes such a file.",
+            "`lacunet simulate --missingness-out FILE.json` writes such a file.",
         ) from None
     graph = MissingnessGraph.parse(text, network)
     tables = {
@@ -213,6 +217,8 @@ def _checked_table(
         table = np.array(given, dtype=np.float64)
     except (ValueError, TypeError):
         raise SimulationError(f"the table of {owner} is not an array of numbers.") from None
+    if not shape and table.shape == (1,):  # a mechanism without parents
+        table = table[0]
     if table.shape != shape:
         raise SimulationError(
             f"the table of {owner} has the shape {table.shape}, but its parents "

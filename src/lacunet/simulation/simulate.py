@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -17,7 +18,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
 from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.model.nodes import SELECTION, named
+from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
 from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
@@ -311,6 +312,13 @@ def _drawn(
     if isinstance(missing, MissingnessGraph) or _is_graph(missing):
         return MissingByGraph(missing).draw(network, rng)
     if isinstance(missing, str) or not hasattr(missing, "draw"):
+        if isinstance(missing, Mapping) and all(isinstance(one, Real) for one in missing.values()):
+            text = "; ".join(str(Mechanism(name)) for name in missing)
+            raise SimulationError(
+                f"{missing!r} does not say how values go missing.",
+                "write lacunet.simulate(network, rows, "
+                f"lacunet.MissingByGraph({text!r}, {dict(missing)})).",
+            )
         raise SimulationError(
             f"{missing!r} does not say how values go missing.",
             f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
