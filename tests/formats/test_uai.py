@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from examples import RAIN
+from lacunet.cli import main
+from lacunet.errors import LacunetWarning
 from lacunet.formats import uai
 from lacunet.formats.errors import FormatError
+from lacunet.formats.files import read_network, write_network
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 
@@ -82,3 +87,18 @@ def test_a_network_with_names_is_refused() -> None:
         uai.render(RAIN)
     with pytest.raises(FormatError, match=r"state 'yes' of 'X0' would come back as '0'"):
         uai.render(Network({"X0": ["yes"]}, {}, {"X0": [1.0]}))
+
+
+def test_names_are_replaced_by_numbers_if_asked(tmp_path: Path) -> None:
+    path, target = tmp_path / "rain.bif", tmp_path / "rain.uai"
+    write_network(RAIN, path)
+    with pytest.raises(FormatError, match="--rename"):
+        write_network(RAIN, target)
+    with pytest.warns(LacunetWarning, match=f"'{RAIN.variables[0]}' is 'X0'"):
+        write_network(RAIN, target, rename=True)
+    found = read_network(target)
+    assert found.variables == tuple(f"X{number}" for number in range(len(RAIN.variables)))
+    for name, old in zip(found.variables, RAIN.variables, strict=True):
+        np.testing.assert_array_equal(found.cpt(name).table, RAIN.cpt(old).table)
+    assert main(["convert", str(path), str(tmp_path / "again.uai"), "--rename"]) == 0
+    assert (tmp_path / "again.uai").read_bytes() == target.read_bytes()

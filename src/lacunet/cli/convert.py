@@ -18,7 +18,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "source IN", NETWORK_HELP)
     add_output(command, "target OUT", "the file to write; its name says the format")
-    rename = "replace names that the format cannot carry: 40-59 by s40_59"
+    rename = "replace names that the format cannot carry: 40-59 by s40_59, in .uai by X0, X1, ..."
     add(command, "--rename", rename, action="store_true")
 
 

@@ -50,6 +50,7 @@ ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
 MOST_EDGES = 2**20  # bytes of a file that may hold edges in place of a network
 
 _CARRIES_ALL = "lacunet_json"
+_WITHOUT_NAMES = "uai"
 _CARRIES_SUPPORT = ("bif", "xdsl")
 
 _GZIP = b"\x1f\x8b"
@@ -387,7 +388,8 @@ def write_network(
     path
         A file name that ends in one of the `FORMATS`, or that with ``.gz`` behind.
     rename
-        Replace names that the format cannot carry, ``40-59`` by ``s40_59``; a warning lists them.
+        Replace names that the format cannot carry, ``40-59`` by ``s40_59``, and in UAI all
+        of them by ``X0``, ``X1``, ... with the states ``0``, ``1``, ...; a warning lists them.
 
     Raises
     ------
@@ -397,7 +399,8 @@ def write_network(
     network, name = as_network(network), os.fspath(path)
     writer, lost = _writer_of(name), _lost(network, _format_of(name))
     if rename and _format_of(name) != _CARRIES_ALL:
-        network, new = renamed(network, writer.render)
+        is_numbered = _format_of(name) == _WITHOUT_NAMES
+        network, new = renamed(network, writer.render, is_numbered=is_numbered)
         if new:
             warn(f"{name}: new names: {first_of(new, 20)}.")
     _write(rendered(network, name), name)

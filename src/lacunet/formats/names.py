@@ -9,8 +9,13 @@ from lacunet.formats.errors import FormatError
 from lacunet.model.network import Network
 
 
-def renamed(network: Network, render: Callable[[Network], object]) -> tuple[Network, list[str]]:
-    """The network with names that ``render`` does not refuse, and what has a new one."""
+def renamed(
+    network: Network, render: Callable[[Network], object], *, is_numbered: bool = False
+) -> tuple[Network, list[str]]:
+    """The network with names that ``render`` does not refuse, and what has a new one.
+
+    In a format that ``is_numbered`` all names are by number: ``X0``, with states ``0`` and ``1``.
+    """
 
     def fits(variable: str, state: str) -> bool:
         try:
@@ -19,11 +24,18 @@ def renamed(network: Network, render: Callable[[Network], object]) -> tuple[Netw
             return False
         return True
 
-    new = _new_names(network.variables, lambda name: fits(name, "a"))
-    states_of = {
-        name: _new_names(states, lambda state: fits("X", state))
-        for name, states in network.states_of.items()
-    }
+    if is_numbered:
+        new = {name: f"X{number}" for number, name in enumerate(network.variables)}
+        states_of = {
+            name: {state: str(number) for number, state in enumerate(states)}
+            for name, states in network.states_of.items()
+        }
+    else:
+        new = _new_names(network.variables, lambda name: fits(name, "a"))
+        states_of = {
+            name: _new_names(states, lambda state: fits("X", state))
+            for name, states in network.states_of.items()
+        }
     said = [f"{name!r} is {own!r}" for name, own in new.items() if name != own]
     for name, states in states_of.items():
         said += [f"{name}={old} is {own!r}" for old, own in states.items() if old != own]

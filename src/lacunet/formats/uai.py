@@ -145,8 +145,8 @@ def _refuse_names(network: Network) -> None:
     for at, name in enumerate(network.variables):
         if name != f"X{at}":
             what = f"names: {name!r} would come back as 'X{at}'"
-            raise FormatError.cannot_carry("UAI", what, _OTHERS)
+            raise FormatError.cannot_carry_name("UAI", what, _OTHERS)
         for index, state in enumerate(network.states(name)):
             if state != str(index):
                 what = f"names: state {state!r} of {name!r} would come back as '{index}'"
-                raise FormatError.cannot_carry("UAI", what, _OTHERS)
+                raise FormatError.cannot_carry_name("UAI", what, _OTHERS)
