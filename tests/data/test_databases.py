@@ -147,7 +147,23 @@ def test_a_wrong_query_is_told_in_one_line(
     path = request.getfixturevalue(kind)
     with pytest.raises(DataError, match=r"cannot be read: .*(nowhere|syntax error)") as told:
         read_table(lc.Data(query=query, database=path), PAIR)
-    assert "\n" not in str(told.value)
+    assert "\n" not in told.value.message
+
+
+def test_a_table_that_is_not_there_is_answered_with_where_rows_may_be(
+    sqlite: Path, tmp_path: Path
+) -> None:
+    with closing(duckdb.connect(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute(TABLE)
+    hint_on = {
+        None: "from 'visit.csv'; to read a database, give it too: --database FILE",
+        str(sqlite): "its tables are visits.",
+        str(tmp_path / "clinic.duckdb"): "its tables are visits.",
+    }
+    for database, hint in hint_on.items():
+        with pytest.raises(DataError) as refused:
+            read_table(lc.Data(query="select * from visit", database=database), PAIR)
+        assert hint in refused.value.hint
 
 
 def test_an_error_in_the_middle_of_the_rows_is_told_too() -> None:

@@ -21,10 +21,17 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from lacunet.data.errors import DataError
 from lacunet.data.select import check_select, secrets_in, without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
+from lacunet.wording import first_of
 
 POSTGRESQL = ("postgresql", "postgres")
 POSTGRESQL_WORDS = {"host", "hostaddr", "dbname", "user", "password", "passfile", "service"}
 _KEYWORD = re.compile(r"""(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']*))""")
+_NO_TABLE = re.compile(r"""(?:Table with name|no such table:|relation) "?([\w.]+)""")
+_NAMES = {  # of the tables, by whether it is SQLite that is asked
+    True: "select name from sqlite_master where type in ('table', 'view')",
+    False: "select table_name from information_schema.tables "
+    "where table_schema not in ('information_schema', 'pg_catalog')",
+}
 DRIVERS = ("duckdb", "_duckdb", "adbc_driver_manager")  # the packages whose errors are told
 
 
@@ -104,7 +111,25 @@ def _in_words(label: str, database: Any) -> Iterator[None]:
         reason = str(error).strip().partition("\n")[0]  # then comes the statement
         for secret in _secrets(database):
             reason = reason.replace(secret, "***")
-        raise DataError.unreadable(label, without_secrets(reason).rstrip(".!")) from None
+        reason = without_secrets(reason).rstrip(".!")
+        hint = ""
+        if found := _NO_TABLE.search(reason):
+            hint = _without_table(found[1], database, _NAMES["SQLite" in reason])
+        raise DataError.unreadable(label, reason, hint) from None
+
+
+def _without_table(table: str, database: Any, names: str) -> str:
+    """What to write in place of a table that is not there; ``names`` asks for those that are."""
+    if database is None:
+        return (
+            f"to read a file, write from '{table}.csv'; to read a database, give it too: "
+            "--database FILE (database= in lacunet.Data)."
+        )
+    if not isinstance(database, str | os.PathLike):
+        return ""
+    with _opened(database, "") as connection, connection.cursor() as cursor:
+        cursor.execute(names)
+        return f"its tables are {first_of([row[0] for row in cursor.fetchall()], 10) or 'none'}."
 
 
 def _secrets(database: Any) -> list[str]:
