@@ -164,6 +164,25 @@ def test_statistics_of_another_network_are_refused(
             lc.learn(other, lc.count(NETWORK, frame(5, 0), method))
 
 
+def test_sites_with_other_states_are_told_the_states_that_both_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("A,B\na,x\nb,y\n")
+    Path("two.csv").write_text("A,B\na,x\nc,y\n")
+
+    def merged(*more: str) -> int:
+        for site in ("one", "two"):
+            assert main(["count", "A -> B", f"{site}.csv", "-o", f"{site}.stats", *more]) == 0
+        return main(["merge", "one.stats", "two.stats", "-o", "all.stats"])
+
+    assert merged() == 1
+    told = capsys.readouterr().err
+    assert "they give A the states a, c instead of a, b." in told
+    assert "--states A=a,b,c" in told
+    assert merged("--states", "A=a,b,c") == 0
+
+
 def test_edges_in_any_order_stand_for_the_network_of_statistics(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

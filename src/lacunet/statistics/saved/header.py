@@ -10,6 +10,7 @@ from glob import glob
 from os import PathLike
 from os.path import realpath
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lacunet.data.errors import listed
@@ -49,6 +50,7 @@ COUNT = (
     "DATA -o part.stats)."
 )
 REMAKE = "make it again with lacunet count."
+MOST_DIFFERENT = 3  # variables of which a hint names the states
 
 
 @dataclass(frozen=True)
@@ -220,9 +222,26 @@ def check_same(network: Network, other: Network, label: str) -> None:
         "order of the variables": list(network.variables),
     }
     what, where = next((what, where) for what, where in differ.items() if where)
+    hint = "count the data again with this network."
+    if what == "states":
+        hint = _with_all_states(network, other, where)
     raise StatisticsError(
-        f"{label} were counted for another network: the {what} differ, in {listed(where)}.",
-        "count the data again with this network.",
+        f"{label} were counted for another network: the {what} differ, in {listed(where)}.", hint
+    )
+
+
+def _with_all_states(network: Network, other: Network, differ: Sequence[str]) -> str:
+    """The states that variables have in either network, and the options that name them all."""
+    said, options = [], []
+    for name in differ[:MOST_DIFFERENT]:
+        own, theirs = network.states(name), other.states(name)
+        said.append(f"{name} the states {', '.join(theirs)} instead of {', '.join(own)}")
+        every = ",".join(dict.fromkeys([*own, *theirs]))
+        options.append(f"--states {quote(f'{name}={every}')}")
+    more = " ..." if len(differ) > MOST_DIFFERENT else ""
+    return (
+        f"they give {'; '.join(said)}{more}. Count all data again with one network, or with "
+        f"{' '.join(options)}{more}."
     )
 
 
