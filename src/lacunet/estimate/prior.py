@@ -116,7 +116,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
 
     @property
     def origin(self) -> str:
-        """Where it comes from: "given" or "learned"."""
+        """Where it comes from: "given", "learned", or "2" if there was nothing to learn from."""
+        if not self.is_learned:
+            return f"{ONE_PER_CELL:g}"
         return "given" if self.is_given else "learned"
 
     @property
