@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,11 @@ def test_a_frame_of_two_columns_holds_edges(made: Any) -> None:
     assert learned.network.edges == (("A", "B"), ("B", "C"))
     with pytest.raises(lc.LacunetError, match="a network is needed"):
         lc.learn(made({"A": ["x"], "B": ["y"]}), {"A": ["x"], "B": ["y"]})
+
+
+def test_mechanisms_among_edges_are_answered_with_the_graph_apart() -> None:
+    with pytest.raises(
+        EdgesError, match=re.escape("learn('X -> Y', data, missingness='Y -> R[X]'")
+    ):
+        edges_of("X -> Y; Y -> R[X]")
+    assert edges_of("digraph { R[color=red]; R -> X }").variables == ("R", "X")

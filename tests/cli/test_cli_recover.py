@@ -328,3 +328,21 @@ def test_the_graph_s_place_is_named_where_its_option_is_typed(capsys: Captured) 
         main(["recover", "net.bif", "--missingness", "graph.txt"])
     assert ended.value.code == 2
     assert "lacunet recover NETWORK GRAPH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "write"),
+    [
+        ("X -> Y; Y -> R[X]", "lacunet recover 'X -> Y' 'Y -> R[X]'"),
+        ("X -> Y; Y -> R_X", "lacunet recover 'X -> Y' 'Y -> R_X'"),
+        ("X -> Y", "lacunet recover 'X -> Y' GRAPH"),
+        ("X -> R[X]", "lacunet recover 'A -> B' 'X -> R[X]'"),
+    ],
+)
+def test_edges_and_mechanisms_in_one_text_are_answered_with_both_apart(
+    text: str, write: str, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["recover", text])
+    assert ended.value.code == 2
+    assert write in capsys.readouterr().err

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from lacunet.errors import LacunetError
@@ -65,6 +66,7 @@ _TOKEN = re.compile(
 )
 NEEDS_QUOTES = re.compile(r"[,;#\"\[\]{}<>=→⟶←⟵↔⟷⇒⇐]|--|->|//|/\*")  # in a name
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
+_MECHANISM = re.compile(r"(?<![\w\"])R\[[^\]=]+\]")
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
 
@@ -251,11 +253,37 @@ def _written(text: str, name: str = "edges") -> Iterator[Step]:
     if text.lstrip().startswith("["):
         return _model_string(text)
     block = _BLOCK.fullmatch(text)
+    if block is None and _MECHANISM.search(text):
+        edges, graph = mechanisms_apart(text)
+        raise EdgesError(
+            f"{graph!r} says why values are missing, and stands among the edges of a network.",
+            f"write the mechanisms apart: learn({edges!r}, data, missingness={graph!r}) (lacunet "
+            f"learn {quote(edges)} DATA --missingness {quote(graph)}; lacunet recover "
+            f"{quote(edges)} {quote(graph)}).",
+        )
     if block is None:
         return _statements(Written(name, text, _refusal), 0, len(text), in_block=False)
     if block.group(1) == "graph":
         raise EdgesError("the DOT text is an undirected graph.", "write digraph { A -> B }.")
     return _statements(Written(name, text, _refusal), *block.span(2), in_block=True)
+
+
+def mechanisms_apart(text: str) -> tuple[str, str]:
+    """The statements of edges that name no mechanism, and those that do, such as R[X] or R_X.
+
+    Examples
+    --------
+    >>> mechanisms_apart("X -> Y; Y -> R[X]"), mechanisms_apart("X -> Y; Y -> R_X")
+    (('X -> Y', 'Y -> R[X]'), ('X -> Y', 'Y -> R_X'))
+    """
+    statements = [own.strip() for own in re.split("[;\n]", text) if own.strip()]
+    names = {*re.findall(r"\w+", text)}
+    spelled = {f"R_{name}" for name in names} & names
+    graph = [
+        own for own in statements if _MECHANISM.search(own) or spelled & {*re.findall(r"\w+", own)}
+    ]
+    edges = [own for own in statements if own not in graph]
+    return "; ".join(edges), "; ".join(graph)
 
 
 def _refusal(problem: str, hint: str) -> EdgesError:

@@ -131,10 +131,8 @@ def split_files(options: Namespace) -> None:
                 f"{text!r} looks like a query: lacunet {options.command} NETWORK "
                 f"{'GRAPH ' * (options.then == 'graph')}--query {quote(text)}"
             )
-    if options.then == "graph" and (options.network or "").lower().endswith(".txt"):
-        options.usage_error(
-            "name the network before the graph, or give edges such as 'A -> B' in its place"
-        )
+    if options.then == "graph" and options.network:
+        _refuse_graph_or_edges(options)
     if options.then == "data":
         options.data = files
         if options.needs_data and not has_data(options):
@@ -162,6 +160,28 @@ def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
     if options.then != "data" or not is_file_of_edges(files[0]):
         return False
     return not is_data_name(files[0]) or len(files) > 1 or options.sql is not None
+
+
+def _refuse_graph_or_edges(options: Namespace) -> None:
+    """Refuse a graph without a network, and edges without a graph or with one among them."""
+    from lacunet.building.edges import mechanisms_apart
+    from lacunet.formats.files import is_edges
+
+    if options.network.lower().endswith(".txt"):
+        options.usage_error(
+            "name the network before the graph, or give edges such as 'A -> B' in its place"
+        )
+    if not is_edges(options.network):
+        return
+    edges, graph = mechanisms_apart(options.network)
+    if edges:
+        words = "write the mechanisms apart" if graph else "name the graph after the edges"
+        write = f"lacunet {options.command} {quote(edges)} {quote(graph) if graph else 'GRAPH'}"
+        options.usage_error(f"{words}: {write}")
+    options.usage_error(
+        f"name the network before the graph, or give edges: lacunet {options.command} 'A -> B' "
+        f"{quote(options.network)}"
+    )
 
 
 def is_data_name(name: str) -> bool:
