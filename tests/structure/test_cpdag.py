@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,10 +206,17 @@ def test_other_variables_and_other_objects_are_refused() -> None:
     one = Network(STATES)
     with pytest.raises(LacunetError, match="only the first has 'H'"):
         compare_structures(one, Network({k: v for k, v in STATES.items() if k != "H"}))
-    with pytest.raises(LacunetError, match="a str is not a structure"):
-        compare_structures(one, "A -> B")
+    with pytest.raises(LacunetError, match="not int"):
+        compare_structures(one, 3)
 
 
 def test_a_name_that_could_be_read_as_an_arc_is_printed_in_quotes() -> None:
     states = {"a -> b": ["0", "1"], "c": ["0", "1"]}
     assert str(to_cpdag(Network(states, {"c": ["a -> b"]}))) == '"a -> b" -- c'
+
+
+def test_edges_files_and_names_are_structures_too(tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("A -> B")
+    assert str(to_cpdag("A -> B")) == str(to_cpdag(tmp_path / "edges.txt")) == "A -- B"
+    assert compare_structures("A -> B", [("B", "A")]).is_equivalent
+    assert len(to_cpdag("asia").variables) == 8

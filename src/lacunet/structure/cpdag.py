@@ -11,16 +11,21 @@ a consistent extension of a partially oriented graph", 1992.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
+from lacunet.formats.files import NetworkOrEdges, as_network, is_edges, is_file_of_edges
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import quoted
@@ -104,8 +109,18 @@ class StructureDifference:
 
 
 @with_hints
-def to_cpdag(network: Network) -> Cpdag:
+def to_cpdag(network: NetworkOrEdges) -> Cpdag:
     """The class of DAGs that are Markov equivalent to a network's.
+
+    Parameters
+    ----------
+    network
+        A network, a result, the path or name of a network, or edges or the path of a file of them.
+
+    Returns
+    -------
+    A value that prints, with the arcs that all these DAGs share as ``compelled`` and the edges
+    whose direction differs among them as ``reversible``.
 
     Examples
     --------
@@ -116,7 +131,15 @@ def to_cpdag(network: Network) -> Cpdag:
     >>> print(to_cpdag(Network(states, {"B": ["A", "C"]})))
     A -> B
     C -> B
+    >>> print(to_cpdag("Z -> X; Z -> Y"))
+    Z -- X
+    Z -- Y
     """
+    is_path = isinstance(network, str | os.PathLike) and is_file_of_edges(os.fspath(network))
+    if is_path or is_edges(network):
+        edges = edges_of(Path(network) if is_path else network)  # type: ignore[arg-type]
+        network = Network({name: ["0", "1"] for name in edges.variables}, edges.parents_of)
+    network = as_network(network)
     return cpdag_of(network.variables, parents_by_place(network))
 
 
@@ -176,14 +199,18 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
 
 
 @with_hints
-def compare_structures(a: object, b: object) -> StructureDifference:
+def compare_structures(a: Any, b: Any) -> StructureDifference:
     """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs.
 
     Parameters
     ----------
     a, b
-        Networks, CPDAGs, or what `learn_structure` gives; ``a`` counts as the truth. The
-        variables must be the same, in any order.
+        Networks, CPDAGs, what `learn_structure` gives, paths or names of networks, or edges;
+        ``a`` counts as the truth. The variables must be the same, in any order.
+
+    Returns
+    -------
+    A value that prints, with the structural Hamming distance as ``shd``.
 
     Examples
     --------
@@ -225,18 +252,8 @@ def compare_structures(a: object, b: object) -> StructureDifference:
     )
 
 
-def _class_of(structure: object) -> Cpdag:
-    if isinstance(structure, Cpdag):
-        return structure
-    if isinstance(structure, Network):
-        return to_cpdag(structure)
-    network = getattr(structure, "network", None)  # what was said beforehand is not compared
-    if not isinstance(network, Network):
-        raise LacunetError(
-            f"a {type(structure).__name__} is not a structure.",
-            "give a network, a CPDAG, or the result of learn_structure.",
-        )
-    return to_cpdag(network)
+def _class_of(structure: Any) -> Cpdag:
+    return structure if isinstance(structure, Cpdag) else to_cpdag(structure)
 
 
 def _relations(cpdag: Cpdag, place: dict[str, int]) -> dict[tuple[int, int], int]:
