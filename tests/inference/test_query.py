@@ -506,3 +506,10 @@ def test_a_query_may_be_written_in_many_ways(text: str) -> None:
 def test_a_query_that_cannot_be_read_is_answered_with_the_way(text: str, message: str) -> None:
     with pytest.raises(LacunetError, match=message):
         query(RAIN, text)
+
+
+def test_names_with_a_comma_between_ask_for_the_joint() -> None:
+    joint = query(RAIN, ["Rain", "Sprinkler"], {"Wet": "yes"})
+    np.testing.assert_array_equal(query(RAIN, "Rain,Sprinkler", {"Wet": "yes"}), joint)
+    odd = Network({"a,b": ["0", "1"]}, {}, {"a,b": [0.25, 0.75]})
+    assert query(odd, "a,b")["1"] == 0.75

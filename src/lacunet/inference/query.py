@@ -246,7 +246,8 @@ def _asked(
     do: Mapping[str, object],
 ) -> AskedQuery:
     """What is asked, seen and set, where the target may be the text of it."""
-    if not isinstance(target, str) or target in network.states_of or not is_query(target):
+    is_name = isinstance(target, str) and target in network.states_of
+    if is_name or not isinstance(target, str) or not (is_query(target) or "," in target):
         return AskedQuery([target] if isinstance(target, str) else target, evidence, do, {})
     asked = asked_query(target, network)
     if any((asked.given, asked.do, asked.each, asked.each_do)) and (evidence or do):
