@@ -441,3 +441,9 @@ def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert told["method"] == "em"
     assert told["tipping_point"] == pytest.approx(log(3), abs=1e-4)
     assert len(told["log_likelihoods"]) == len(told["deltas"])
+
+
+def test_a_mechanism_that_is_not_given_is_one_that_has_missing_values() -> None:
+    rows = {"Age": ["old", "young", None] * 4, "Ill": ["no", "yes", "no"] * 4}
+    with pytest.raises(LacunetError, match="write mechanism='Age'"):
+        sensitivity("Age -> Ill", rows, "P(Ill=yes | Age=old)")

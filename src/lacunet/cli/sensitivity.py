@@ -38,7 +38,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_or_edges(command)
     add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
     hidden = "the variable whose hidden values may differ from the shown ones"
-    add(command, "--mechanism X", hidden, required=True)
+    add(command, "--mechanism VARIABLE", hidden, required=True)
     tilted = "the state whose odds differ (default: that of the query, or the variable's last)"
     add(command, "--tilted-state S", tilted)
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)

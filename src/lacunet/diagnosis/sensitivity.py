@@ -169,13 +169,13 @@ def sensitivity(
     network = network_beside(network, said_data, "sensitivity")
     _check_options(method, threshold, groups, deltas)
     target, state, evidence = _one_state(network, target, state, evidence)
-    mechanism = _given_mechanism(mechanism, target)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
     setting = Setting(asked_prior, memory=budget, progress=progress)
     with observations(said_data, network, budget, progress=progress) as rows:
         look = rows.look()
+        mechanism = _given_mechanism(mechanism, look.hidden(network))
         folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         method = method or _method_for(question, look.hidden(network))
@@ -262,12 +262,14 @@ def _one_state(
     return target, state, evidence
 
 
-def _given_mechanism(mechanism: str | None, target: str) -> str:
+def _given_mechanism(mechanism: str | None, hidden: Scope) -> str:
     if mechanism is None:
         raise LacunetError(
             "mechanism is not given: the variable whose hidden values may differ from its shown "
             "ones.",
-            f"as in mechanism={target!r}.",
+            f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
+            if hidden
+            else "no variable has missing values.",
         )
     return mechanism
 
