@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import lacunet as lc
 import lacunet.sklearn
 from examples import RAIN
+from lacunet.errors import LacunetError
 from lacunet.estimate import result as result_module
 from lacunet.estimate.registry import KINDS, METHODS, options_of
 from lacunet.hints import KEYWORDS, with_hints
@@ -265,3 +267,11 @@ def test_what_is_guessed_of_scikit_learn_is_there() -> None:
 def test_data_need_no_reader() -> None:
     with pytest.raises(AttributeError, match="the path itself"):
         lc.read_csv  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_all_unknown_arguments_are_named_at_once() -> None:
+    for call in (partial(lc.learn, "A -> B"), lc.Data):
+        with pytest.raises((LacunetError, TypeError)) as refused:
+            call({"A": ["0"], "B": ["1"]}, weights="w", clusters="psu")
+        assert "'weights': did you mean 'weight'?" in str(refused.value)
+        assert "'clusters': did you mean 'cluster'?" in str(refused.value)

@@ -108,7 +108,13 @@ def with_hints_by(
 def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     """What was probably meant, and all that the function takes."""
     known = signature(function).parameters
-    offers = (meant(name, known) for name in named if name not in known)
+    unknown = [name for name in named if name not in known]
+    is_one = len(unknown) == 1
+    offers = [
+        offer if is_one else f"{name!r}: {offer}"
+        for name in unknown
+        if (offer := meant(name, known))
+    ]
     arguments = [
         own
         for own in known.values()
@@ -119,7 +125,7 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     parts = [f"it takes {needed or 'nothing'}"] * (bool(needed) or not more)
     parts += [f"optional: {more}"] * bool(more)
     taken = f"{'; '.join(parts)}."
-    return " ".join([*filter(None, offers), taken])
+    return " ".join([*offers, taken])
 
 
 class Hinted(type):

@@ -189,7 +189,10 @@ def apart_from(value: float, other: float) -> str:
 
 
 def near_files(path: str) -> str:
-    """A question that offers files of the same folder that are spelled alike, or nothing."""
+    """A question that offers files of the same folder that are spelled alike, or nothing.
+
+    They are alike without their endings too: all names that end with .csv share much.
+    """
     import os
 
     folder, name = os.path.split(path)
@@ -197,8 +200,9 @@ def near_files(path: str) -> str:
         known = os.listdir(folder or os.curdir)
     except (OSError, ValueError):  # a null byte in the name is a ValueError
         return ""
-    words = " or ".join(repr(os.path.join(folder, own)) for own in close_to(name, known))
-    return f"did you mean {words}?" if words else ""
+    stem = name.partition(".")[0]
+    alike = [own for own in close_to(name, known) if close_to(stem, [own.partition(".")[0]])]
+    return question(os.path.join(folder, own) for own in alike)
 
 
 def read_formula(formula: str) -> str:

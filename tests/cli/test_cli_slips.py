@@ -103,6 +103,8 @@ def test_a_file_that_is_not_there_is_answered_with_one_of_its_folder(
     survey: Path, capsys: Captured
 ) -> None:
     assert "did you mean 'survey.csv'?" in refused(capsys, "learn", "s.json", "survy.csv")
+    Path("tr.csv").touch()
+    assert "did you mean" not in refused(capsys, "learn", "s.json", "nothere.csv")
     run("convert", "s.json", "survey.bif")
     told = refused(capsys, "learn", "survay.bif", "survey.csv")
     assert "'survey.bif'" in told

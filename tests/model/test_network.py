@@ -114,3 +114,10 @@ def test_a_state_is_offered_by_its_spelling_or_its_beginning() -> None:
 def test_a_network_without_cpts_says_so() -> None:
     with pytest.raises(NetworkError, match="without parameters"):
         Network(AB).cpt("A")
+
+
+def test_a_parent_without_states_is_answered_with_how_to_add_it() -> None:
+    with pytest.raises(NetworkError, match="'B': \\['no', 'yes'\\]"):
+        Network({"A": ["x", "y"]}, {"A": ["B"]})
+    with pytest.raises(NetworkError, match="did you mean 'Age'"):
+        Network({"Age": ["x", "y"], "B": ["x", "y"]}, {"B": ["age"]})

@@ -14,7 +14,7 @@ from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
 from lacunet.hints import KEYWORDS, meant
 from lacunet.model.network import Network
-from lacunet.wording import did_you_mean, question
+from lacunet.wording import did_you_mean, listed, question
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
@@ -112,9 +112,21 @@ def check_option_names(method: str | Method | None, options: Mapping[str, Any]) 
     """Refuse options that no method takes, before any data are read."""
     default = MGraph.name if options.get("missingness") is not None else Auto.name
     name = default if method is None else getattr(method, "name", method)
-    for option, value in options.items():
-        if value is not None and option != "seed" and not _methods_with(option):
-            raise _not_taken(str(name), option, options_of(name) if name in KINDS else ())
+    unknown = [
+        option
+        for option, value in options.items()
+        if value is not None and option != "seed" and not _methods_with(option)
+    ]
+    known = options_of(name) if name in KINDS else ()
+    if len(unknown) == 1:
+        raise _not_taken(str(name), unknown[0], known)
+    if unknown:
+        takes = ", ".join(known) or "no options"
+        ways = {option: _way_to(option, known) for option in unknown}
+        raise MethodError(
+            f"there are no arguments {listed(unknown)}, nor such options of {name!r} ({takes}).",
+            " ".join(f"{option!r}: {way}" for option, way in ways.items() if way),
+        )
 
 
 def _not_taken(name: str, option: str, known: Collection[str]) -> MethodError:

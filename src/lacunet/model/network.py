@@ -801,7 +801,8 @@ def checked_parents(
     for name, own in parents.items():
         if unknown := {parent for parent in own if parent not in states_of}:
             raise NetworkError(
-                f"variable {name!r} has parents that are not variables: {sorted(unknown)}."
+                f"variable {name!r} has parents that are not variables: {sorted(unknown)}.",
+                _as_variable(min(unknown), states_of),
             )
         if twice := _twice(own):
             raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
@@ -810,7 +811,16 @@ def checked_parents(
 
 def _refuse_strangers(what: str, given: Iterable[str], variables: Iterable[str]) -> None:
     if nobody := set(given) - set(variables):
-        raise NetworkError(f"{what} given for {sorted(nobody)}, which are not variables.")
+        raise NetworkError(
+            f"{what} given for {sorted(nobody)}, which are not variables.",
+            _as_variable(min(nobody), variables),
+        )
+
+
+def _as_variable(name: str, variables: Iterable[str]) -> str:
+    """The way to what is meant by a name that is not a variable."""
+    added = f"add its states: Network({{{name!r}: ['no', 'yes'], ...}}, ...)."
+    return did_you_mean(name, variables) or added
 
 
 def _twice(names: Sequence[str]) -> set[str]:
