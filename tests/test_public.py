@@ -59,7 +59,13 @@ def test_the_help_of_a_function_describes_all_its_parameters_or_none(name: str) 
     assert not section or [own for own in known if not re.search(rf"\b{own}\b", text)] == []
 
 
-@pytest.mark.parametrize("name", ["learn", "simulate", "effect", "pool", "sensitivity", "drift"])
+SAY_WHAT_THEY_RETURN = (
+    "learn simulate effect pool sensitivity drift query explain log_likelihood worst_case "
+    "read_result write_network to_cpdag compare_structures"
+)
+
+
+@pytest.mark.parametrize("name", SAY_WHAT_THEY_RETURN.split())
 def test_the_help_of_a_function_says_what_its_value_has(name: str) -> None:
     assert "\nReturns\n-------\n" in (inspect.getdoc(getattr(lacunet, name)) or "")
 

@@ -100,7 +100,9 @@ def test_the_command_compares_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["drift", one, two, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["changed"] == ["B", "C"]
     assert main(["drift", one, two]) == 0
-    assert "4,000 rows before, 4,000 rows after; of 2 variables" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "4,000 rows before, 4,000 rows after; of 2 variables" in out
+    assert "total variation" in out
 
 
 def test_statistics_of_other_networks_are_not_compared() -> None:

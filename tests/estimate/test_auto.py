@@ -52,7 +52,7 @@ def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> 
         f"{variables}, {missing:.0%} of all cells; every family is observed"
     )
     assert choice == f"{by_em.why}."
-    assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps of ")
+    assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps (each reads ")
 
 
 def test_every_family_that_no_row_shows_whole_is_named() -> None:
@@ -139,4 +139,4 @@ def test_steps_that_read_no_cell_are_not_said_to_read_any() -> None:
     rows = {"Age": ["old", "young"] * 20, "Ill": ["yes", "no", "no", None] * 10}
     why = lc.learn("Age -> Ill", rows).why
     assert " EM step" in why
-    assert "cells each" not in why
+    assert "table cells" not in why

@@ -32,6 +32,9 @@ from lacunet.wording import counted, text_table
 
 AnyStatistics = Statistics | str | PathLike[str]
 CLEAR = 0.05  # adjusted p-values below are marked
+LEGEND = """\
+values: how far the distribution of the shown values has moved, from 0 to 1 (total variation);
+given parents: the same for the CPT."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Drift:
             ]
             for name, own in largest
         ]
-        return "\n".join([*lines, text_table(header, rows)])
+        return "\n".join([*lines, text_table(header, rows), LEGEND])
 
 
 def _largest(own: VariableDrift) -> float:

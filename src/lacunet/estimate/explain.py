@@ -218,6 +218,10 @@ def explain(
     options
         The options of the method. What intervals would cost is always part of the plan.
 
+    Returns
+    -------
+    A value that prints; its ``families`` have the formula of each CPT and the rows that show it.
+
     Examples
     --------
     >>> chain = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})

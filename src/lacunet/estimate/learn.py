@@ -131,7 +131,8 @@ def learn(
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
-        How the rows were sampled: the names of columns, or one label for each row.
+        How the rows were sampled: the names of columns, or one label for each row. They are for
+        the intervals; estimates use the weights alone.
     missing
         Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
@@ -146,10 +147,12 @@ def learn(
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.table` shows them,
         `Result.interval` and `Result.standard_error` give them as numbers, and answers of
-        `lacunet.query` have them too. What they cost depends on the method: for "listwise",
-        "direct-mcar", "direct-mar" and "informed-direct" no more than a few further fits; for
-        "em" up to two EM steps for each free parameter; for the other methods, and for EM with
-        more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it beforehand.
+        `lacunet.query` have them too. They are of what the rows say without the prior's
+        pseudo-counts, so an estimate may lie near an end of its interval. What they cost depends
+        on the method: for "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more
+        than a few further fits; for "em" up to two EM steps for each free parameter; for the other
+        methods, and for EM with more than 3,000 free parameters, about thirty fits.
+        `lacunet.explain` says it beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"

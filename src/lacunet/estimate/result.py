@@ -216,7 +216,31 @@ class Result:
         return replace(cpt, level=0.95, spread=partial(self.interval, variable))
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
-        """The interval of every entry of a CPT: its axes, then low and high."""
+        """The interval of every entry of a CPT: its axes, then low and high.
+
+        Intervals are of what the rows say without the prior's pseudo-counts, so an estimate may
+        lie near an end of its interval.
+
+        Parameters
+        ----------
+        variable
+            The variable whose CPT it is.
+        level
+            The probability that an interval covers the true value, above 0 and below 1.
+
+        Raises
+        ------
+        MethodError
+            The result was learned without ``intervals=True``.
+
+        Examples
+        --------
+        >>> from lacunet import learn
+        >>> rows = {"Ill": ["no"] * 60 + ["yes"] * 40}
+        >>> result = learn("Ill", rows, "listwise", prior=1, intervals=True)
+        >>> result.interval("Ill").round(2).tolist()
+        [[0.5, 0.69], [0.31, 0.5]]
+        """
         return self.require_intervals().interval(self.network.known(variable), level)
 
     def standard_error(self, variable: str) -> FloatArray:
@@ -375,6 +399,15 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
 @with_hints
 def read_result(path: str | os.PathLike[str]) -> Result:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
+
+    Parameters
+    ----------
+    path
+        The file, which ends with ``.json`` or ``.json.gz``.
+
+    Returns
+    -------
+    The result, equal to the one that was written.
 
     Raises
     ------

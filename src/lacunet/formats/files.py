@@ -391,6 +391,10 @@ def write_network(
         Replace names that the format cannot carry, ``40-59`` by ``s40_59``, and in UAI all
         of them by ``X0``, ``X1``, ... with the states ``0``, ``1``, ...; a warning lists them.
 
+    Returns
+    -------
+    Nothing; the file is there.
+
     Raises
     ------
     FormatError

@@ -48,8 +48,9 @@ def log_likelihood(
     """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
 
     Which cells are missing has no part in it, also where a missingness graph was learned with.
-    Sampling weights are scaled to add up to what the rows are worth. Data that cannot happen
-    give minus infinity, with a warning that names the first such row.
+    Sampling weights are scaled to add up to Kish's effective number of rows, (sum w)^2 / sum w^2,
+    so that their scale does not matter. Data that cannot happen give minus infinity, with a warning
+    that names the first such row.
 
     Parameters
     ----------
@@ -62,6 +63,10 @@ def log_likelihood(
     memory
         The bytes that reading the rows and summing over what they do not show may take; by
         default half of the memory there is.
+
+    Returns
+    -------
+    The log-likelihood in nats; divided by the (effective) number of rows it is that per row.
 
     Raises
     ------

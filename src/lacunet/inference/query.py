@@ -94,6 +94,10 @@ def query(
     memory
         The bytes that inference may take; by default half of the memory there is.
 
+    Returns
+    -------
+    An array of probabilities that prints; ``answer["yes"]`` is the one of a state.
+
     Raises
     ------
     ImpossibleEvidenceError

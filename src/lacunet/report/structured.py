@@ -30,7 +30,10 @@ def structure_as_text(found: LearnedStructure) -> str:
             f"{step.what} {step.score:,.2f}{'' if step.is_accepted else ' (not accepted)'}"
             for step in found.trace
         ]
-        lines.append("score: " + ", ".join(steps))
+        lines.append(
+            "score, higher is better, of the first graph and of each attempt to improve it: "
+            + ", ".join(steps)
+        )
     lines += ["", edges_as_text(found)]
     if found.missingness is not None:
         lines += ["", "how values go missing (R[X]: X is recorded):", str(found.missingness)]

@@ -694,13 +694,18 @@ def _score(search: Search) -> float:
     return accepted[-1] if accepted else nan
 
 
+PAIRED_SEARCH = (
+    "greedy equivalence search on paired gains (both sides of a comparison by the same rows)"
+)
+
+
 def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
     if search.ended == "closed form":
-        return "greedy equivalence search on paired gains of the rows that show each table"
+        return f"{PAIRED_SEARCH}, of the rows that show each table"
     if not job.table.partially_observed:
         name = "BIC" if job.score.equivalent_size is None else "BDeu"
         return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
-    text = "greedy equivalence search on paired gains"
+    text = PAIRED_SEARCH
     if rounds := search.trace[1:]:
         rises = sum(step.is_accepted for step in rounds)
         text += (

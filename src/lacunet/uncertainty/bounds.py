@@ -100,10 +100,15 @@ def worst_case(
         The variables left and right of the bar; or the query as it is written in place of both,
         ``"P(Ill | Age)"``. The bounds are those of all states.
     weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; standard errors are those of its clusters
-        or replicate weights.
+        How the data are read, as in `lacunet.Data`; clusters and replicate weights change the
+        standard errors, not the bounds.
     memory
         The budget in bytes; half of the machine's memory by default.
+
+    Returns
+    -------
+    A value that prints, with the bounds as ``low`` and ``high``. Their standard errors, which are
+    not printed, are ``low_error`` and ``high_error``; ``interval()`` allows for both.
 
     Examples
     --------

@@ -410,7 +410,7 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     start = climber.start if isinstance(climber.start, str) else "the given network"
     at = found.climb
     steps = counted(at.iterations, "EM step")
-    each = f" of {reads:,.0f} cells each" if round(reads) else ""
+    each = f" (each reads {reads:,.0f} table cells)" if round(reads) else ""
     done = f"{start} and {steps}{each}" if at.iterations else f"{start} alone"
     if hidden and at.iterations:
         done += f", at random where no row shows {first_of(hidden, 5)}"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.estimate.method import Ended
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.method import RATE_MATRIX, Ended
+from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
@@ -19,6 +19,11 @@ from lacunet.wording import assigned, counted, finite, text_table
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
 STATES = (MISSING, SHOWN)  # of a mechanism
+RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
+OF_ROWS = (
+    "They are of what the rows say without the prior's pseudo-counts: an estimate may lie near an "
+    "end."
+)
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
     "support unsupported unseen warnings"
@@ -70,7 +75,8 @@ def _sure(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
     uncertainty = result.require_intervals()
     lines = [uncertainty.chance] if uncertainty.chance else []
-    lines += [f"{level:.0%} intervals by {uncertainty.recipe}; the widest:"]
+    recipe = RECIPES.get(uncertainty.recipe, uncertainty.recipe)
+    lines += [f"{level:.0%} intervals by {recipe}; the widest:"]
     found = []
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
@@ -82,6 +88,8 @@ def _sure(result: Result, level: float) -> list[str]:
         found.append((float(width[place]), words, cpt.table[place], both[place]))
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
+    if has_pseudo_counts(result.prior):
+        lines.append(OF_ROWS)
     return lines
 
 
