@@ -89,6 +89,19 @@ def test_a_cpt_is_shown_as_a_table(rain: tuple[str, str], capsys: Captured) -> N
     assert "no variable 'Snow'" in capsys.readouterr().err
 
 
+def test_columns_that_are_kept_stand_before_the_predictions(
+    rain: tuple[str, str], tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "predicted.csv"
+    assert main(["predict", *rain, "--targets", "Rain", "--keep", "Day,Wet", "-o", str(out)]) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["Day"] for row in rows] == ["1", "2", "3", "4"]
+    assert list(rows[0])[:3] == ["Day", "Wet", "Rain=no"]
+    assert main(["predict", *rain, "--targets", "Rain", "--keep", "Rain"]) == 1
+    assert main(["predict", *rain, "--targets", "Rain", "--keep", "day"]) == 1
+    assert "did you mean 'Day'?" in capsys.readouterr().err
+
+
 def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["predict", *rain, "--targets", "Rain"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

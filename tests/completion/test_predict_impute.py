@@ -649,3 +649,12 @@ def test_targets_in_place_of_the_data_are_answered_with_the_order() -> None:
     for targets in ("Rain", ["Rain", "Wet"]):
         with pytest.raises(lc.LacunetError, match=r"swapped.*\n.*predict\(network, data, "):
             lc.predict(RAIN, targets, {"Sprinkler": ["on"]})
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+def test_kept_columns_are_those_of_the_data(kind: Any) -> None:
+    rows = kind({"Day": [7, 8], "Rain": ["no", None], "Sprinkler": ["on", "off"]})
+    with pytest.warns(lc.LacunetWarning):
+        found = as_lists(lc.predict(RAIN, rows, "Wet", keep="Day"))
+    assert [*found] == ["Day", "Wet=no", "Wet=yes"]
+    assert found["Day"] == [7, 8]

@@ -22,6 +22,7 @@ HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:
   lacunet predict learned.bif patients.csv --targets Disease
   lacunet predict learned.bif patients.csv --targets Disease,Stage -o predicted.parquet
+  lacunet predict learned.bif patients.csv --targets Disease --keep Id -o predicted.csv
 
 what is written for each row and target X:
   X=state          the probability of each state, given what the row shows
@@ -38,6 +39,8 @@ def add_arguments(command: ArgumentParser) -> None:
     given = "take targets that a row shows as evidence, for themselves and for the others"
     add(command, "--given-targets", given, action="store_true")
     add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
+    kept = "columns of the data to write before the predictions, such as an identifier"
+    add(command, "--keep A,B", kept, type=names, default=[])
     share = "add the share of each prediction that rests on CPT rows without data"
     add(command, "--unsupported-share", share, action="store_true")
     add_json(command, "print one JSON object per row")
@@ -64,6 +67,7 @@ def run(options: Namespace) -> int:
         options.targets,
         give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
         given_targets=options.given_targets,
+        keep=options.keep,
         memory=options.memory,
     )
     outputs = [options.output] if options.output else []

@@ -21,7 +21,7 @@ from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, few_rows, made_like
+from lacunet.data.whole import SeenValues, few_rows, kept_columns, made_like
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network, network_beside
 from lacunet.hints import with_hints, with_hints_by
@@ -56,6 +56,7 @@ def predict(
     give: Given | Sequence[Given] = "probabilities",
     given_targets: bool = False,
     unsupported: Unsupported = "warn",
+    keep: str | Sequence[str] = (),
     missing: Any = (),
     memory: float | None = None,
 ) -> Any:
@@ -94,6 +95,8 @@ def predict(
         With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
         lowest and the highest probability over all that these CPT rows could hold. Each distinct
         row takes a query of its own.
+    keep
+        Columns of the data to put before the predictions, such as ``"Id"``.
     missing
         How the data are read, as in `lacunet.Data`.
     memory
@@ -136,10 +139,11 @@ def predict(
         shares=shares,
         bounds=unsupported == "bounds",
         memory=memory,
+        keep=(keep,) if isinstance(keep, str) else tuple(keep),
     )
     found = None
     is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
-    if not (is_told or given_targets or asked.logs or asked.bounds):
+    if not (is_told or given_targets or asked.logs or asked.bounds or asked.keep):
         found = _one_by_one(asked, given.source)
     posteriors, rows = found or _in_pieces(asked, given, warns=not is_one_row(data))
     if rows.misses_any:
@@ -153,7 +157,13 @@ def predict(
         for name, own in posteriors.unsupported_of.items():
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
     _warn_of_outer_bounds(posteriors)
-    return made_like(given.source, _columns(network, posteriors, answers, rows.values))
+    columns = _columns(network, posteriors, answers, rows.values)
+    if twice := [name for name in asked.keep if name in columns]:
+        raise LacunetError(
+            f"keep names {listed(twice)}, which the predictions have too.",
+            "rename that column of the data, or leave it out of keep (--keep).",
+        )
+    return made_like(given.source, {**rows.kept, **columns})
 
 
 def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:
@@ -186,6 +196,7 @@ class _AskedTargets:
     shares: bool
     bounds: bool
     memory: float | None
+    keep: tuple[str, ...]
 
 
 class _ShownInRows(NamedTuple):
@@ -193,13 +204,14 @@ class _ShownInRows(NamedTuple):
 
     There need be no ``patterns`` where the network knows nothing of how values went missing.
     ``partly`` is the number of rows that show some of the targets and miss others; ``values`` are
-    how rows write the states of targets.
+    how rows write the states of targets, ``kept`` the columns that are given back as they came.
     """
 
     misses_any: bool
     patterns: frozenset[frozenset[str]]
     partly: int
     values: SeenValues
+    kept: Mapping[str, Any]
 
 
 def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Posteriors, _ShownInRows]:
@@ -219,14 +231,21 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
     opened = replace(data, latent=latent)
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     unseen = () if asked.given_targets else names
-    values = SeenValues()
-    for piece, table in rows_with_codes(source, opened, asked.network, unseen=unseen):
+    values, kept = SeenValues(), []
+    if strangers := [name for name in asked.keep if name not in source.columns]:
+        hint = question(close_to(strangers[0], source.columns))
+        raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
+    for piece, table in rows_with_codes(
+        source, opened, asked.network, columns=asked.keep, unseen=unseen
+    ):
+        kept.append({name: piece.columns[name] for name in asked.keep})
         values.add(piece.columns, table, asked.written)
         misses_any |= bool({*table.partially_observed} - {*latent})
         patterns |= shown_patterns(asked.network, table, unseen)
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
         found.append(_of_table(asked, table, set(latent)))
-    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly, values)
+    whole = kept_columns(data.source, kept) if asked.keep else {}
+    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly, values, whole)
 
 
 def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
@@ -359,7 +378,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
                     share = unsupported_share(posed(whole, [(name,)], seen, memory)) or 0.0
                 unsupported_of[name][at] = share
     found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    return found, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues())
+    return found, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})
 
 
 def _are_plain(

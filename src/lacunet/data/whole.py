@@ -359,6 +359,20 @@ def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
     return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]
 
 
+def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Columns as they came, as `made_like` takes them: those of the frame itself, or the pieces."""
+    names = pieces[0]
+    if _library(frame) in ("pandas", "polars"):
+        return {name: held(frame)[name] for name in names}
+    if _library(frame) == "dict":
+        return {name: np.array([*frame[name], None], object)[:-1] for name in names}
+    import pyarrow as pa
+
+    tables = [pa.table(dict(piece)) for piece in pieces]
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    return dict(zip(names, whole.columns, strict=True))
+
+
 def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
     """A new frame of the same kind, with these columns; pandas keeps the index.
 
