@@ -269,6 +269,11 @@ _INSTEAD = {
         ("evaluate", "score", "loglik"),
         "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)",
     ),
+    **dict.fromkeys(
+        ("bic", "BIC"),
+        "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
+        "result.network.free_parameters, the BIC of results of learn(..., 'em', prior=1)",
+    ),
     **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
     **dict.fromkeys(
         ("compare", "compare_methods", "benchmark"),

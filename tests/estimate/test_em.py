@@ -21,6 +21,7 @@ from lacunet.estimate.em.fit import Fitting, Options, Seeds
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import CptRows, maximise, random_cells
+from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Ended, Learned, MethodError, Prior, agreed
 from lacunet.evaluate import kl_divergence
 from lacunet.formats.catalogue import example
@@ -550,6 +551,14 @@ def test_an_unknown_way_to_stop_is_refused() -> None:
 def test_options_out_of_range_are_refused(options: dict, message: str) -> None:
     with pytest.raises(MethodError, match=message):
         EM(**options)
+
+
+def test_maximum_likelihood_without_a_step_says_that_pseudo_counts_are_kept() -> None:
+    rows = {"A": ["x"] * 6 + ["y"] * 2, "B": ["u", "v"] * 3 + ["u", None]}
+    result = learn("A -> B", rows, "em", 1, stop=0)
+    np.testing.assert_allclose(result.cpt("A").table, [7 / 10, 3 / 10])  # one pseudo-count each
+    assert result.ended is not None
+    assert any("hold the pseudo-counts" in note for note in result.ended.notes)
 
 
 def test_maximum_likelihood_starts_from_a_smoothed_seed_and_says_so() -> None:

@@ -122,7 +122,15 @@ def rows_with_codes(
         There are no rows, and it is to be told.
     """
     kept: deque[Piece] = deque()
-    parts = [replace(part, read=partial(_keeping, kept, part, columns)) for part in source.parts]
+    beside = {*columns} - {*network.variables}  # not ignored
+    parts = [
+        replace(
+            part,
+            read=partial(_keeping, kept, part, columns),
+            columns=tuple(name for name in part.columns if name not in beside),
+        )
+        for part in source.parts
+    ]
     opened = replace(data.every_row(), source=DataSource(tuple(parts)), query=None, database=None)
     reading = plan_reading(opened, network)
     read_report, number = ReadReport(), 1

@@ -75,9 +75,9 @@ INSTEAD = {
         ("effect", "causal_effect", "ate"), 'lacunet.effect(result, "Outcome", do="Treatment")'
     ),
     "bic": "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
-    "result.network.free_parameters, for results of learn(..., prior=1); more is better",
+    "result.network.free_parameters, for results of learn(..., 'em', prior=1); more is better",
     "aic": "lacunet.log_likelihood(result, data) - result.network.free_parameters, for results of "
-    "learn(..., prior=1); more is better",
+    "learn(..., 'em', prior=1); more is better",
     "query": 'lacunet.query(result, "X", {"Y": "y"})',
     "predict": "lacunet.predict(result, data, targets)",
     "impute": "lacunet.impute(result, data)",

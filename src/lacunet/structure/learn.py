@@ -710,7 +710,8 @@ def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
         rises = sum(step.is_accepted for step in rounds)
         text += (
             f", then completions and search over orders, which raised the exact BIC of the "
-            f"observed cells in {rises} of {counted(len(rounds), 'step')}"
+            f"observed cells, a family charged by the rows that show it, in {rises} of "
+            f"{counted(len(rounds), 'step')}"
         )
     if mechanisms.not_ignorable:
         text += "; mechanisms that look at missing values are nodes in the score"

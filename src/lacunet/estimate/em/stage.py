@@ -79,6 +79,11 @@ NO_STEP_BRANCH = (
 )
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
+SMOOTHED = f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero"
+KEPT_SMOOTHED = (
+    f"the CPTs hold the pseudo-counts of prior {START_PRIOR:g}, with which the start of EM was "
+    "smoothed: no step was made from there. EM to convergence and closed forms have none"
+)
 TOO_FEW = "too few to hold some out."
 
 
@@ -342,7 +347,7 @@ def _seeds(
     whole, redrawn = layout.flat(tables), None
     notes: tuple[str, ...] = ()
     if not smooths_every_cell(setting.prior):
-        notes = (f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero",)
+        notes = (SMOOTHED,)
     hidden = statistics.never_shown
     if hidden:
         redrawn = cells_about(layout, hidden)
@@ -387,6 +392,8 @@ def _learning(
 def _ended(climber: Climber, climbed: Climbed) -> Ended:
     """How EM ended."""
     at, notes = climbed.fit.climb, climbed.notes
+    if SMOOTHED in notes and not at.iterations:
+        notes = (*(own for own in notes if own != SMOOTHED), KEPT_SMOOTHED)
     if climbed.loopy:
         number = counted(len(climbed.loopy), "family", "families")
         notes += (f"loopy belief propagation touched {number}",)
