@@ -270,7 +270,8 @@ def test_data_need_no_reader() -> None:
 
 
 def test_all_unknown_arguments_are_named_at_once() -> None:
-    for call in (partial(lc.learn, "A -> B"), lc.Data):
+    calls: list[Any] = [partial(lc.learn, "A -> B"), lc.Data]
+    for call in calls:
         with pytest.raises((LacunetError, TypeError)) as refused:
             call({"A": ["0"], "B": ["1"]}, weights="w", clusters="psu")
         assert "'weights': did you mean 'weight'?" in str(refused.value)
