@@ -116,9 +116,10 @@ def learn(
         ``missingness`` is given.
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell
-        of a CPT; 1 adds none, which is maximum likelihood. With "learn", the pseudo-counts of
-        each cell are estimated from the counts of all CPTs (empirical Bayes). A prior that was
-        learned before, `Result.prior`, can be given again. A mapping from variables to
+        of a CPT; 1 adds none, which is maximum likelihood ("auto" may keep its smoothed start, and
+        says so). With "learn", the pseudo-counts of each cell are estimated from the counts of all
+        CPTs (empirical Bayes). A prior that was learned before, `Result.prior`, can be given
+        again. A mapping from variables to
         pseudo-counts, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one axis
         for each parent, in the network's order, then one for the variable itself; variables that
         it does not name have one per cell. The default is 2 for "listwise",
