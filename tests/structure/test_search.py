@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
@@ -29,9 +30,10 @@ from lacunet.structure.gains import (
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.parents import Score, parent_sets
+from lacunet.structure.parents import Family, Far, ParentSets, parent_sets
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
+from lacunet.structure.sets import Score, ScoredSets
 
 SIZES = (2, 3, 2, 2, 3)
 NAMES = tuple("ABCDE")
@@ -109,9 +111,23 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     np.testing.assert_allclose(own, expected, rtol=1e-12)
 
 
+def sets_of(
+    child: int,
+    candidates: tuple[int, ...],
+    required: frozenset[int],
+    rows: CodedRows,
+    score: Score,
+    most: int,
+    far: Far | None = None,
+) -> ParentSets:
+    """The scored parent sets of one variable."""
+    [sets] = parent_sets([Family(child, candidates, required)], ScoredSets(rows, score), most, far)
+    return sets
+
+
 def test_a_parent_set_scores_what_its_definition_says() -> None:
     table = random_rows(300, 4)
-    sets = parent_sets(3, (0, 1, 2), frozenset(), CodedRows.of(table), Score(300.0), 3)
+    sets = sets_of(3, (0, 1, 2), frozenset(), CodedRows.of(table), Score(300.0), 3)
     for mask, some in ((0, ()), (0b1, (0,)), (0b111, (0, 1, 2))):
         subsets = [s for length in range(4) for s in combinations(some, length)]
         expected = max(by_definition(table, 3, subset, 0) for subset in subsets)
@@ -120,7 +136,7 @@ def test_a_parent_set_scores_what_its_definition_says() -> None:
 
 def test_required_parents_are_in_every_set() -> None:
     table = random_rows(300, 4)
-    sets = parent_sets(3, (0, 1), frozenset({1}), CodedRows.of(table), Score(300.0), 2)
+    sets = sets_of(3, (0, 1), frozenset({1}), CodedRows.of(table), Score(300.0), 2)
     assert sets.best[0b00] == sets.best[0b01] == -np.inf
     assert sets.parents(0b10) == {1}
 
@@ -129,9 +145,9 @@ def test_required_parents_are_in_every_set() -> None:
 def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> None:
     rows = CodedRows.of(sample(example("child"), 2_000, np.random.default_rng(4)))
     score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
-    far: set[tuple[int, ...]] = set()
-    sets = parent_sets(3, candidates, required, rows, score, 3, far)
-    again = parent_sets(3, candidates, required, rows, score, 3, far)
+    far: Far = defaultdict(set)
+    sets = sets_of(3, candidates, required, rows, score, 3, far)
+    again = sets_of(3, candidates, required, rows, score, 3, far)
     np.testing.assert_array_equal(again.best, sets.best)
     np.testing.assert_array_equal(again.chosen, sets.chosen)
     assert again.scored < sets.scored
@@ -140,9 +156,10 @@ def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> No
 def test_sets_that_were_far_in_one_completion_are_not_counted_in_another() -> None:
     table = random_rows(800, 4)
     rows, score = CodedRows.of(table), Score(800.0)
-    best = tuple(sorted(parent_sets(3, (0, 1, 2), frozenset(), rows, score, 3).parents(0b111)))
+    best = tuple(sorted(sets_of(3, (0, 1, 2), frozenset(), rows, score, 3).parents(0b111)))
     assert best
-    sets = parent_sets(3, (0, 1, 2), frozenset(), rows, score, 3, {best})
+    far: Far = defaultdict(set, {3: {sum(1 << node for node in best)}})
+    sets = sets_of(3, (0, 1, 2), frozenset(), rows, score, 3, far)
     all_sets = {own for size in range(4) for own in combinations(range(3), size)}
     left = [by_definition(table, 3, own, 0) for own in all_sets - {best}]
     np.testing.assert_allclose(sets.best[0b111], max(left), rtol=1e-12)
@@ -301,7 +318,7 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
         rows, (frozenset[int](),) * nodes, constraints, score, np.random.default_rng(0)
     )
     from_greedy = sum(
-        parent_sets(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
+        sets_of(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
         for y, own in enumerate(greedy)
     )
     assert found.score > from_greedy
@@ -332,7 +349,7 @@ def test_where_a_climb_ends_no_variable_is_better_elsewhere(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, nodes = CodedRows.of(random_rows(60, seed % 1000)), range(len(NAMES))
     known = [[x for x in nodes if x != y and rng.random() < 0.7] for y in nodes]
-    sets = [parent_sets(y, tuple(known[y]), frozenset(), rows, Score(60.0), 2) for y in nodes]
+    sets = [sets_of(y, tuple(known[y]), frozenset(), rows, Score(60.0), 2) for y in nodes]
     scores = Scores(sets, [frozenset[int]()] * len(nodes))
     order, score = _climb(scores, [float(place) for place in rng.permutation(len(nodes))], rng)
     np.testing.assert_allclose(score, scores.read(order).score, rtol=1e-12)
@@ -351,7 +368,7 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
     def scripted(*_: object) -> tuple[list[int], float]:
         return [0], next(ends)
 
-    sets = [parent_sets(0, (), frozenset(), CodedRows.of(random_rows(20, 1)), Score(20.0), 1)]
+    sets = [sets_of(0, (), frozenset(), CodedRows.of(random_rows(20, 1)), Score(20.0), 1)]
     scores = Scores(sets, [frozenset[int]()])
     monkeypatch.setattr("lacunet.structure.order._climb", scripted)
     search(scores, [0], 3, np.random.default_rng(0))

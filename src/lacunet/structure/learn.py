@@ -56,10 +56,11 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
-from lacunet.structure.parents import MOST_CELLS, Score
+from lacunet.structure.parents import MOST_CELLS, Far
 from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, Far, Screen, better_dags, widened
+from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
+from lacunet.structure.sets import Score
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
 

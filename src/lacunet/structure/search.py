@@ -21,8 +21,9 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.parents import ParentSets, Score, parent_sets
+from lacunet.structure.parents import Family, Far, ParentSets, parent_sets
 from lacunet.structure.rows import CodedRows
+from lacunet.structure.sets import Score, ScoredSets
 
 BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
@@ -32,7 +33,6 @@ FIRST_KICKS, LAST_KICKS = 20, 60
 MOST_ROUNDS = 8
 
 Dag = tuple[frozenset[int], ...]
-Far = defaultdict[int, set[tuple[int, ...]]]  # of each variable, sets of parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,27 +137,18 @@ def better_dags(
     screen = screen or Screen.of(rows, score)
     dag, order = start, constraints.order(start)
     found: Ordered | None = None
+    sets = ScoredSets(rows, score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for at in range(MOST_ROUNDS):
         keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
         if found and all(key in known for key in keys):
             break
-        for y, candidates in keys:
-            deadline.check()
-            if (y, candidates) in known:
-                continue
-            known[y, candidates] = parent_sets(
-                y,
-                candidates,
-                constraints.required[y],
-                rows,
-                score,
-                constraints.max_parents,
-                screen.far[y],
-            )
-        sets = tuple(known[key] for key in keys)
-        kicks = LAST_KICKS if at else FIRST_KICKS
-        best = search(Scores(sets, constraints.required), order, kicks, rng, deadline)
+        fresh = [key for key in keys if key not in known]
+        families = [Family(y, candidates, constraints.required[y]) for y, candidates in fresh]
+        found_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
+        known.update(zip(fresh, found_sets, strict=True))
+        scores = Scores([known[key] for key in keys], constraints.required)
+        best = search(scores, order, LAST_KICKS if at else FIRST_KICKS, rng, deadline)
         if found and best.score <= found.score + IMPROVEMENT:
             break
         yield best

@@ -30,9 +30,10 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
-from lacunet.structure.parents import Score, parent_sets
+from lacunet.structure.parents import Family, Far, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
+from lacunet.structure.sets import Score, ScoredSets
 
 KICKS = 5
 CANDIDATES = 8
@@ -76,15 +77,16 @@ def strengths_of(
     found: list[Ordered] = []
     try:
         screen, order = Screen.of(completions[0], score), constraints.order(dag)
-        candidates = [screen.candidates(y, dag, constraints, CANDIDATES) for y in range(len(dag))]
+        families = [
+            Family(y, screen.candidates(y, dag, constraints, CANDIDATES), required)
+            for y, required in enumerate(constraints.required)
+        ]
+        far: Far = defaultdict(set)
         for at in range(replicates):
             sample = _reweighted(completions[at % len(completions)], rng)
-            sets = []
-            for y, some in enumerate(candidates):
-                deadline.check()
-                required = constraints.required[y]
-                sets.append(parent_sets(y, some, required, sample, score, constraints.max_parents))
-            scores = Scores(sets, constraints.required)
+            sets = ScoredSets(sample, score)
+            found_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
+            scores = Scores(found_sets, constraints.required)
             found.append(search(scores, order, KICKS, rng, deadline))
             progress("arc strengths", len(found), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
