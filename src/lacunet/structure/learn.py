@@ -533,13 +533,13 @@ def _search_incomplete(job: Job, search: Search) -> None:
     _take(search, "start 1", _free_start(job, search.fit))
     _climb(job, search)
     job.progress("starts", 1, STARTS)
-    begun = _free_start(job, search.fit)
-    other = Search(begun.dag, begun, screen=search.screen, wide=search.wide)
-    other.rejected = search.rejected
-    _climb(job, other, search.dag)
+    fit = _free_start(job, search.fit)
+    other = Search(fit.dag, fit, screen=search.screen, rejected=search.rejected)
+    if _class(job, fit.dag) != _class(job, search.dag):
+        _polish(job, other)
     assert other.fit is not None
     if _take(search, "start 2", other.fit) > LEAST_RISE:
-        search.ended = other.ended or search.ended  # none where it led to the class of the first
+        _climb(job, search)
 
 
 def _take(search: Search, what: str, fit: FittedStructure) -> float:
@@ -552,14 +552,12 @@ def _take(search: Search, what: str, fit: FittedStructure) -> float:
     return rise
 
 
-def _climb(job: Job, search: Search, passed: Dag | None = None) -> None:
-    """Rounds and single moves until neither raises the exact score, or to a class passed before."""
+def _climb(job: Job, search: Search) -> None:
+    """Rounds and single moves until neither raises the exact score."""
     ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
     left = FIRST_PATIENCE
     for at in range(MOST_ROUNDS):
-        if passed is not None and _class(job, passed) == _class(job, search.dag):
-            return
         job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
         rise = _round(job, search, at, ways[0])
         if rise >= worth:

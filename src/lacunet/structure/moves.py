@@ -18,18 +18,17 @@ asked about the moves that promise something only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import nlogn
+from lacunet.structure.gains import Beside, informations, nlogn, tables_beside
 from lacunet.structure.penalty import Penalty
-from lacunet.structure.rows import Integers
+from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18
@@ -60,22 +59,21 @@ class Promises:
     """What moves promise by some completions of rows."""
 
     def __init__(self, rows: EncodedTable, drawn: Sequence[EncodedTable], penalty: Penalty) -> None:
-        names = drawn[0].variables
-        self.sizes = [drawn[0].cardinality_of[name] for name in names]
-        self.penalty, self.total, self.draws = penalty, rows.total, len(drawn)
-        self.columns: list[Integers] = [
-            np.concatenate([one.columns[name] for one in drawn]).astype(np.int64) for name in names
+        self.drawn, self.penalty, self.total = CodedRows.stacked(drawn), penalty, rows.total
+        self.sizes = self.drawn.sizes
+        is_shown = [rows.columns[one] != rows.cardinality_of[one] for one in self.drawn.variables]
+        self.as_shown: list[Codes] = [
+            np.where(np.tile(own, len(drawn)), column, column.dtype.type(size))
+            for own, column, size in zip(is_shown, self.drawn.columns, self.sizes, strict=True)
         ]
-        self.shown: list[NDArray[np.bool_] | None] = []
-        self.as_shown: list[Integers] = []  # one more state where a row does not show it
-        for name, size, column in zip(names, self.sizes, self.columns, strict=True):
-            shown = None
-            if rows.missing_of[name]:
-                shown = np.tile(rows.columns[name] != size, len(drawn))
-            self.shown.append(shown)
-            self.as_shown.append(column if shown is None else np.where(shown, column, size))
-        own = drawn[0].weights
-        self.weights = None if own is None else np.tile(own, len(drawn))
+
+    def _where(self, drawn: Collection[int]) -> CodedRows:
+        """The rows with the drawn values of some variables, and the others as they are shown."""
+        columns = (
+            self.drawn.columns[node] if node in drawn else own
+            for node, own in enumerate(self.as_shown)
+        )
+        return replace(self.drawn, columns=tuple(columns))
 
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints
@@ -85,47 +83,68 @@ class Promises:
         if self.sizes[y] * prod(self.sizes[one] for one in parents) > MOST_CELLS:
             return
         loose = [one for one in parents if one not in required]
-        whole = _Counted(self, y, parents, [y])
-        seen = {x: _Counted(self, y, parents, [y, x]) for x in loose}
+        others = [
+            z for z in candidates if z != y and z not in dag[y] and not limits.forbidden[z, y]
+        ]
         for x in loose:
-            gain = seen[x].fit(seen[x].table(), without=x) - seen[x].fit(seen[x].table())
-            yield self._move("delete", gain, y, parents, dag[y] - {x})
-        exchanges: list[tuple[float, int, int]] = []
-        for z in candidates:
-            if z == y or z in dag[y] or limits.forbidden[z, y] or not whole.has_room(z):
-                continue
-            table = whole.table(z, self.as_shown[z])
-            added = whole.fit(table) - whole.fit(table, without=z)
+            lost = self._added(y, x, dag[y] - {x})
+            yield self._move("delete", -lost, y, parents, dag[y] - {x})
+        added: dict[int, float] = {}
+        for tables in tables_beside(self._where(parents), y, parents, others, MOST_CELLS):
+            gains = _information(tables)
+            added.update(zip(tables.others, gains.tolist(), strict=True))
             if len(parents) < limits.max_parents:
-                gain = self._by_all_rows(added, table)
-                yield self._move("add", gain, y, parents, dag[y] | {z})
-            for x in loose:
-                table = seen[x].table(z, self.as_shown[z])
-                gain = seen[x].fit(table, without=x) - seen[x].fit(table, without=z)
-                exchanges.append((gain - self.penalty(y, [*(dag[y] - {x}), z]), x, z))
+                by_all = self._by_all_rows(gains, tables).tolist()
+                for z, gain in zip(tables.others, by_all, strict=True):
+                    yield self._move("add", gain, y, parents, dag[y] | {z})
+        exchanges = [
+            (gain - self.penalty(y, [*(dag[y] - {x}), z]), x, z)
+            for x in loose
+            for tables in tables_beside(self._where(dag[y] - {x}), y, parents, [*added], MOST_CELLS)
+            for z, gain in zip(tables.others, self._exchanged(tables, x, parents), strict=True)
+        ]
         exchanges.sort(reverse=True)
         for gain, x, z in exchanges[:EXCHANGES]:
             after = dag[y] - {x} | {z}
             # Rows that show all three flatter the newcomer; those that may miss it do not.
-            table = whole.table(z, self.as_shown[z])
-            added = whole.fit(table) - whole.fit(table, without=z)
-            table = seen[x].table(z, self.columns[z])
-            lost = seen[x].fit(table) - seen[x].fit(table, without=x)
+            lost = self._added(y, x, after)
             saved = self.penalty(y, parents) - self.penalty(y, sorted(after))
-            if added - lost + saved > HOPELESS:
+            if added[z] - lost + saved > HOPELESS:
                 yield self._move(
                     "exchange", gain + self.penalty(y, sorted(after)), y, parents, after
                 )
 
-    def _by_all_rows(self, added: float, table: FloatArray) -> float:
-        """What an arc adds if all rows show it, by the rows that do: counts of Z, parents, Y.
+    def _added(self, y: int, x: int, given: frozenset[int]) -> float:
+        """What x adds to others that may be drawn, on the rows that show it and y."""
+        found = tables_beside(self._where(given), y, sorted(given), [x], MOST_CELLS * self.sizes[x])
+        return sum(float(_information(tables)[0]) for tables in found)
+
+    def _exchanged(self, tables: Beside, x: int, parents: Sequence[int]) -> list[float]:
+        """What y gains by each of some others in place of x, which is one of the parents."""
+        before = np.add.reduceat(tables.counts, tables.starts, axis=2)
+        place = parents.index(x)
+        slower, faster = (
+            prod(self.sizes[one] for one in some)
+            for some in (parents[:place], parents[place + 1 :])
+        )
+        split = tables.counts.reshape(slower, self.sizes[x], faster, *tables.counts.shape[1:])
+        after = split.sum(axis=1).reshape(-1, *tables.counts.shape[1:])
+        of_each = nlogn(after).sum(axis=(0, 1)) - nlogn(after.sum(axis=1)).sum(axis=0)
+        fit = nlogn(before).sum(axis=(0, 1)) - nlogn(before.sum(axis=1)).sum(axis=0)
+        gains: list[float] = (np.add.reduceat(of_each, tables.starts) - fit).tolist()
+        return gains
+
+    def _by_all_rows(self, added: FloatArray, tables: Beside) -> FloatArray:
+        """What arcs add if all rows show them, by the rows that do.
 
         Half a nat of each free parameter is what any fit gains by chance, however many the rows.
         """
-        seen = int(np.count_nonzero(table.sum(axis=(0, -1))))
-        by_chance: float = seen * (table.shape[0] - 1) * (table.shape[-1] - 1) / 2
-        shown = max(float(table.sum()) / self.total, LEAST_SHOWN)
-        return (added - by_chance) / shown + by_chance
+        rows = np.add.reduceat(tables.counts.sum(axis=1), tables.starts, axis=1)
+        free = np.array([self.sizes[z] - 1 for z in tables.others]) * (tables.counts.shape[1] - 1)
+        by_chance = np.count_nonzero(rows, axis=0) * free / 2
+        shown = np.maximum(rows.sum(axis=0) / self.total, LEAST_SHOWN)
+        by_all: FloatArray = (added - by_chance) / shown + by_chance
+        return by_all
 
     def _move(
         self, kind: str, gain: float, y: int, parents: Sequence[int], after: frozenset[int]
@@ -140,8 +159,8 @@ class Promises:
         is_fixed = x in limits.required[y] or limits.forbidden[y, x]
         if is_fixed or prod(sizes) > MOST_CELLS or len(around) > MOST_TURNED_WITH:
             return
-        counted = _Counted(self, y, [x, *around], [y, x])
-        table = counted.table()
+        scope = [x, *around, y]
+        table = self._where(around).count(scope)
 
         def fits(child: int, other: int | None, most: int) -> list[tuple[float, frozenset[int]]]:
             found = []
@@ -153,12 +172,12 @@ class Promises:
                     and not any(limits.forbidden[one, child] for one in own)
                 ):
                     parents = own if other is None else [*own, other]
-                    fit = counted.fit_of(table, child, parents)
+                    fit = _fit_of(table, scope, child, parents)
                     found.append((fit - self.penalty(child, parents), frozenset(parents)))
             return sorted(found, key=lambda one: -one[0])[: 1 + TURNS]
 
         before = sum(
-            counted.fit_of(table, node, sorted(dag[node])) - self.penalty(node, sorted(dag[node]))
+            _fit_of(table, scope, node, dag[node]) - self.penalty(node, sorted(dag[node]))
             for node in (x, y)
         )
         both = [
@@ -171,61 +190,13 @@ class Promises:
         yield from (move for move in both[:TURNS] if move.promise > LEAST_PROMISE["turn"])
 
 
-class _Counted:
-    """Counts of a variable and some parents, on the rows that show some of these."""
-
-    def __init__(
-        self, promises: Promises, y: int, parents: Sequence[int], visible: Sequence[int]
-    ) -> None:
-        self.of, self.scope = promises, [*parents, y]
-        rows = None
-        for node in visible:
-            shown = promises.shown[node]
-            if shown is not None:
-                rows = shown if rows is None else rows & shown
-        self.rows = rows
-        keys = np.zeros(len(promises.columns[y]) if rows is None else int(rows.sum()), np.int64)
-        for node in self.scope:
-            keys *= promises.sizes[node]
-            keys += self._taken(promises.columns[node])
-        self.keys = keys
-        weights = promises.weights
-        self.weights = weights if weights is None or rows is None else weights[rows]
-        self.shape = [promises.sizes[node] for node in self.scope]
-        self.cells = prod(self.shape)
-
-    def _taken(self, column: Integers) -> Integers:
-        return column if self.rows is None else column[self.rows]
-
-    def has_room(self, z: int) -> bool:
-        """Whether the table with one more variable is not too large."""
-        return self.cells * (self.of.sizes[z] + 1) <= MOST_CELLS
-
-    def table(self, z: int | None = None, column: Integers | None = None) -> FloatArray:
-        """The counts, with a further variable as the first axis."""
-        if z is None or column is None:
-            counts = np.bincount(self.keys, self.weights, self.cells)
-            return counts.reshape(self.shape) / self.of.draws
-        size = self.of.sizes[z]
-        keys = self._taken(column) * self.cells + self.keys
-        counts = np.bincount(keys, self.weights, (size + 1) * self.cells)
-        return counts.reshape([size + 1, *self.shape])[:size] / self.of.draws
-
-    def fit(self, table: FloatArray, without: int | None = None) -> float:
-        """The log-likelihood of the variable given the others, without one of them."""
-        extra = table.ndim - len(self.shape)
-        if without is not None:
-            is_parent = without in self.scope
-            table = table.sum(axis=extra + self.scope.index(without) if is_parent else 0)
-        return _fit(table, table.ndim - 1)
-
-    def fit_of(self, table: FloatArray, child: int, parents: Sequence[int]) -> float:
-        """The log-likelihood of one of the variables given some others."""
-        kept = {child, *parents}
-        axes = tuple(axis for axis, node in enumerate(self.scope) if node not in kept)
-        left = [node for node in self.scope if node in kept]
-        return _fit(table.sum(axis=axes), left.index(child))
+def _information(tables: Beside) -> FloatArray:
+    """What each of the others tells of y; nothing where no two rows show both."""
+    return np.maximum(informations(tables)[0], 0.0)
 
 
-def _fit(table: FloatArray, axis: int) -> float:
-    return float(nlogn(table).sum() - nlogn(table.sum(axis=axis)).sum())
+def _fit_of(table: FloatArray, scope: Sequence[int], child: int, parents: Collection[int]) -> float:
+    """The log-likelihood of one of the variables of a table given some others."""
+    kept = [node for node in scope if node == child or node in parents]
+    table = table.sum(axis=tuple(at for at, node in enumerate(scope) if node not in kept))
+    return float(nlogn(table).sum() - nlogn(table.sum(axis=kept.index(child))).sum())
