@@ -59,7 +59,7 @@ from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Far
 from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
-from lacunet.structure.search import Constraints, Dag, Screen, better_dags, widened
+from lacunet.structure.search import FEW_KICKS, Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.sets import Score
 from lacunet.structure.strengths import Strength, strengths_of
 from lacunet.wording import counted
@@ -580,8 +580,15 @@ def _free_start(job: Job, fit: FittedStructure) -> FittedStructure:
     free = chained(job.rows, drawn, job.rng, job.deadline)
     empty = job.constraints.directed([set()] * len(job.rows))
     screen = Screen.of(free, job.score, job.far)
-    *_, best = better_dags(free, empty, job.constraints, job.score, job.rng, job.deadline, screen)
-    return job.judge.fit(best.parents, rows=free)
+    return job.judge.fit(_suggested(job, free, empty, screen), rows=free)
+
+
+def _suggested(job: Job, rows: CodedRows, start: Dag, screen: Screen) -> Dag:
+    """The best DAG for completed rows."""
+    *_, best = better_dags(
+        rows, start, job.constraints, job.score, job.rng, job.deadline, screen, FEW_KICKS
+    )
+    return best.parents
 
 
 def _worth(search: Search) -> float:
@@ -611,17 +618,9 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     job.deadline.check()
     rows = CodedRows.stacked(drawn)
     search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score, job.far)
-    *_, best = better_dags(
-        rows,
-        search.dag,
-        job.constraints,
-        job.score,
-        job.rng,
-        job.deadline,
-        search.screen,
-    )
-    is_same = _class(job, best.parents) == _class(job, search.dag)
-    fit = search.fit if is_same else job.judge.fit(best.parents, near=search.fit, rows=rows)
+    dag = _suggested(job, rows, search.dag, search.screen)
+    is_same = _class(job, dag) == _class(job, search.dag)
+    fit = search.fit if is_same else job.judge.fit(dag, near=search.fit, rows=rows)
     return _take(search, f"round {at + 1}", fit)
 
 

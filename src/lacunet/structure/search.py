@@ -29,7 +29,8 @@ BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
 MOST_CANDIDATES = 12
 SCREENING_ROWS = 20_000  # candidates are chosen from these many rows, scores from all
-FIRST_KICKS, LAST_KICKS = 20, 60
+KICKS = (20, 60)  # without a better order: in the first round, in later ones
+FEW_KICKS = (10, 20)  # in completions, whose best DAG is only a suggestion
 MOST_ROUNDS = 8
 
 Dag = tuple[frozenset[int], ...]
@@ -126,6 +127,7 @@ def better_dags(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     screen: Screen | None = None,
+    kicks: tuple[int, int] = KICKS,
 ) -> Iterator[Ordered]:
     """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
 
@@ -133,6 +135,8 @@ def better_dags(
     ----------
     screen
         What candidates are chosen by; these rows if None.
+    kicks
+        How many kicks that lead to no better order end the first search, and later ones.
     """
     screen = screen or Screen.of(rows, score)
     dag, order = start, constraints.order(start)
@@ -148,7 +152,7 @@ def better_dags(
         found_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
         known.update(zip(fresh, found_sets, strict=True))
         scores = Scores([known[key] for key in keys], constraints.required)
-        best = search(scores, order, LAST_KICKS if at else FIRST_KICKS, rng, deadline)
+        best = search(scores, order, kicks[min(at, 1)], rng, deadline)
         if found and best.score <= found.score + IMPROVEMENT:
             break
         yield best
