@@ -101,6 +101,8 @@ def assert_as_explained(
     (ran,), (asked,) = watched.plans, watched.needs
     assert told.stages == tuple(stage.name for stage in ran.stages)
     assert told.plan.partially == ran.partially
+    assert told.assumption == told.as_data()["assumption"] == result.assumption
+    assert told.assumption in str(told)
     assert told.plan.prior == ran.prior == prior
     assert told.plan.prior_from == ran.prior_from
     assert bool(ran.prior_from) == (prior == "learn") == isinstance(result.prior, lc.LearnedPrior)

@@ -20,7 +20,15 @@ from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
 from lacunet.estimate.intervals import recipe_of, work_of
-from lacunet.estimate.method import FamilyPlan, Method, MethodError, Plan, checked_prior, planned
+from lacunet.estimate.method import (
+    FamilyPlan,
+    Method,
+    MethodError,
+    Plan,
+    assumed_by,
+    checked_prior,
+    planned,
+)
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
@@ -43,6 +51,7 @@ MOST_NAMES = 12
 class Explanation:
     """A plan, and how much data there is for it; it prints.
 
+    ``assumption`` is what the method assumes of missing values, empty if none are missing.
     ``families`` say how each CPT will be estimated; where several formulas would do, by the one
     that the data support best. ``shown`` counts for each variable the rows that show its
     family, ``complete_rows`` those that show every variable, where only these are used.
@@ -81,6 +90,18 @@ class Explanation:
         return None if self.plan.refusal is None else str(self.plan.refusal)
 
     @property
+    def assumption(self) -> str:
+        """What the method assumes of missing values, as the result will say it."""
+        made = self.plan.needs().problems
+        parents = () if made is None else map(made.network.parents, made.mechanism_of)
+        return assumed_by(
+            self.plan.method,
+            self.plan.partially,
+            (cause for own in parents for cause in own),
+            (family.formula for family in self.families.values()),
+        )
+
+    @property
     def prior(self) -> str:
         """What will be added to each cell."""
         asked = self.plan.prior
@@ -95,6 +116,7 @@ class Explanation:
     def __str__(self) -> str:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
+        lines += [f"It assumes that {self.assumption}."] if self.assumption else []
         if self.refusal:
             lines.append(f"learning will be refused: {self.refusal}")
         else:
@@ -149,6 +171,7 @@ class Explanation:
             "method": plan.method,
             "category": plan.category,
             "intention": plan.intention,
+            "assumption": self.assumption,
             "refusal": self.refusal,
             "stages": [
                 {"name": stage.name, "branches": list(stage.branches)}
@@ -220,7 +243,8 @@ def explain(
 
     Returns
     -------
-    A value that prints; its ``families`` have the formula of each CPT and the rows that show it.
+    A value that prints; its ``families`` have the formula of each CPT and the rows that show it,
+    its ``assumption`` says what the method assumes of missing values.
 
     Examples
     --------

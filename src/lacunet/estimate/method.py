@@ -8,7 +8,7 @@ asks what kind of stage it is. ``learn`` of `lacunet.estimate.learn` is these th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf, prod
 from numbers import Real
@@ -18,6 +18,7 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
+from lacunet.estimands.deletion import Estimand
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimate.prior import (
     LEARN,
@@ -100,6 +101,42 @@ class ByFormula:
     def mathml(self) -> str:
         """What is estimated, in MathML."""
         return self.formula.written(MATHML)
+
+
+MAR = "values are missing at random"
+MCAR = "values are missing completely at random"
+BY_GRAPH = "values are missing as the missingness graph says"
+ASSUMED = {
+    **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
+    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "em-bp", "auto"), MAR),
+    **dict.fromkeys(
+        ("informed-direct", "informed-factored"), f"{MAR} given the separating variables"
+    ),
+    "mgraph": BY_GRAPH,
+}
+
+
+def assumed_by(
+    method: str, partially: Sequence[str], causes: Iterable[str], formulas: Iterable[Formula]
+) -> str:
+    """What a method assumes of missing values, in a few words; "" if no value is missing.
+
+    ``partially`` are the variables with missing values, ``causes`` what the mechanisms depend on
+    that are learned beside the CPTs, ``formulas`` those of the CPTs.
+
+    Examples
+    --------
+    >>> assumed_by("em", ["Ill"], [], []), assumed_by("em", ["Ill"], ["Ill"], [])
+    ('values are missing at random', 'values are missing as the missingness graph says')
+    """
+    if not partially:
+        return ""
+    if not {*partially}.isdisjoint(causes):
+        return BY_GRAPH
+    groups = [name for one in formulas if isinstance(one, Estimand) for name in one.given]
+    if method.startswith("informed") and groups:
+        return f"{MAR} given {', '.join(dict.fromkeys(groups))}"
+    return ASSUMED.get(method, "")
 
 
 @dataclass(frozen=True, repr=False)

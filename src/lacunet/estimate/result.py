@@ -11,9 +11,15 @@ from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from lacunet.estimands.deletion import Estimand
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import GRAVEST_FIRST, Ended, FamilyReport, MethodError, Warned
+from lacunet.estimate.method import (
+    GRAVEST_FIRST,
+    Ended,
+    FamilyReport,
+    MethodError,
+    Warned,
+    assumed_by,
+)
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
@@ -45,17 +51,6 @@ KIND_OF: Mapping[str, Any] = {
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
-MAR = "values are missing at random"
-MCAR = "values are missing completely at random"
-BY_GRAPH = "values are missing as the missingness graph says"
-ASSUMED = {
-    **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
-    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "em-bp", "auto"), MAR),
-    **dict.fromkeys(
-        ("informed-direct", "informed-factored"), f"{MAR} given the separating variables"
-    ),
-    "mgraph": BY_GRAPH,
-}
 
 # What is asked of a result elsewhere, and what to write.
 INSTEAD = {
@@ -191,16 +186,12 @@ class Result:
         A missingness graph whose mechanisms depend on observed variables alone says that values
         are missing at random.
         """
-        if not any(self.missing.values()):
-            return ""
-        causes = {name for cpt in self.mechanisms.values() for name in cpt.parents}
-        if any(self.missing.get(name) for name in causes):
-            return BY_GRAPH
-        formulas = [report.formula for report in self.families.values()]
-        groups = {name for one in formulas if isinstance(one, Estimand) for name in one.given}
-        if self.method.startswith("informed") and groups:
-            return f"{MAR} given {', '.join(v for v in self.network.variables if v in groups)}"
-        return ASSUMED.get(self.method, "")
+        return assumed_by(
+            self.method,
+            [name for name in self.network.variables if self.missing[name]],
+            (name for cpt in self.mechanisms.values() for name in cpt.parents),
+            (report.formula for report in self.families.values()),
+        )
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import isfinite
 
 from lacunet.estimate.em.stage import LOOPY
-from lacunet.estimate.method import Ended
+from lacunet.estimate.method import BY_GRAPH, Ended
 from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
-from lacunet.estimate.result import BY_GRAPH, Result
+from lacunet.estimate.result import Result
 from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network
 from lacunet.wording import counted, first_of, own_version
