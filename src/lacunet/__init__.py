@@ -240,8 +240,9 @@ _INSTEAD = {
     **dict.fromkeys(("structure", "hc", "learn_dag"), "lacunet.learn_structure(data)"),
     **dict.fromkeys(
         ("recover", "identify", "recoverable"),
-        "graph = lacunet.MissingnessGraph.parse(text, network), then graph.recover('P(X | Y)') for "
-        "one query, graph.recover_families() for all CPTs",
+        "graph = lacunet.MissingnessGraph.parse('Age -> R[Income]', 'Age -> Income', data=data), "
+        "then verdict = graph.recover('P(Income)'), or graph.recover() for all CPTs, then "
+        "verdict.estimate(data, interval=True)",
     ),
     **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
     **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),

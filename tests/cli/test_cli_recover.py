@@ -346,3 +346,15 @@ def test_edges_and_mechanisms_in_one_text_are_answered_with_both_apart(
         main(["recover", text])
     assert ended.value.code == 2
     assert write in capsys.readouterr().err
+
+
+def test_states_that_are_assumed_are_named_beside_the_verdict(capsys: Captured) -> None:
+    command = ["recover", "Ill -> Test", "Ill -> R[Ill]", "--query", "Ill"]
+    assert main(command) == 0
+    standing = "BUT IDENTIFIED FOR THESE NUMBERS OF STATES (two, assumed for Ill, Test)"
+    assert standing in capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    assert query["standing"].endswith("(two, assumed for Ill, Test)")
+    assert main([*command, "--states", "Ill=no,yes", "--states", "Test=neg,pos"]) == 0
+    assert "assumed" not in capsys.readouterr().out

@@ -22,6 +22,7 @@ from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.statistics.count import count
 from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.uncertainty.recovered import recovered
 from manifest_laws import random_cpt, random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
@@ -435,3 +436,26 @@ def test_the_odds_rule_gives_no_number_where_no_hidden_row_shows_what_it_needs()
     report = verdict.estimate_with_report(model.manifest())
     assert np.isnan(report.table).all()
     assert "rows that miss B do not show C wherever the odds of R[B] need" in report.warnings[0]
+
+
+def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> None:
+    verdict = SURVEY.recover(["Ill"], ["Age"])
+    bare, sure = verdict.estimate(survey()), verdict.estimate(survey(), interval=0.9)
+    assert bare["old", "yes"] == 0.75
+    assert bare.interval is None
+    assert "old" in str(bare)
+    assert sure.level == 0.9
+    assert sure.interval is not None
+    expected = recovered(verdict, survey()).interval(0.9)
+    np.testing.assert_array_equal(sure.interval, expected)
+    np.testing.assert_array_equal(np.asarray(sure), bare)
+    full_law = SURVEY.recover_full_law().estimate(survey())
+    assert full_law.scope == ("Age", "Ill", "R[Ill]")
+
+
+def test_a_graph_over_edges_has_the_states_of_data_or_two_of_each() -> None:
+    graph = MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill", data=survey())
+    assert graph.recover("P(Ill)").estimate(survey())["yes"] == 0.5
+    with pytest.warns(LacunetWarning, match="Age, Ill: taken to have two states"):
+        bare = MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill")
+    assert bare.recover("P(Ill)").estimand == graph.recover("P(Ill)").estimand

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
-from lacunet.building.edges import NEEDS_QUOTES, Edges, edges_of
+from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
     IdentifierError,
@@ -29,6 +29,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource, Piece
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
+from lacunet.formats.files import are_edges
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
@@ -60,6 +61,12 @@ def find_network(
     not_asked: Mapping[str, Any] | None = None,
 ) -> FoundNetwork:
     """What `Network.from_data` gives, with the notes as values instead of warnings."""
+    if are_edges(data) and not are_edges(edges):
+        one, two = (repr(own) if isinstance(own, str) else "data" for own in (edges, data))
+        raise EdgesError(
+            "the arguments are swapped: the data come first, then the edges.",
+            f"as in lacunet.Network.from_data({one}, {two if isinstance(data, str) else 'edges'}).",
+        )
     said = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(said)
     drawn = edges_of(edges)
@@ -71,7 +78,9 @@ def find_network(
     held = columns_held(source, said, columns, given, bins)
     if strangers := [name for name in held.cuts if name not in drawn.variables]:
         raise BinsError(f"bins are given for {strangers}, which the edges do not name.")
-    found = {v: states_of(v, own, held.extra.get(v, ())) for v, own in held.uncut.items()}
+    found = {
+        v: states_of(v, own, held.extra.get(v, ()), in_edges=True) for v, own in held.uncut.items()
+    }
     network = held.network((*columns, *hidden), found, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
     notes = [
@@ -150,6 +159,24 @@ def columns_held(
     seen, first = seen_in(source, looked_up, said, by_hand) if looked_up else ({}, None)
     extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
     return ColumnsHeld(source, said, given, cuts, seen, first, extra)
+
+
+def network_of_edges(
+    edges: Any, states: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Network, list[str]]:
+    """The network of edges without data, and the variables that are taken to have two states.
+
+    These are all that ``states`` does not name.
+
+    Examples
+    --------
+    >>> network, assumed = network_of_edges("Age -> Ill", {"Age": ["young", "middle", "old"]})
+    >>> network.states("Ill"), assumed
+    (('0', '1'), ['Ill'])
+    """
+    read, given = edges_of(edges), states or {}
+    found = {name: given.get(name, ("0", "1")) for name in read.variables}
+    return Network(found, read.parents_of), [name for name in found if name not in given]
 
 
 def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:

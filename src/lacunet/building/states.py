@@ -197,8 +197,12 @@ def tokens_in(name: str, data: Data) -> frozenset[str]:
     return frozenset({*TOKENS, "", NONE, *said.missing, *said.codes})
 
 
-def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ...]:
+def states_of(
+    name: str, seen: Seen, extra: Sequence[str] = (), *, in_edges: bool = False
+) -> tuple[str, ...]:
     """The states of a column in their order, then some that it has besides.
+
+    What edges name is a variable; another column of numbers may hold weights.
 
     Raises
     ------
@@ -228,10 +232,10 @@ def states_of(name: str, seen: Seen, extra: Sequence[str] = ()) -> tuple[str, ..
             kept.sort(key=lambda text: number_of(text) or 0)
         kept = [labels.get(own, own) for own in kept]
         found = tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
-        _check(name, seen, found)
+        _check(name, seen, found, in_edges)
         return found
     spelling = {text: text for text in _merged(seen.cells)} | labels
-    _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])))
+    _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])), in_edges)
     numbers = {text: number_of(text) for text in spelling}
     if None not in numbers.values():
         ordered = sorted(spelling, key=lambda text: numbers[text] or 0)
@@ -250,7 +254,7 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
     return list(spelling.values())
 
 
-def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
+def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
     built = "lacunet.Network.from_data(data, edges,"
     give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{name}=A,B')})"
     if not found:
@@ -275,11 +279,20 @@ def _check(name: str, seen: Seen, found: Sequence[str]) -> None:
         )
     raise StatesError(
         f"column {name!r} has {many} different values (for example {', '.join(found[:3])}); "
-        f"a discrete variable may have at most {MOST_STATES}.",
+        f"a discrete variable may have at most {MOST_STATES}"
+        f"{'' if in_edges else _or_weights(name, seen)}.",
         f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
         f"{in_shell(f'{name}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         f"values, or give the states: {give}.",
     )
+
+
+def _or_weights(name: str, seen: Seen) -> str:
+    """What to write if the numbers are weights; nothing if they cannot be."""
+    numbers = [number_of(text) for text in seen.cells]
+    if not all(number is not None and number >= 0 for number in numbers):
+        return ""
+    return f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
 
 
 def taken_as_missing(name: str, seen: Seen, way_out: str = "") -> Iterator[str]:

@@ -87,22 +87,20 @@ def found_network(options: Namespace) -> Network:
 
 def network_without_data(options: Namespace) -> Network:
     """The network of edges whose states are given; without data a graph needs none."""
-    from lacunet.building.edges import edges_of
+    from lacunet.building.network import network_of_edges
     from lacunet.cli.output import OptionError
-    from lacunet.model.network import Network
 
-    edges = edges_of(edges_asked(options.edges))
     states = dict(map(asked_states, options.states))
-    absent = [name for name in edges.variables if name not in states]
+    network, absent = network_of_edges(edges_asked(options.edges), states)
     if absent and options.then == "graph":
         note(f"{', '.join(absent)}: taken to have two states each; --states gives others")
-        states |= {name: ["0", "1"] for name in absent}
+        options.assumed = tuple(absent)
     elif absent:
         raise OptionError(
             f"the edges do not say which states {', '.join(absent)} have.",
             "name data that show them, or give --states for every variable.",
         )
-    return Network({name: states[name] for name in edges.variables}, edges.parents_of)
+    return network
 
 
 def edges_asked(text: str) -> str | Path:

@@ -151,11 +151,13 @@ def _answered(
     from lacunet.missingness.verdict import known_variables
     from lacunet.report.recovered.reported import reported
 
+    assumed = getattr(options, "assumed", ())
     if not options.query:
         if options.population:
             options.usage_error("--population is for queries: give --query too")
         verdicts = graph.recover_families(options.effort).values()
-        return [reported(verdict, table, level=options.intervals) for verdict in verdicts]
+        more = {"level": options.intervals, "assumed": assumed}
+        return [reported(verdict, table, **more) for verdict in verdicts]
     answers = []
     population = options.population
     known = known_variables(graph.network, population)
@@ -163,7 +165,12 @@ def _answered(
         typed = [names_and_states(part, graph.network) for part in split_query(text)]
         verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)
         states = {name: state for _, own in typed for name, state in own.items()}
-        given = {"states": states, "level": options.intervals, "population": population}
+        given = {
+            "states": states,
+            "level": options.intervals,
+            "population": population,
+            "assumed": assumed,
+        }
         answer = reported(verdict, table, with_set=True, **given)
         if options.assumptions and table is not None:
             answer = replace(answer, assumptions=verdict.assumptions(table))

@@ -111,7 +111,7 @@ def as_network(value: NetworkOrEdges) -> Network:
         )
     found = read_network(value) if isinstance(value, str | os.PathLike) else value
     found = getattr(found, "network", found)
-    if isinstance(value, list | tuple) and value and all(map(_is_edge, value)):
+    if are_edges(value):
         raise NetworkError(
             "a network is needed, and edges alone do not say the states of its variables.",
             f"learn its CPTs from data first: lacunet.learn(edges, data); {_FROM_EDGES} gives it "
@@ -168,10 +168,9 @@ def _refuse_data(value: object, data: Any, function: str) -> None:
     if not (is_table or is_file or isinstance(value, type(data))):
         return
     first, source = repr(value) if isinstance(value, str) else "data", data.source
-    if _is_network(source) or (isinstance(source, str) and is_edges(source)):
-        second = repr(source) if isinstance(source, str) else "network"
-    elif isinstance(source, list | tuple) and source and all(map(_is_edge, source)):
-        second = "edges"
+    if is_network(source) or are_edges(source):
+        kind = "network" if is_network(source) else "edges"
+        second = repr(source) if isinstance(source, str) else kind
     elif is_file and _holds_edges(os.fspath(value)):  # type: ignore[call-overload]
         return
     else:
@@ -185,7 +184,15 @@ def _refuse_data(value: object, data: Any, function: str) -> None:
     )
 
 
-def _is_network(value: object) -> bool:
+def are_edges(value: object) -> bool:
+    """Whether it can only be edges: their text, or a list of them."""
+    if isinstance(value, str):
+        return is_edges(value)
+    return isinstance(value, list | tuple) and bool(value) and all(map(_is_edge, value))
+
+
+def is_network(value: object) -> bool:
+    """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
         return _suffix(os.fspath(value)) in FORMATS or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
@@ -222,7 +229,8 @@ def _edges_in(value: Any, data: Any) -> Any:
         _content(name)  # which says that there is no such file
     raise NetworkError(
         f"{name!r} is neither the file of a network nor edges.",
-        "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
+        _with_arrows(name)
+        or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
         f"{', '.join(FORMATS)}.{_bundled(name)}",
     )
 
@@ -332,7 +340,7 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     if not os.path.exists(name):
         if name in names():
             return example(name)
-        _refuse_edges(name)
+        refuse_edges(name)
     _format_of(name)
     return parsed(name, _content(name), limit)
 
@@ -504,19 +512,36 @@ def _format_of(name: str) -> str:
             f"the file of a network ends with one of {', '.join(FORMATS)}; where data are taken, "
             f"the network comes first, then the data.{_bundled(name)}",
         )
+    if meant := _with_arrows(name):
+        raise FormatError(f"{name!r} is neither the file of a network nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"end it with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
     )
 
 
-def _refuse_edges(text: str) -> None:
+def _with_arrows(text: str) -> str:
+    """How edges are written, where a text may have meant some.
+
+    Examples
+    --------
+    >>> _with_arrows("Age>Ill"), _with_arrows("net")
+    ("edges are written 'Age -> Ill'.", '')
+    """
+    edges = re.sub(r"\s*(>|~>|\|>)\s*", " -> ", text)
+    return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
+
+
+def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:
     """Refuse edges in place of a network, whose states they do not say."""
     if _EDGES.search(text):
+        more, keep = ("", "-o net.bif")
+        if needs_intervals:
+            more, keep = ", intervals=True", "--intervals -o result.json"
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
-            f"learn its CPTs from data first: lacunet.learn({text!r}, data) (lacunet learn "
-            f"{shlex.quote(text)} DATA -o net.bif); lacunet.Network.from_data(data, {text!r}) "
+            f"learn its CPTs from data first: lacunet.learn({text!r}, data{more}) (lacunet learn "
+            f"{shlex.quote(text)} DATA {keep}); lacunet.Network.from_data(data, {text!r}) "
             "gives it without CPTs.",
         )
 

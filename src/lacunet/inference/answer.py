@@ -23,6 +23,7 @@ from lacunet.model.network import FloatArray, NetworkError, Scope
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import assigned, in_quotes
 
+LEVEL = 0.95  # of intervals, if no other is asked for
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 
 

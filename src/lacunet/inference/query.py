@@ -16,7 +16,15 @@ from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.hints import with_hints, with_hints_by
-from lacunet.inference.answer import Answer, AnswerBasis, Share, resting, table_of, title
+from lacunet.inference.answer import (
+    LEVEL,
+    Answer,
+    AnswerBasis,
+    Share,
+    resting,
+    table_of,
+    title,
+)
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
@@ -29,7 +37,6 @@ Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
 MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
-LEVEL = 0.95
 MOST_ROWS = 1000  # of an answer to what is given without a state
 
 
@@ -143,6 +150,11 @@ def query(
     source = as_learned(network)
     network = as_network(source)
     check_choice(unsupported)
+    if isinstance(target, Mapping) and not isinstance(evidence, Mapping):
+        raise QueryError(
+            "the arguments are swapped: the target comes first, then the evidence.",
+            f"as in query(network, {evidence!r}, {dict(target)!r}).",
+        )
     asked = _asked(network, target, evidence, do)
     cases = [*_cases(network, asked)]
     answers = [

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.building.network import network_of_edges
+from lacunet.data.given import data_given
+from lacunet.errors import warn
+from lacunet.formats.files import (
+    AnyNetwork,
+    NetworkOrEdges,
+    as_network,
+    is_edges,
+    network_beside,
+)
 from lacunet.hints import Hinted, no_attribute, with_hints_by
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
@@ -59,8 +68,8 @@ def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
     if len(args) != 2:  # the class and the text
         return ""
     return (
-        "name the network too, which has the variables and the edges among them: "
-        "parse(text, network); lacunet.Network.from_data(data, edges) makes one."
+        "name the network too, or the edges among the variables: parse(text, network), or "
+        "parse(text, edges, data=data)."
     )
 
 
@@ -139,7 +148,14 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
     @classmethod
     @with_hints_by(_with_network)
-    def parse(cls, text: str, network: AnyNetwork, source: str = "missingness graph") -> Self:
+    def parse(
+        cls,
+        text: str,
+        network: NetworkOrEdges,
+        source: str = "missingness graph",
+        *,
+        data: Any = None,
+    ) -> Self:
         """Read a graph from its text: ``"Age -> R[Income]; R[A] -> R[B]; X <-> R[Y]"``.
 
         Parameters
@@ -149,20 +165,34 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         network
             Gives the variables and the edges among them; edges between variables in the text
             must be the network's. Also a result, a file's path or the name of a bundled network.
+            Or edges such as ``"Age -> Income"``: the states are then those of ``data``.
         source
             What errors call the text, such as the name of its file.
+        data
+            As `lacunet.learn` takes them, for edges in place of a network. Without data every
+            variable is taken to have two states, with a warning: most verdicts do not depend on
+            the states, estimates do.
 
         Raises
         ------
         MissingnessGraphError
             The text is empty, cannot be read, or does not fit the network.
+
+        Examples
+        --------
+        >>> rows = {"Age": ["old", "old", "young"], "Income": ["high", None, "low"]}
+        >>> graph = MissingnessGraph.parse("Age -> R[Income]", "Age -> Income", data=rows)
+        >>> graph.recover("P(Income)").estimate(rows)
+        P(Income)
+          high     low
+        0.6667  0.3333
         """
         if not isinstance(text, str):
             raise MissingnessGraphError(
                 f"the text of a missingness graph is needed, not {type(text).__name__}.",
                 "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
             )
-        network = as_network(network)
+        network = _network_given(network, data)
         statements = list(parse_statements(text, source, variables=network.variables))
         causes: dict[str, list[Node]] = {}
         hidden: list[Pair] = []
@@ -199,8 +229,8 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         return cls(bare, causes)
 
     @classmethod
-    def read(cls, path: str | Path, network: AnyNetwork) -> Self:
-        """Read a graph from a text file."""
+    def read(cls, path: str | Path, network: NetworkOrEdges, *, data: Any = None) -> Self:
+        """Read a graph from a text file; `parse` says what the network and the data may be."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -208,7 +238,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             raise MissingnessGraphError(
                 f"{path}: the missingness graph cannot be read: {reason}."
             ) from None
-        return cls.parse(text, network, source=str(path))
+        return cls.parse(text, network, source=str(path), data=data)
 
     def write(self, path: str | Path) -> None:
         """Write the graph to a text file."""
@@ -371,6 +401,20 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         from lacunet.missingness.recover.answers import recover_families
 
         return recover_families(self, effort)
+
+
+def _network_given(value: NetworkOrEdges, data: Any) -> Network:
+    """The network, or that of edges; without data its variables are taken to have two states."""
+    if data is not None:
+        return network_beside(value, data_given(data), "MissingnessGraph.parse")
+    if not is_edges(value):
+        return as_network(value)
+    network, assumed = network_of_edges(value)
+    warn(
+        f"{', '.join(assumed)}: taken to have two states each; "
+        "MissingnessGraph.parse(text, edges, data=data) takes those of the data."
+    )
+    return network
 
 
 def _never_more(later: Node, earlier: Node) -> tuple[str, str]:

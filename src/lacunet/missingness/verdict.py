@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,9 @@ from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.wording import listed, read_formula, text_table
+
+if TYPE_CHECKING:
+    from lacunet.inference.answer import Answer
 
 Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
@@ -245,13 +248,31 @@ class Verdict(_WithEstimand):
         return replace(found, is_designed=data_given(data).has_design)
 
     def estimate(
-        self, data: object, weight: Weight = None, *, population: object = None
-    ) -> FloatArray:
-        """The table of P(target | given), axes do..., given..., target..., without a prior.
+        self,
+        data: object,
+        weight: Weight = None,
+        *,
+        interval: bool | float = False,
+        population: object = None,
+    ) -> Answer:
+        """The probabilities asked for, estimated from data by the formula; no prior is added.
 
-        Where the verdict rests on a law that is known in the population, ``population`` gives
-        it: rows that are no selection, or for each set of variables (one name, or a tuple of
-        them) the probabilities of their states.
+        Parameters
+        ----------
+        data, weight
+            As `lacunet.learn` takes them.
+        interval
+            Whether to compute intervals, or their level (True: 0.95).
+        population
+            Where the formula needs a distribution among everyone that `MissingnessGraph.recover`
+            was told is known: rows that are not selected, or the probabilities of the states of
+            each variable, ``{"Age": [0.4, 0.6]}``.
+
+        Returns
+        -------
+        What `lacunet.query` returns: an array that prints with the names of its states. Its first
+        axes are the variables set by do, then those given, the last ones the target. Conditions
+        about which the data say nothing hold NaN.
 
         Raises
         ------
@@ -263,10 +284,12 @@ class Verdict(_WithEstimand):
         LacunetWarning
             Positivity fails in the data, or few rows stand for all.
         """
-        report = self.estimate_with_report(data, weight, population=population)
-        for text in report.warnings:
+        from lacunet.uncertainty.recovered import answer_to
+
+        answer, warnings = answer_to(self, data_given(data, weight=weight), interval, population)
+        for text in warnings:
             warn(f"{self.query}: {text}.")
-        return report.table
+        return answer
 
     def estimate_with_report(
         self, data: object, weight: Weight = None, *, population: object = None
@@ -420,8 +443,8 @@ def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
         f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
         f"{WAY_OUT}, then {question}."
         if verdict.generic
-        else "its lowest and highest values that fit the data: identified_set of the "
-        "verdict, or lacunet recover --query ... --data ROWS.",
+        else "verdict.identified_set(data) gives the lowest and highest values that fit the data "
+        "(lacunet recover --query ... --data ROWS).",
     )
 
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.inference.answer import LEVEL, Answer, AnswerBasis
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.verdict import (
@@ -29,7 +30,9 @@ from lacunet.missingness.verdict import (
     columns_needed,
     estimate,
     largest_table,
+    population_laws,
 )
+from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
@@ -39,6 +42,7 @@ from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.spread import Spread
 
+STATES = (MISSING, SHOWN)  # of a mechanism
 MOST_DISTINCT = 500  # rows, for each of them to be left out
 MOST_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
@@ -151,6 +155,25 @@ def recovered(verdict: Verdict, data: object, *, population: Laws | None = None)
     known = np.nan_to_num(found.table.reshape(-1))
     replicates = np.where(np.isnan(whole), known, whole)
     return Recovered(found, replicates, left_out, _rows_that_show(found, left_out.rows))
+
+
+def answer_to(
+    verdict: Verdict, data: object, interval: bool | float, population: object
+) -> tuple[Answer, tuple[str, ...]]:
+    """What `Verdict.estimate` gives, and its warnings: the estimate, with intervals if asked."""
+    network = verdict.graph.network
+    names = verdict.asked.names
+    states = [STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
+    basis = AnswerBasis(verdict.query, tuple(map(str, names)), tuple(states))
+    if interval is False:
+        found = verdict.estimate_with_report(data, population=population)
+        return Answer.of(found.table, basis), found.warnings
+    level = LEVEL if interval is True else interval
+    both = recovered(verdict, data, population=population_laws(network, verdict, population))
+    spread = both.spread
+    ends = spread.interval(level), spread.standard_error
+    basis = replace(basis, level=level, spread=lambda: ends)
+    return Answer.of(both.found.table, basis), both.found.warnings
 
 
 def _rows_that_show(found: Estimation, rows: Rows) -> FloatArray:

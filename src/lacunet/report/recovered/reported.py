@@ -19,9 +19,11 @@ from lacunet.missingness.implications import (
     never_testable,
 )
 from lacunet.missingness.verdict import Estimation, Verdict, population_laws
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Scope
 from lacunet.uncertainty.recovered import recovered
+from lacunet.wording import first_of
 
+MOST_NAMED = 5  # variables whose states are assumed
 POINT = 1e-6  # a set that is not wider is a point
 
 
@@ -32,7 +34,8 @@ class Reported:
     ``found`` is the estimate of what is recoverable, with ``interval`` if that was asked for;
     ``bounds`` the identified set of what is not; ``refusal`` says why there is neither. ``states``
     are those that the query named: cells with other states are not shown. ``assumptions`` are the
-    graph's, if they were asked for.
+    graph's, if they were asked for. ``assumed`` are the variables that are taken to have two
+    states, since nothing says which they have.
     """
 
     verdict: Verdict
@@ -42,6 +45,14 @@ class Reported:
     bounds: IdentifiedSet | None = None
     refusal: str = ""
     assumptions: Assumptions | None = None
+    assumed: Scope = ()
+
+    @property
+    def standing(self) -> str:
+        """That of the verdict, and which numbers of states it takes for granted."""
+        if not (self.assumed and self.is_generic):
+            return self.verdict.standing
+        return f"{self.verdict.standing} (two, assumed for {first_of(self.assumed, MOST_NAMED)})"
 
     @property
     def is_generic(self) -> bool:
@@ -64,6 +75,7 @@ def reported(
     level: float | None = None,
     with_set: bool = False,
     population: object = None,
+    assumed: Scope = (),
 ) -> Reported:
     """A verdict, and what the data say of it if there are any.
 
@@ -75,8 +87,10 @@ def reported(
         Whether to follow the identified set of what is not recoverable, which takes seconds.
     population
         The law of what decides on selection, as `Verdict.estimate` takes it.
+    assumed
+        The variables that are taken to have two states.
     """
-    bare = Reported(verdict, states or {})
+    bare = Reported(verdict, states or {}, assumed=assumed)
     if table is None or (verdict.term is None and not with_set):
         return bare
     try:

@@ -94,7 +94,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     verdict, found = answer.verdict, answer.found
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
-    lines = [f"{verdict.query}: {verdict.standing.upper()}{too_large}", f"  {verdict.why}"]
+    standing = answer.standing.replace(verdict.standing, verdict.standing.upper())
+    lines = [f"{verdict.query}: {standing}{too_large}", f"  {verdict.why}"]
     lines += [f"  {line}" for line in read_formula((found or verdict).estimand).splitlines()]
     if answer.is_generic:
         lines.append(f"  {GENERIC}")
@@ -154,7 +155,8 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
     return {
         **plain(verdict, "target given do"),
         "states": dict(answer.states),
-        **plain(verdict, "status standing generic why is_computable"),
+        **plain(verdict, "status generic why is_computable"),
+        "standing": answer.standing,
         **plain(found or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
         "estimate": found and {**plain(found, ESTIMATED), "interval": interval},
