@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -276,3 +277,40 @@ def test_all_unknown_arguments_are_named_at_once() -> None:
             call({"A": ["0"], "B": ["1"]}, weights="w", clusters="psu")
         assert "'weights': did you mean 'weight'?" in str(refused.value)
         assert "'clusters': did you mean 'cluster'?" in str(refused.value)
+
+
+ILL: Any = {"Age": ["old", "young"] * 9, "Ill": ["no", "yes", "yes"] * 6}
+LEARNED: Any = lc.learn("Age -> Ill", ILL)
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [
+        (lambda: lc.query(LEARNED, {"Age": "old"}, "Ill"), "query(network, 'Ill', {'Age': 'old'})"),  # type: ignore[arg-type]
+        (lambda: lc.Network.from_data("Age -> Ill", "x.csv"), "from_data('x.csv', 'Age -> Ill')"),
+        (lambda: lc.Network.from_data([("Age", "Ill")], ILL), "from_data(data, edges)"),
+        (lambda: lc.predict("Ill", LEARNED, "x.csv"), "predict(result, 'x.csv', 'Ill')"),
+        (lambda: lc.predict("Ill", ILL, LEARNED), "predict(result, data, 'Ill')"),
+        (lambda: lc.predict(ILL, RAIN, "Ill"), "predict(network, data, 'Ill')"),
+        (lambda: lc.learn("Age -> Ill", ILL, level=0.9), "result.interval(variable, 0.9)"),
+        (lambda: lc.learn("Age -> Ill", ILL, confidence=0.9), "learn(..., intervals=True)"),
+        (lambda: lc.learn("Age -> Ill", ILL, "mar"), "'direct-mar' or 'factored-mar'"),
+        (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "a column that holds the weight"),
+        (lambda: lc.learn("Age>Ill", ILL), "edges are written 'Age -> Ill'"),
+        (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "with intervals=True"),  # type: ignore[call-arg]
+        (lambda: LEARNED.cpt["Ill"], "cpt('Ill')"),
+        (lambda: LEARNED.network.cpt["Ill"], "cpt('Ill')"),
+        (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),
+        (lambda: lc.recover, "verdict.estimate(data, interval=True)"),  # type: ignore[attr-defined]
+    ],
+)
+def test_a_slip_is_answered_with_the_call_to_write(call: Callable[[], object], way: str) -> None:
+    with pytest.raises((LacunetError, TypeError, AttributeError)) as refused:
+        call()
+    assert way in str(refused.value)
+
+
+def test_a_method_that_is_called_is_as_it_was() -> None:
+    assert inspect.signature(lc.Result.cpt).parameters.keys() == {"self", "variable"}
+    assert inspect.signature(LEARNED.cpt).parameters.keys() == {"variable"}
+    assert LEARNED.cpt(variable="Ill").table.shape == (2, 2)

@@ -36,8 +36,11 @@ def run(options: Namespace) -> int:
 
     from lacunet.cli.output import OptionError
     from lacunet.estimate.result import read_learned
+    from lacunet.formats.files import is_edges, refuse_edges
     from lacunet.imputation.pieces import completed_pieces
 
+    if options.draws and not options.fixed_cpts and is_edges(options.network):
+        refuse_edges(options.network, needs_intervals=True)
     several = bool(options.draws and options.draws > 1)
     if several and (options.json or not options.output):
         raise OptionError(

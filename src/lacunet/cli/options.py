@@ -134,6 +134,7 @@ def split_files(options: Namespace) -> None:
     if options.then == "graph" and options.network:
         _refuse_graph_or_edges(options)
     if options.then == "data":
+        _refuse_data_first(options, files)
         options.data = files
         if options.needs_data and not has_data(options):
             options.usage_error(
@@ -144,6 +145,21 @@ def split_files(options: Namespace) -> None:
         setattr(options, options.then, files[0] if files else None)
     else:
         options.usage_error(f"name one {options.then} after the network")
+
+
+def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:
+    """Refuse data in place of the network; with what follows them they may be swapped."""
+    from lacunet.formats.files import is_edges, is_network
+
+    if not options.network or not is_data_name(options.network) or options.sql is not None:
+        return
+    meant = [text for text in files if is_edges(text) or is_network(text)]
+    told = "they are swapped" if meant else "a network and data are needed"
+    command = ["lacunet", options.command, *map(quote, meant or ["A -> B"]), quote(options.network)]
+    options.usage_error(
+        f"{told}: the network, or edges such as 'A -> B', come first, then the data: "
+        f"{' '.join(command)}"
+    )
 
 
 def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:

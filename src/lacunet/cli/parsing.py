@@ -109,6 +109,8 @@ class Parser(ArgumentParser):
             first = self.words[0] if self.words else ""
             if "DATA" in needed.split(", ") and first and not first.startswith("-"):
                 message += f"; {first} was taken for the network, which comes first"
+        if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
+            message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
         greedy = [one for one in self.words if self._takes_several(one)]
         if greedy and message.startswith(NO_FILES):
             message += f"; {greedy[0]} takes all words after it: put it after DATA"

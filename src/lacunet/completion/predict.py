@@ -23,7 +23,14 @@ from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import SeenValues, few_rows, kept_columns, made_like
 from lacunet.errors import LacunetError, warn
-from lacunet.formats.files import AnyNetwork, as_learned, as_network, network_beside
+from lacunet.formats.files import (
+    OF_DATA,
+    AnyNetwork,
+    as_learned,
+    as_network,
+    is_network,
+    network_beside,
+)
 from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
@@ -118,6 +125,7 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
+    _refuse_order(network, data, targets)
     given = data_given(data, missing=missing).every_row()
     learned = as_learned(network)
     network = network_beside(learned, given, "predict")
@@ -164,6 +172,26 @@ def predict(
             "rename that column of the data, or leave it out of keep (--keep).",
         )
     return made_like(given.source, {**rows.kept, **columns})
+
+
+def _refuse_order(network: Any, *others: Any) -> None:
+    """Refuse a network that comes after the data or the targets."""
+    if is_network(network) or not any(map(is_network, others)):
+        return
+    rest = sorted((own for own in (network, *others) if not is_network(own)), key=_may_be_targets)
+    named = next(own for own in others if is_network(own))
+    written = [repr(own) if isinstance(own, str) else "data" for own in rest]
+    first = "network" if isinstance(named, Network) else "result"
+    first = repr(named) if isinstance(named, str) else first
+    raise LacunetError(
+        "the arguments are in another order: the network comes first, then the data, then the "
+        "targets.",
+        f"as in predict({', '.join([first, *written])}).",
+    )
+
+
+def _may_be_targets(value: Any) -> bool:
+    return isinstance(value, str) and not value.lower().removesuffix(".gz").endswith(OF_DATA)
 
 
 def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:

@@ -245,13 +245,23 @@ def _check_columns(source: DataSource, network: Network, data: Data) -> None:
 TYPED = {name: f"--{name}" for name in PER_ROW} | {"replicate_weights": "--replicates"}
 
 
+MEANT = {
+    "weight": "the weight of each row",
+    "counts": "how many rows each row stands for",
+    "strata": "the stratum of each row",
+    "cluster": "the cluster of each row",
+    "replicate_weights": "replicate weights",
+}
+
+
 def _check_beside(source: DataSource, network: Network, data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
         if column in network.states_of:
             raise WeightError(
                 f"{option}={column!r} names a variable of the network.",
-                "give the column another name than the variable.",
+                f"name a column that holds {MEANT[option]}; if this one does, give it another name "
+                "than the variable.",
             )
         if column not in source.columns:
             raise WeightError(

@@ -232,7 +232,7 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
     if more and all(any(_is_about(own, other) for other in network.variables) for own in more):
         meant = ", ".join([f"{name}={first.strip()}", *more])
         raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
-    seen = codes_seen(network, {name: text.strip()})
+    seen = codes_seen(network, {name: text.strip()}, otherwise="")
     if name not in seen:
         raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")
     return states[seen[name]], 0

@@ -35,7 +35,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import LEARN, AskedPrior
-from lacunet.estimate.registry import check_option_names, default_prior, method_of
+from lacunet.estimate.registry import check_option_names, default_prior, intervals_at, method_of
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
@@ -189,8 +189,7 @@ def learn(
         level = intervals if isinstance(intervals, float) else 0.9
         raise MethodError(
             f"intervals is {intervals!r}, but must be True or False.",
-            "write learn(..., intervals=True), and the level where intervals are asked for: "
-            f"result.interval(variable, {level}), query(result, variable, interval={level}).",
+            intervals_at(level),
         )
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}

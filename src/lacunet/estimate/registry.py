@@ -36,13 +36,15 @@ def _meant_method(name: str) -> str:
 
     Examples
     --------
-    >>> _meant_method("factored_mar"), _meant_method("Factored MCA")
-    ("did you mean 'factored-mar'?", "did you mean 'factored-mcar' or 'factored-mar'?")
+    >>> _meant_method("factored_mar"), _meant_method("mar")
+    ("did you mean 'factored-mar'?", "did you mean 'direct-mar' or 'factored-mar'?")
     """
     plain = name.lower().replace("_", "-").replace(" ", "-")
     if plain in LIKELIHOOD:
         return "maximum likelihood is method 'em' with prior=1 (--method em --prior 1)."
-    return question([plain]) if plain in METHODS else did_you_mean(plain, METHODS)
+    parts = [method for method in METHODS if plain in method.split("-")]
+    parts = [plain] if plain in METHODS else parts
+    return question(parts) if parts else did_you_mean(plain, METHODS)
 
 
 def method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:
@@ -85,6 +87,14 @@ def default_prior(method: Method) -> AskedPrior:
 OF_NETWORK = ("states", "bins")
 
 
+def intervals_at(level: float = 0.9) -> str:
+    """How to get intervals at a level."""
+    return (
+        "write learn(..., intervals=True), and the level where intervals are asked for: "
+        f"result.interval(variable, {level}), query(result, variable, interval={level})."
+    )
+
+
 def _way_to(option: str, known: Collection[str]) -> str:
     """Where an option belongs that a method does not take."""
     if others := _methods_with(option):
@@ -98,10 +108,9 @@ def _way_to(option: str, known: Collection[str]) -> str:
         of_query = option in ("query", "database")
         said = "query='select ...', database=..." if of_query else f"data, {option}=..."
         return f"it belongs to the data: lacunet.Data({said})."
-    if option == "intervals":
-        return (
-            "explain always says what intervals will cost; learn(..., intervals=True) makes them."
-        )
+    if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
+        of_explain = "explain always says what intervals will cost; "
+        return of_explain * (option == "intervals") + intervals_at()
     for ours in KEYWORDS.get(option, ()):
         if ours not in known and (others := _methods_with(ours)):
             return f"{ours!r} is an option of {', '.join(others)}."

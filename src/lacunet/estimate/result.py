@@ -23,7 +23,13 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import ByName, no_attribute, with_hints, with_hints_by
+from lacunet.hints import (
+    ByName,
+    called_with_parentheses,
+    no_attribute,
+    with_hints,
+    with_hints_by,
+)
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
@@ -198,6 +204,7 @@ class Result:
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
+    @called_with_parentheses
     @with_hints_by(_intervals_of_cpt)
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""

@@ -293,6 +293,8 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The calls that a variable to group by, or two names in a row, may stand for."""
     if groups := [value for name, value in named.items() if name in _GROUPS]:
         return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
+    if {"interval", "intervals"} & named.keys():
+        return "it has them if the result was learned with intervals=True; level= is their level."
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
         return ""
     one, two = args[1:3]
