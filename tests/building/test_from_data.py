@@ -297,3 +297,14 @@ def test_data_without_rows_are_said_to_have_none(rows: Any) -> None:
             ask()
     with pytest.raises(lc.LacunetError, match="has no rows"):
         lc.learn_structure(rows)
+
+
+def test_values_taken_as_missing_are_named_in_one_line_for_all_columns() -> None:
+    rows = {"A": ["0", "1", "NA", "NA"], "B": ["0", "1", "NA", "0"], "C": ["?", "1", "0", "0"]}
+    with pytest.warns(lc.LacunetWarning) as told:
+        lc.Network.from_data(rows, "A -> B -> C")
+    (text,) = [str(own.message) for own in told]
+    assert text == (
+        "4 cells with 'NA', '?' taken as missing, in the columns 'A' (2), 'B' (1), 'C' (1); if it "
+        "is a state, name it with all others: states={'A': ['0', '1', 'NA']} (--states)."
+    )

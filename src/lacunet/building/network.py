@@ -83,11 +83,8 @@ def find_network(
     }
     network = held.network((*columns, *hidden), found, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
-    notes = [
-        note
-        for v, own in held.seen.items()
-        for note in (taken_as_missing(v, own) if v in held.cuts else remarks(v, own, found[v]))
-    ]
+    notes = [*taken_as_missing(held.seen, found)]
+    notes += [note for v, own in found.items() for note in remarks(v, held.seen[v], own)]
     notes += codes_not_met(held.seen) if len(held.seen) == len(columns) else []
     for v, own in held.cuts.items():
         notes += _outside(v, held.seen[v], own, said.decimal)

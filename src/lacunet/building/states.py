@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isnan
@@ -30,8 +30,9 @@ from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import counted, in_shell, listed
+from lacunet.wording import counted, first_of, in_shell, listed
 
+MOST_COLUMNS = 5  # that are named of those with values taken as missing
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -295,14 +296,41 @@ def _or_weights(name: str, seen: Seen) -> str:
     return f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
 
 
-def taken_as_missing(name: str, seen: Seen, way_out: str = "") -> Iterator[str]:
-    """Which values of one column were taken as missing."""
-    if seen.tokens:
-        cells = f"{counted(seen.tokens.total(), 'cell')} with {listed(seen.tokens)}"
-        yield f"column {name!r}: {cells} taken as missing{way_out}."
-    if seen.asked:
-        cells = ", ".join(f"{code!r} ({count:,})" for code, count in seen.asked.items())
-        yield f"column {name!r}: taken as missing, as asked for: {cells}." + _within(seen)
+def taken_as_missing(
+    seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Which values were taken as missing: in one line those that nobody named, for all columns.
+
+    ``states_of`` are the states that were found, of columns that are not cut.
+    """
+    cells = {v: own.tokens.total() for v, own in seen.items() if own.tokens}
+    tokens = dict.fromkeys(token for v in cells for token in seen[v].tokens)
+    if len(cells) == 1:
+        ((name, number),) = cells.items()
+        told = f"column {name!r}: {counted(number, 'cell')} with {listed(tokens)} taken as missing"
+    elif cells:
+        columns = first_of([f"{v!r} ({number:,})" for v, number in cells.items()], MOST_COLUMNS)
+        total = counted(sum(cells.values()), "cell")
+        told = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
+    if cells:
+        yield f"{told}{_as_states(seen, states_of, cells)}."
+    for name, own in seen.items():
+        if own.asked:
+            codes = ", ".join(f"{code!r} ({count:,})" for code, count in own.asked.items())
+            yield f"column {name!r}: taken as missing, as asked for: {codes}." + _within(own)
+
+
+def _as_states(
+    seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]], names: Iterable[str]
+) -> str:
+    """What to write if a token is a state: of the first column that has states."""
+    for name in (own for own in names if own in states_of):
+        states, tokens = states_of[name], seen[name].tokens
+        it = "it is a state" if len(tokens) == 1 else "any of them is a state"
+        every = "..., " if len(states) > FEW_STATES else "".join(f"{own!r}, " for own in states)
+        every += ", ".join(map(repr, tokens))
+        return f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} (--states)"
+    return ""
 
 
 def codes_not_met(seen: Mapping[str, Seen]) -> Iterator[str]:
@@ -314,11 +342,6 @@ def codes_not_met(seen: Mapping[str, Seen]) -> Iterator[str]:
 
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
-    it = "it is a state" if len(seen.tokens) == 1 else "any of them is a state"
-    every = "..., " if len(states) > FEW_STATES else "".join(f"{own!r}, " for own in states)
-    every += ", ".join(map(repr, seen.tokens))
-    way_out = f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} (--states)"
-    yield from taken_as_missing(name, seen, way_out)
     if seen.nones and seen.empty:
         yield (
             f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "
