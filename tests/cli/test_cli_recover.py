@@ -358,3 +358,17 @@ def test_states_that_are_assumed_are_named_beside_the_verdict(capsys: Captured) 
     assert query["standing"].endswith("(two, assumed for Ill, Test)")
     assert main([*command, "--states", "Ill=no,yes", "--states", "Test=neg,pos"]) == 0
     assert "assumed" not in capsys.readouterr().out
+
+
+def test_a_range_that_is_narrow_by_chance_is_said_to_be(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "rows.csv"
+    shown = "no,a\n" * 20 + "no,b\n" * 40 + "no,c\n" * 30 + "no,\n" * 10
+    path.write_text("Ill,Job\n" + shown + "yes,a\n" * 25 + "yes,b\n" * 15 + "yes,\n" * 60)
+    command = ["recover", "Ill -> Job", "Job -> R[Job]", "--query", "Job", "--data", str(path)]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "highest" in out
+    assert "narrower than its sampling error" in out
+    assert main([*command, "--json"]) == 0
+    (query,) = json.loads(capsys.readouterr().out)["queries"]
+    assert query["set"]["is_narrow"] is True

@@ -254,3 +254,36 @@ def test_a_doubt_that_graph_and_stand_in_share_is_warned_of_once() -> None:
     assert "Y -> R[Y]" in result.warnings[0]
     assert len(set(result.warnings)) == len(result.warnings)
     assert "CPTs" not in result.warnings_by_kind[0]
+
+
+# Of the ill 60 of 100 are missing, of the well 10. No mechanism that looks at Job alone does that:
+# the best model records some job always and another hardly ever, and it is the only best one.
+EDGE = {"no": (20, 40, 30, 10), "yes": (25, 10, 5, 60)}
+AT_EDGE = [
+    (ill, job)
+    for ill, numbers in EDGE.items()
+    for job, number in zip(("a", "b", "c", None), numbers, strict=True)
+    for _ in range(number)
+]
+
+
+def test_a_range_at_the_edge_of_the_graph_is_not_called_anywhere_and_is_said_once() -> None:
+    rows = {"Ill": [ill for ill, _ in AT_EDGE], "Job": [job for _, job in AT_EDGE]}
+    result = lc.learn("Ill -> Job", rows, missingness="Job -> R[Job]", otherwise="em")
+    (told,) = [text for text in result.families["Job"].warnings if "not recoverable" in text]
+    assert "anywhere" not in told
+    assert "narrower than its sampling error" in told
+    graph = MissingnessGraph.parse("Job -> R[Job]", "Ill -> Job", data=rows)
+    found = graph.recover("P(Job | Ill)").identified_set(rows)
+    assert found.width < 1e-6
+    assert found.is_narrow
+    assert (found.interval()[..., 1] - found.interval()[..., 0]).max() > 0.1
+
+
+def test_a_range_that_is_wide_is_not_called_narrow() -> None:
+    jobs = ["a", "a", "b", "c", "c", "c", "a", "b", None]
+    rows = {"Ill": ["no", "yes"] * 225, "Job": jobs * 50}
+    result = lc.learn("Ill -> Job", rows, missingness="Job -> R[Job]", otherwise="em")
+    (told,) = [text for text in result.families["Job"].warnings if "not recoverable" in text]
+    assert "anywhere between" in told
+    assert "narrower" not in told

@@ -168,7 +168,8 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
         for variable, why in learned.left.items():
             own = stand_in.families[variable]
             tables[variable] = stand_in.tables[variable]
-            warnings = tuple(dict.fromkeys((why, *own.warnings)))  # both may doubt for one reason
+            is_said = any(text.startswith(why) for text in own.warnings)  # with what EM makes of it
+            warnings = own.warnings if is_said else (why, *own.warnings)
             families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
         prior = None
         if stand_in.prior is not None:

@@ -21,8 +21,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
     Climber,
@@ -45,7 +43,7 @@ from lacunet.estimate.recovery import recovery_stage
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
 from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.identified.sets import best_fit, ends_of, lifted_near
+from lacunet.missingness.identified.sets import NARROW, best_fit, ends_of, lifted_near
 from lacunet.missingness.recover.answers import recover_families
 from lacunet.missingness.verdict import RECOVERABLE, Verdict
 from lacunet.model.network import Network, Scope
@@ -75,13 +73,16 @@ class Doubt:
         graph, asked = self.verdict.graph, self.verdict.asked
         model = lifted_near(graph, asked)
         found = ends_of(best_fit(model, statistics.distinct[self.columns]), asked)
-        cell = np.unravel_index(int((found.high - found.low).round(6).argmax()), found.low.shape)
+        cell = found.widest
         states = [graph.network.states(n)[k] for n, k in zip(asked.names, cell, strict=True)]
         low, high = found.interval()[cell]
+        is_narrow = found.is_narrow and self.verdict.generic is False
         return (
-            f"{self.words}; models that fit the data as well put {asked.at(states)} anywhere "
+            f"{self.words}; models that fit the data as well put {asked.at(states)} "
+            f"{'' if is_narrow else 'anywhere '}"
             f"between {found.low[cell]:.3f} and {found.high[cell]:.3f} "
             f"(95% interval {low:.3f} to {high:.3f})"
+            f"{f'. This range is {NARROW}' if is_narrow else ''}"
         )
 
 

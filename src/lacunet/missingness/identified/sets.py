@@ -42,6 +42,11 @@ SETTLED = 1e-14  # relative change of the log-likelihood by a step
 SAME = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
 FINEST = 1e-9  # the smallest region trusted
+NARROW = (
+    "narrower than its sampling error: the models that fit best are at or near an edge of what the "
+    "graph allows, such as a state that is always recorded, and other rows would give another "
+    "range; go by the interval"
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,22 @@ class IdentifiedSet:
     def width(self) -> float:
         """The largest distance between the ends of a cell."""
         return float((self.high - self.low).max())
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether even the widest cell is narrower than the standard error of its ends.
+
+        Of what is not identified this means that the models that fit best are at or near an edge.
+        """
+        cell = self.widest
+        error = max(float(self.low_error[cell]), float(self.high_error[cell]))
+        return float(self.high[cell] - self.low[cell]) < error
+
+    @property
+    def widest(self) -> tuple[int, ...]:
+        """The place of the cell whose ends are farthest apart."""
+        cell = np.unravel_index(int((self.high - self.low).round(6).argmax()), self.low.shape)
+        return tuple(map(int, cell))
 
     def __str__(self) -> str:
         low, high = round(float(self.low.min()), 6), round(float(self.high.max()), 6)

@@ -59,6 +59,12 @@ class Reported:
         """Whether the states at hand identify what is not recoverable for all numbers of states."""
         return self.verdict.term is None and self.verdict.generic is True
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the range of what is not identified is narrower than its sampling error."""
+        bounds = self.bounds
+        return bounds is not None and bounds.is_narrow and self.verdict.generic is False
+
     def is_shown(self, states: Sequence[str]) -> bool:
         """Whether a cell of the query, by its states, was asked for."""
         names = self.verdict.asked.names

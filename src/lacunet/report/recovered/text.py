@@ -11,6 +11,7 @@ import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
+from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.implications import TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
@@ -109,6 +110,8 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     header, rows = cells_of(graph, answer)
     if rows:
         lines += _table(header, rows, SHOWN_CELLS, left=len(verdict.asked.names))
+    if answer.is_narrow:
+        lines.append(f"  ! the range of lowest and highest is {NARROW} (--intervals)")
     if found is not None:
         lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
     if answer.assumptions is not None:
@@ -160,7 +163,12 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
         **plain(found or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
         "estimate": found and {**plain(found, ESTIMATED), "interval": interval},
-        "set": bounds and {**plain(bounds, "low high"), "interval": interval},
+        "set": bounds
+        and {
+            **plain(bounds, "low high"),
+            "interval": interval,
+            "is_narrow": answer.is_narrow,
+        },
         "not_estimated": answer.refusal or None,
         "assumptions": _assumptions_as_data(answer.assumptions),
     }
@@ -209,7 +217,7 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     names = answer.verdict.asked.names
     if answer.found is not None:
         columns, header = [answer.found.table], ["P"]
-    elif answer.bounds is not None and answer.bounds.width <= POINT:
+    elif answer.bounds is not None and answer.bounds.width <= POINT and not answer.is_narrow:
         columns, header = [answer.bounds.low], ["P"]
     elif answer.bounds is not None:
         columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
