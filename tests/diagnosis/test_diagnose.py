@@ -413,3 +413,9 @@ def test_a_learned_graph_is_proposed_only_where_rows_are_enough_to_try_one() -> 
     assert "Nor always at random" in by_many
     assert "--try-graph" not in by_few
     assert "--try-graph" in by_many
+
+
+def test_the_numbers_of_the_table_are_explained_below_it() -> None:
+    rows = {"A": ["0", "1", None, "0"] * 5, "B": ["0", "1", "1", None] * 5}
+    text = str(diagnose(data=rows))
+    assert text.index("outflux\n") < text.index("\ninflux: share") < text.index("\noutflux: share")

@@ -69,10 +69,13 @@ def predict(
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
 
-    Rows may miss any cells. The targets are predicted from the other columns, whether a row
-    shows the targets or not: a target is not evidence, and rules on questions that were not asked
-    do not look at it. A network that was learned with a missingness graph also takes as evidence
-    which cells a row misses.
+    For the most probable state in place of the probabilities, say ``give="states"``. The command
+    ``lacunet predict`` writes ``give=["probabilities", "states", "log-probability"]``.
+
+    Rows may miss any cells. The targets are predicted from the other columns, whether a row shows
+    the targets or not: a target is not evidence, not even of whether another question was asked (by
+    a rule ``not_asked``). A network that was learned with a missingness graph also takes as
+    evidence which cells a row misses.
 
     Parameters
     ----------

@@ -76,6 +76,14 @@ class MethodSupport:
     has_edges: bool = True
 
 
+FLUX = (
+    "influx: share of all shown cells that are in rows where it is missing (how much there is to "
+    "predict it from)\n"
+    "outflux: share of all missing cells that are in rows that show it (how much it can help to "
+    "predict)"
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What is missing from data, and what can be said about why.
@@ -134,7 +142,8 @@ def diagnose(
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`; weights count in the tests.
     rng
-        For tests that compare with random tables.
+        A seed or a generator, for tests with few rows: where the usual approximation is not good
+        enough, their p-values come from tables drawn at random. By default 0.
     memory
         The budget in bytes; by default half of the memory there is. Of data that need more, only
         as many rows are tested as fit, spread over all of the data; the conclusions say so.
@@ -146,12 +155,15 @@ def diagnose(
 
     Returns
     -------
-    A value that prints. Its ``mcar`` are tests of whether values are missing completely at random,
-    ``mar`` of whether they are missing at random, ``patterns`` what is missing together, and
-    ``positivity`` states under which a variable is never shown. The table of variables has two
-    numbers between 0 and 1. *Influx* is the share of all shown cells that are in rows where the
-    variable is missing: how much there is to predict it from. *Outflux* is the share of all missing
-    cells that are in rows that show the variable: how much it can help to predict.
+    A value that prints. Its ``mcar`` are tests of whether values are missing completely at random:
+    for each variable with missing values and each other variable, whether being missing depends on
+    it (Pearson's chi-squared test, p-values adjusted by Holm). ``mar`` are those of whether values
+    are missing at random: the same against variables that have missing values themselves, given the
+    ones always shown. ``patterns`` are what is missing together, and ``positivity`` states under
+    which a variable is never shown. The table of variables has two numbers between 0 and 1.
+    *Influx* is the share of all shown cells that are in rows where the variable is missing: how
+    much there is to predict it from. *Outflux* is the share of all missing cells that are in rows
+    that show the variable: how much it can help to predict.
 
     Examples
     --------
@@ -395,7 +407,8 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         for name in ordered[: 2 * SHOWN]
     ]
     more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    return text_table(["variable", "missing", shown, "influx", "outflux"], rows) + more
+    found = text_table(["variable", "missing", shown, "influx", "outflux"], rows)
+    return f"{found}{more}\n{FLUX}"
 
 
 def _commonest(described: Patterns) -> str:

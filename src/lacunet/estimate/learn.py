@@ -112,21 +112,22 @@ def learn(
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
         values that are not states.
     method
-        A method's name, or a method with its options. By default "auto", or "mgraph" where
-        ``missingness`` is given.
+        A method's name, or a method with its options. By default "auto"; where ``missingness`` is
+        given, "mgraph", which estimates each CPT by the formula that the graph gives for it.
     prior
-        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell
-        of a CPT; 1 adds none, which is maximum likelihood ("auto" may keep its smoothed start, and
-        says so). With "learn", the pseudo-counts of each cell are estimated from the counts of all
-        CPTs (empirical Bayes). A prior that was learned before, `Result.prior`, can be given
-        again. A mapping from variables to
-        pseudo-counts, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one axis
-        for each parent, in the network's order, then one for the variable itself; variables that
-        it does not name have one per cell. The default is 2 for "listwise",
-        "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "informed-direct" and
-        "informed-factored", and "learn" for all others. These seven count an estimate as if all
-        rows had shown it: if 10 of 100 rows show a variable, all with the same state, prior=2
-        gives that state 101 / 102, not 11 / 12.
+        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell of
+        a CPT; 1 adds none, which is maximum likelihood. ("auto" with prior=1 may stop EM before its
+        first step. Its start has one pseudo-count per cell, since EM never leaves a zero; the
+        result says so then.) With "learn", the pseudo-counts of each cell are estimated from the
+        counts of all CPTs (empirical Bayes). A prior that was learned before, `Result.prior`, can
+        be given again. A mapping from variables to pseudo-counts, such as
+        ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one axis for each parent, in the
+        network's order, then one for the variable itself; variables that it does not name have one
+        per cell. The default is 2 for "listwise", "direct-mcar", "factored-mcar", "direct-mar",
+        "factored-mar", "informed-direct" and "informed-factored", and "learn" for all others. These
+        seven scale their estimate to all rows before they add pseudo-counts. For example, 10 of 100
+        rows show a variable with two states, and all 10 the same one: that state then counts 100
+        rows, and with prior=2 it gets (100 + 1) / (100 + 2), not (10 + 1) / (10 + 2).
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
     counts
@@ -156,9 +157,9 @@ def learn(
         `lacunet.explain` says it beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
-        "informed-direct"; ``missingness`` is a graph, its text or a file's path. With it, "em"
-        and "auto" learn the mechanisms too, as observed nodes of the network: maximum
-        likelihood under the graph.
+        "informed-direct"; ``missingness`` is a graph, its text or a file's path. Other methods
+        than "mgraph" take it too: "em" and "auto", if you name them, learn the mechanisms together
+        with the CPTs, by maximum likelihood under the graph.
 
     Returns
     -------

@@ -361,8 +361,8 @@ class Result:
         all families with their counts, and what intervals need. It is a network's file as well.
         Any other format keeps the network and warns of what is left out.
 
-        The counts of the families are numbers of rows: where few rows must not be told of, write
-        the network alone (`lacunet.write_network`).
+        The file holds counts of rows, also small ones, from which single people may be recognised.
+        Where these must not be disclosed, write the network alone (`lacunet.write_network`).
         """
         from lacunet.estimate.saved import as_json
 

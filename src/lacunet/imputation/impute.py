@@ -61,7 +61,12 @@ def impute(
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
 
-    A cell that is empty because its question was not asked gets the state for that.
+    By default each row gets its most probable completion: one best guess. For an analysis of the
+    completed data use ``draws``: guesses vary less than the values that are missing, so that
+    estimates from them are biased and look too certain.
+
+    If the network has rules by which a question was not asked of all (``not_asked``), a cell that
+    is empty for that reason gets the state that the rule names.
 
     Parameters
     ----------
@@ -71,8 +76,8 @@ def impute(
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``.
     draws
         None for the most probable completion of each row, all its missing cells together; or
-        how many completed frames to draw from the joint posterior, for multiple imputation
-        (`lacunet.pool` combines what is estimated from each of them).
+        how many completed frames to draw from the joint posterior, for multiple imputation:
+        analyse each of them, and combine what you get with `lacunet.pool`.
     rng
         A seed or a generator for the draws; None draws differently each time.
     proper
@@ -94,8 +99,9 @@ def impute(
     A frame of the data's kind (an Arrow table for files), or a list of them. Rows keep their
     order; cells that are shown and columns that are not the network's stay as they are. Only a
     column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
-    an interval is all that is known of its missing cells. And a column of codes with missing
-    cells becomes one of states if no row shows how some state is written.
+    an interval is all that is known of its missing cells. And in a column of codes, such as 1 and 2
+    for male and female, a cell that is filled in gets a code too; if some state's code occurs
+    in no row, the whole column is written with the names of the states.
 
     Raises
     ------

@@ -354,12 +354,39 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
     ) -> Verdict | Verdicts:
         """Decide whether P(target | given, do(do)) can be recovered, and by which formula.
 
-        The `Verdict` has ``status``, ``why``, and the formula as ``estimand``; its
-        ``estimate(data)`` computes it. ``target`` may also be the text of all three,
-        ``"P(Ill | do(Drug), Age)"``. Without a target: the verdicts on all CPTs, as
-        `recover_families` gives them. ``population`` names variables whose distribution among
-        everyone is known from elsewhere, and is given to ``estimate``. ``effort`` is how long to
-        search, as a multiple of the usual time.
+        Parameters
+        ----------
+        target
+            The variables asked about; or the text of the whole query, such as
+            ``"P(Ill | do(Drug), Age)"``. Without a target: the verdicts on all CPTs, as
+            `recover_families` gives them.
+        given
+            The variables that are seen.
+        do
+            The variables that are set from outside, for the effect of an intervention.
+        population
+            Where rows were selected (``Age -> R[*]``): the variables whose distribution among
+            everyone, not only in the rows, is known from elsewhere, such as a census. Names here;
+            the numbers are given to ``estimate``.
+        effort
+            How much longer than usual to search for a formula or for a proof that there is none: 2
+            is twice as long. Raise it where the verdict is "undecided".
+
+        Returns
+        -------
+        A `Verdict` with ``status``, ``why``, and the formula as ``estimand``; its
+        ``estimate(data, interval=True)`` computes it.
+
+        Examples
+        --------
+        >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+        >>> verdict = MissingnessGraph.parse("X -> R[Y]", network).recover("P(Y)")
+        >>> verdict.status
+        'recoverable'
+        >>> verdict.estimate({"X": [0, 0, 1, 1], "Y": [0, 1, 1, None]})
+        P(Y)
+             0       1
+        0.2500  0.7500
         """
         from lacunet.missingness.recover.answers import recover
 

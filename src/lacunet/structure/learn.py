@@ -244,8 +244,9 @@ def learn_structure(
     Parameters
     ----------
     data
-        A path or several, or a dataframe of any library; every column is a variable. Strata and
-        clusters of `lacunet.Data` are not, and have no part in the search, with a warning.
+        A path or several, or a dataframe of any library; every column is a variable, except those
+        that `lacunet.Data` names as strata or clusters. The search does not use these; a warning
+        says so.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
@@ -269,11 +270,11 @@ def learn_structure(
     rng
         The source of randomness: the same seed gives the same result.
     score
-        "sparse-bic": BIC without a charge for combinations of states that cannot occur, those of
-        no row though five rows or more would have them if the variables were independent. "bic":
-        plain BIC, which charges for all. "bdeu": BDeu with ``equivalent_size``. With missing
-        values BDeu guides the search, and what it suggests is still accepted by the observed
-        data's BIC.
+        "sparse-bic": BIC that does not charge for combinations of states that seem impossible: no
+        row has them, although five rows or more would if the variables were independent. "bic":
+        plain BIC, which charges for all combinations. "bdeu": BDeu with ``equivalent_size``. With
+        missing values BDeu guides the search, and what it suggests is still accepted by the
+        observed data's BIC.
     equivalent_size
         The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths

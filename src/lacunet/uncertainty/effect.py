@@ -338,8 +338,10 @@ def effect(
         A result of learning (with intervals, if it was learned with them), a network or learned
         structure, the path of one, or a missingness graph, which needs ``data`` and allows for
         hidden common causes.
-    target, do
-        The outcome, and the treatment: what is set.
+    target
+        The variable on which the effect is.
+    do
+        The variable that is set: the treatment.
     given
         The group in which the effect is asked for, as the evidence of `lacunet.query`: a state for
         each variable that defines it, ``{"Age": "old"}``.
@@ -352,8 +354,9 @@ def effect(
     reference
         The state of ``do`` to compare with; its first if not given.
     outcome
-        The state of ``target`` to compare. If not given: the second of two states, otherwise each.
-        States that were found in data are in alphabetical order, numbers by size.
+        The state of ``target`` whose probabilities are compared. If not given: the second of two
+        states, otherwise each. States that were found in data are in alphabetical order, numbers by
+        size.
     level
         The level of the intervals.
 

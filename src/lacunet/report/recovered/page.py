@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
@@ -171,6 +172,8 @@ def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Dis
         more_cells = len(rows) - SHOWN_CELLS
         if more_cells > 0:
             parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
+    if answer.is_narrow:
+        parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
     if found is not None:
         words = (
             f"Probabilities in steps of {told.min_count} rows; unseen or withheld below."
