@@ -348,7 +348,9 @@ def test_edges_and_mechanisms_in_one_text_are_answered_with_both_apart(
     assert write in capsys.readouterr().err
 
 
-def test_states_that_are_assumed_are_named_beside_the_verdict(capsys: Captured) -> None:
+def test_states_that_are_assumed_are_named_beside_the_verdict(
+    tmp_path: Path, capsys: Captured
+) -> None:
     command = ["recover", "Ill -> Test", "Ill -> R[Ill]", "--query", "Ill"]
     assert main(command) == 0
     standing = "BUT IDENTIFIED FOR THESE NUMBERS OF STATES (two, assumed for Ill, Test)"
@@ -356,6 +358,10 @@ def test_states_that_are_assumed_are_named_beside_the_verdict(capsys: Captured) 
     assert main([*command, "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]
     assert query["standing"].endswith("(two, assumed for Ill, Test)")
+    assert main([*command[:3], "--report", str(tmp_path / "page.html")]) == 0
+    (law,) = [text for text in capsys.readouterr().out.splitlines() if "the full law" in text]
+    assert law.endswith("(two, assumed for Ill, Test)")
+    assert "(two, assumed for Ill, Test)" in (tmp_path / "page.html").read_text()
     assert main([*command, "--states", "Ill=no,yes", "--states", "Test=neg,pos"]) == 0
     assert "assumed" not in capsys.readouterr().out
 

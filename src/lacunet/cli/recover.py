@@ -113,7 +113,7 @@ def run(options: Namespace) -> int:
         print(json.dumps(more) if options.json else implications_as_text(implied))
         return 0
     answers = _answered(graph, table, options)
-    full_law = None if options.query else graph.recover_full_law()
+    full_law = None if options.query else _full_law(graph, options)
     more |= {} if full_law is None else {"full_law": full_law_as_data(full_law)}
     data = {**verdicts_as_data(graph, answers), **more}
     if options.report:
@@ -176,6 +176,12 @@ def _answered(
             answer = replace(answer, assumptions=verdict.assumptions(table))
         answers.append(answer)
     return answers
+
+
+def _full_law(graph: MissingnessGraph, options: Namespace) -> Reported:
+    from lacunet.report.recovered.reported import reported
+
+    return reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
 
 
 def _told(answer: Reported, table: EncodedTable | None, told: Disclosure) -> Reported:

@@ -155,6 +155,8 @@ def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Dis
         parts.append(f'<div class="formula" tabindex="0">{(found or verdict).mathml}</div>')
     if answer.is_generic:
         parts.append(paragraph(GENERIC))
+    if answer.standing != verdict.standing:
+        parts.append(paragraph(f"It is {answer.standing}."))
     if verdict.witness is not None:
         rows = two_models(verdict.witness, graph.network)
         words = "Two models that give the same data and different answers"

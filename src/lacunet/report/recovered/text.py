@@ -54,15 +54,20 @@ def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> st
     return "\n".join(lines)
 
 
-def full_law_as_text(verdict: Verdict) -> str:
+def full_law_as_text(answer: Reported) -> str:
     """Whether rows can be completed by the graph."""
-    standing = verdict.standing.upper()
+    verdict, standing = answer.verdict, _in_capitals(answer)
     return f"completing rows needs the full law, {verdict.query}: {standing}\n  {verdict.why}"
 
 
-def full_law_as_data(verdict: Verdict) -> dict[str, Any]:
+def full_law_as_data(answer: Reported) -> dict[str, Any]:
     """The same for programs."""
-    return plain(verdict, "query status standing generic why")
+    return {**plain(answer.verdict, "query status generic why"), "standing": answer.standing}
+
+
+def _in_capitals(answer: Reported) -> str:
+    standing = answer.verdict.standing
+    return answer.standing.replace(standing, standing.upper())
 
 
 def grouped(answers: Sequence[Reported]) -> list[Reported]:
@@ -95,8 +100,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     verdict, found = answer.verdict, answer.found
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
-    standing = answer.standing.replace(verdict.standing, verdict.standing.upper())
-    lines = [f"{verdict.query}: {standing}{too_large}", f"  {verdict.why}"]
+    lines = [f"{verdict.query}: {_in_capitals(answer)}{too_large}", f"  {verdict.why}"]
     lines += [f"  {line}" for line in read_formula((found or verdict).estimand).splitlines()]
     if answer.is_generic:
         lines.append(f"  {GENERIC}")
