@@ -251,3 +251,8 @@ def test_that_em_may_start_several_times_is_a_branch_unless_a_number_is_asked_fo
 ) -> None:
     rows = {"A": ["x", "y", None, "x"] * 20, "B": ["u", "v", "u", "v"] * 20}
     assert ("from several starts" in str(lc.explain("A -> B", rows, method))) == is_said
+
+
+def test_without_data_the_separating_variables_are_not_named() -> None:
+    told = lc.explain(NETWORK, None, "informed-direct", separator="learn")
+    assert told.assumption == "values are missing at random given the separating variables"
