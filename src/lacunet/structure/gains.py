@@ -39,12 +39,6 @@ def nlogn(counts: FloatArray) -> FloatArray:
     return products
 
 
-def xlogx(counts: FloatArray) -> float:
-    r"""The sum of :math:`n \log n`, zero at zero."""
-    flat = counts.ravel()
-    return float(flat @ np.log(np.maximum(flat, SMALLEST)))
-
-
 @dataclass(frozen=True, eq=False)
 class Beside:
     """Tables side by side: what is given, Y, and after one another the states of each X.

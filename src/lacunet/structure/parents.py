@@ -4,13 +4,13 @@ A decomposable score of a DAG is a sum over variables of what each scores with i
 difference of two sets' scores (`lacunet.structure.sets`). The rows enter as the distinct
 configurations of a variable and its candidates.
 
-A set is not counted if it cannot win: its likelihood is at most that of all candidates together,
-and at most that of a subset plus :math:`N` times the entropy of what was added; so a set whose
-bound is below the score of one of its subsets is left out, and so are its supersets. What a set
-may save by impossible cells is not known before it is counted: where a state of a candidate
-excludes one of the variable, only the likelihood is bounded. Sets of three and more are counted
-if they extend a set that scores more than its own subsets. All variables go through the numbers
-of parents together, so that what is done for each set is done for many at once.
+A set is not counted if it cannot win: its log-likelihood is at most zero, and at most that of a
+subset plus :math:`N` times the entropy of what was added; so a set whose bound is below the score
+of one of its subsets is left out, and so are its supersets. What a set may save by impossible
+cells is not known before it is counted: where a state of a candidate excludes one of the variable,
+only the likelihood is bounded. Sets of three and more are counted if they extend a set that scores
+more than its own subsets. All variables go through the numbers of parents together, so that what
+is done for each set is done for many at once.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
 completion do not win in another, and are not counted there (``far``).
@@ -130,11 +130,7 @@ class _Together:
         self.start = np.cumsum([0, *(1 << self.number)])
         self.score = np.full(self.start[-1], -inf)
         self.within = np.full(self.start[-1], -inf)
-        ceilings = [
-            source.information(one.child)
-            for source, one in zip(self.sources, families, strict=True)
-        ]
-        self.bound = np.repeat(ceilings, 1 << self.number)
+        self.bound = np.zeros(self.start[-1])
         self._count_singles_and_pairs()
         known, sizes = sets.known, sets.rows.sizes
         self.states = np.array([sizes[one.child] for one in families])

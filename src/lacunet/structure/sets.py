@@ -27,9 +27,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import LARGEST_KEY, distinct
 from lacunet.structure.cells import EXPECTED_ROWS, cost_of_cells
-from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside, xlogx
+from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside
 from lacunet.structure.rows import CodedRows, Integers
 
 BATCH = 2**19  # keys or cells that are counted at once
@@ -221,26 +220,6 @@ class Configurations:
     def cells(self, places: Sequence[int]) -> int:
         """The cells of the table of some variables."""
         return prod(self.sizes[at] for at in places)
-
-    def information(self, y: int) -> float:
-        """The log-likelihood of a variable given all others: no set of them tells more of it.
-
-        Where few rows are equal in these it is little below zero, which is taken in its place.
-        """
-        if isinstance(self.weights, float):
-            return 0.0
-        keys, bound = np.zeros(len(self), np.int64), 1
-        own = self.scope.index(y)
-        for at, (column, size) in enumerate(zip(self.columns, self.sizes, strict=True)):
-            if at == own:
-                continue
-            if bound * size > LARGEST_KEY:
-                found, keys = distinct(keys, bound)
-                bound = len(found)
-            keys, bound = keys * size + column, bound * size
-        found, place = distinct(keys, bound)
-        given = np.bincount(place, self.weights).astype(np.float64)
-        return xlogx(self.weights) - xlogx(given)
 
     def count(self, sets: Sequence[Sequence[int]], ends: Integers, counts: FloatArray) -> None:
         """Write the tables of some sets, the first variable fastest, one after the other."""
