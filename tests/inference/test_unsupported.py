@@ -260,3 +260,21 @@ def test_doing_is_not_seeing() -> None:
         lc.query(network, "Y", do={"X": None})
     with pytest.raises(QueryError, match="mapping"):
         lc.query(network, "Y", do="X")  # type: ignore[arg-type]
+
+
+def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
+    rows = {
+        "Age": ["kid"] * 4 + ["old"] * 6,
+        "Smoked": ["yes", "yes", "yes", "no"] + ["yes"] * 3 + ["no"] * 3,
+        "Now": [None] * 4 + ["yes", "no", "no"] + [None] * 3,
+    }
+    network = Network.from_data(
+        rows, "Age -> Smoked; Age -> Now; Smoked -> Now", not_asked={"Now": "Smoked=no"}
+    )
+    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    answer = lc.query(result, "Now", {"Age": "kid"}, unsupported="bounds")
+    # Three of four kids have smoked, and no row shows whether they do now.
+    np.testing.assert_allclose(answer.bounds, [[0, 0, 1 / 4], [3 / 4, 3 / 4, 1 / 4]], atol=1e-12)
+    low, high = answer.interval[:2].T
+    assert (low < 0.05).all()
+    assert (high > 3 / 4).all()

@@ -92,6 +92,12 @@ class CptRow:
     variable: str
     place: tuple[int, ...]
 
+    def open_states(self, network: Network) -> NDArray[np.int64]:
+        """The positions of the states that no rule excludes here."""
+        possible = network.possible(self.variable)
+        states = np.arange(network.cardinality(self.variable))
+        return states if possible is None else states[possible[self.place]]
+
 
 def masks_of(rows: Iterable[CptRow], network: Network) -> dict[str, Mask]:
     """Some rows of CPTs as masks, by variable."""
@@ -143,11 +149,11 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
     network = question.network
     bare_of = _bare_rows(question)
     families = [network.parents(name) for name in bare_of]
-    even = {
-        name: np.where(bare[..., None], 1 / network.cardinality(name), network.cpt(name).table)
-        for name, bare in bare_of.items()
-    }  # whatever the rows hold: what can be reached at all
-    evened = network.with_tables({**(network.tables_of or {}), **even})
+    even = {name: table.copy() for name, table in (network.tables_of or {}).items()}
+    for name, bare in bare_of.items():  # whatever the rows hold: what can be reached at all
+        cells = np.ones(even[name].shape) if (own := network.possible(name)) is None else own
+        even[name][bare] = (cells / cells.sum(axis=-1, keepdims=True))[bare]
+    evened = network.with_tables(even)
     reach, weights = (
         posed(own, families, question.evidence, question.budget).answers
         for own in (evened, network)
@@ -163,7 +169,7 @@ def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
     """As many rows as make at most so many choices, with CPTs that stay of a size."""
     choices, cells_of = 1, {row.variable: network.cpt(row.variable).table.size for row in rows}
     for number, row in enumerate(rows):
-        states = network.cardinality(row.variable)
+        states = len(row.open_states(network))
         choices *= states
         cells_of[row.variable] *= states
         if choices > most or cells_of[row.variable] > MOST_CELLS:
@@ -228,8 +234,9 @@ def extreme_rows(question: JointQuestion) -> ExtremeRows | None:
     except OverBudgetError:
         return None
     (scope,) = question.scopes
-    states = [question.network.cardinality(row.variable) for row in chosen]
-    choices = np.stack(np.unravel_index(possible, states), axis=-1)
+    states = [row.open_states(question.network) for row in chosen]
+    picked = np.unravel_index(possible, [len(own) for own in states])
+    choices = np.stack([own[pick] for own, pick in zip(states, picked, strict=True)], axis=-1)
     cells = tuple(question.seen.get(name, slice(None)) for name in scope)
     ends = []
     for best in (answers.argmin(axis=-1), answers.argmax(axis=-1)):
@@ -252,11 +259,13 @@ def _with_selectors(network: Network, rows: Sequence[CptRow]) -> tuple[Network, 
         name = f"selector {number}"
         while name in states_of:
             name += "'"
-        own = network.cardinality(row.variable)
+        own, states = row.open_states(network), network.states(row.variable)
         table = tables_of[row.variable]
-        wider = np.repeat(table[..., None, :], own, axis=-2)
-        wider[row.place] = np.eye(own)  # whatever the other selectors of the family choose
-        states_of[name], tables_of[name] = network.states(row.variable), np.full(own, 1 / own)
+        wider = np.repeat(table[..., None, :], len(own), axis=-2)
+        # whatever the other selectors of the family choose
+        wider[row.place] = np.eye(len(states))[own]
+        states_of[name] = tuple(states[state] for state in own)
+        tables_of[name] = np.full(len(own), 1 / len(own))
         parents_of[row.variable] = (*parents_of[row.variable], name)
         tables_of[row.variable] = wider
         selectors.append(name)
