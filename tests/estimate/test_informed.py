@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import lacunet as lc
 from golden import golden
-from lacunet.estimate.method import MethodError
+from lacunet.estimate.method import MCAR, MethodError
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph
@@ -45,3 +46,17 @@ def test_a_separator_or_a_graph_is_asked_for() -> None:
 def test_a_lone_name_is_a_separator_of_one() -> None:
     method: Any = method_named("informed-direct", separator="Fire")
     assert method.separator == ("Fire",)
+
+
+@pytest.mark.parametrize(("separator", "given"), [(["A"], "at random given A"), ([], MCAR)])
+def test_a_result_assumes_what_its_separator_says(separator: list[str], given: str) -> None:
+    rows = {
+        "A": ["a", "b", "a", "b"],
+        "B": ["a", "b", "b", "a"],
+        "C": ["a", None, "b", "a"],
+        "D": [None, "a", "b", "b"],
+    }
+    result = lc.learn("A -> B -> C -> D", rows, "informed-direct", separator=separator)
+    assert result.assumption.endswith(given)  # rows of P(B, C) are grouped by B too
+    explained = lc.explain("A -> B -> C -> D", rows, "informed-direct", separator=separator)
+    assert explained.assumption == result.assumption

@@ -227,3 +227,16 @@ def test_em_on_a_graph_learns_numbers_that_were_not_asked_of_all() -> None:
     answer = lc.query(sure, "Number", {"Smokes": "yes"}, interval=True)
     np.testing.assert_array_equal(answer.interval[-1], [0, 0])  # it was asked
     assert (answer.interval[:-1, 0] < answer.interval[:-1, 1]).all()
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mar"])
+def test_rows_that_a_rule_decides_have_no_effective_size(method: str) -> None:
+    network = lc.Network(
+        {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        {"Now": ["Smoked"]},
+        not_asked={"Now": "Smoked=no"},
+    )
+    rows = {"Smoked": ["no", "no", "yes", "yes"], "Now": [None] * 4}
+    result = lc.learn(network, rows, method, intervals=True)
+    assert result.families["Now"].effective_size == 0  # nobody who smoked says more
+    assert result.families["Now"].effective == "0"

@@ -92,6 +92,7 @@ def test_a_result_of_every_method_comes_back_whole(method: str, prior: Any, tmp_
     back = lc.read_result(tmp_path / "result.json")
     assert_same(back, result)
     assert str(back.prior) == str(result.prior)
+    assert (str(back), back.methods_text()) == (str(result), result.methods_text())
     for name, report in result.families.items():
         own = back.families[name]
         assert (own.estimand, own.latex, own.mathml) == (

@@ -98,7 +98,7 @@ class Explanation:
             self.plan.method,
             self.plan.partially,
             (cause for own in parents for cause in own),
-            () if self.rows is None else (own.formula for own in self.families.values()),
+            () if self.rows is None else self.families.values(),
         )
 
     @property

@@ -8,7 +8,7 @@ asks what kind of stage it is. ``learn`` of `lacunet.estimate.learn` is these th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf, prod
 from numbers import Real
@@ -18,7 +18,6 @@ import numpy as np
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
-from lacunet.estimands.deletion import Estimand
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimate.prior import (
     LEARN,
@@ -117,12 +116,13 @@ ASSUMED = {
 
 
 def assumed_by(
-    method: str, partially: Sequence[str], causes: Iterable[str], formulas: Iterable[Formula]
+    method: str, partially: Sequence[str], causes: Iterable[str], families: Collection[ByFormula]
 ) -> str:
     """What a method assumes of missing values, in a few words; "" if no value is missing.
 
     ``partially`` are the variables with missing values, ``causes`` what the mechanisms depend on
-    that are learned beside the CPTs, ``formulas`` those of the CPTs.
+    that are learned beside the CPTs, ``families`` the CPTs by their formulas, none where these
+    are not known yet.
 
     Examples
     --------
@@ -133,10 +133,22 @@ def assumed_by(
         return ""
     if not {*partially}.isdisjoint(causes):
         return BY_GRAPH
-    groups = [name for one in formulas if isinstance(one, Estimand) for name in one.given]
-    if method.startswith("informed") and groups:
-        return f"{MAR} given {', '.join(dict.fromkeys(groups))}"
+    if method.startswith("informed") and families:
+        names = _separating(families, partially)
+        return f"{MAR} given {', '.join(names)}" if names else MCAR
     return ASSUMED.get(method, "")
+
+
+def _separating(families: Iterable[ByFormula], partially: Sequence[str]) -> Scope:
+    """What rows are grouped by beside the family itself, or for all incomplete families."""
+    groups = [
+        (own.formula.given, (*own.parents, own.variable))
+        for own in families
+        if not {*partially}.isdisjoint((*own.parents, own.variable))
+    ]
+    shared = set.intersection(*({*given} for given, _ in groups))
+    found = (v for given, own in groups for v in given if v in shared or v not in own)
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, repr=False)
@@ -378,19 +390,23 @@ class FamilyReport(ByFormula):
         """The effective size of the weakest CPT row that has data; None where it is not known.
 
         Where no row shows the family, other rows may tell of it: of a latent variable by EM.
+        CPT rows that a rule decides have no size.
         """
         if self.effective_sizes is None:
             return None
-        sizes, has_data = self.effective_sizes, self.support > 0
+        is_open = np.isfinite(self.effective_sizes)
+        sizes, has_data = self.effective_sizes[is_open], self.support[is_open] > 0
         with_data = sizes[has_data if has_data.any() else sizes > 0]
         return float(with_data.min()) if with_data.size else 0.0
 
     @property
     def weakest_rows(self) -> int | None:
         """The rows that show the parents' states of the weakest CPT row, its child or not."""
-        if self.effective_sizes is None or not (self.support > 0).any():
+        if self.effective_sizes is None:
             return None
         sizes = np.where(self.support > 0, self.effective_sizes, np.inf)
+        if not np.isfinite(sizes).any():
+            return None
         place = np.unravel_index(int(sizes.argmin()), sizes.shape)
         columns, shows = self.counts.columns(), np.ones(len(self.counts.keys), bool)
         for parent, state in zip(self.parents, place, strict=True):
