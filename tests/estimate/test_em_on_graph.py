@@ -256,3 +256,12 @@ def _rows(graph: MissingnessGraph, rows: int) -> EncodedTable:
     }
     missing = MissingByGraph(graph, beta=(1.0, 2.0))
     return simulate(network.with_tables(tables), rows, missing, rng).table
+
+
+def test_without_a_prior_it_starts_from_recovered_cpts_without_zeros() -> None:
+    rows = {"X": ["0", "0", "1", None, None], "Y": ["0", "0", "0", "1", "1"]}
+    plain = learn(PAIR, rows, "em", 1)
+    on_graph = learn(PAIR, rows, "em", 1, missingness="R[X]")  # P(Y=1 | X) = 0 where X is shown
+    assert plain.ended
+    assert on_graph.ended
+    assert on_graph.ended.log_likelihood == pytest.approx(plain.ended.log_likelihood, rel=1e-6)

@@ -107,7 +107,7 @@ def graph_plan(
     made = augmented(graph, partially)
     verdicts = recover_families(graph)
     doubts = _doubts(graph, made, verdicts)
-    closed = start_stage(FactoredMAR().stage(network, replace(look, partially=partially)))
+    closed = FactoredMAR().stage(network, replace(look, partially=partially))
     recovery = recovery_stage(network, verdicts)
     families = highest_posterior(closed.families)
     if climber.stays_closed:
@@ -134,8 +134,10 @@ def graph_plan(
     )
     starts: tuple[Stage, ...] = ()
     if climber.starts_closed:
-        replicated = {"is_replicated": climb.is_replicated, "prior_from": ""}
-        starts = tuple(replace(stage, **replicated) for stage in (recovery, closed))  # type: ignore[arg-type]
+        starts = tuple(
+            replace(start_stage(stage), is_replicated=climb.is_replicated)
+            for stage in (recovery, closed)
+        )
     return Plan(
         name,
         network,
