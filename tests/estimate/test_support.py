@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.registry import METHODS
 
@@ -100,3 +101,17 @@ def test_what_em_learns_of_a_hidden_variable_from_its_children_is_supported() ->
     assert lc.query(result, "L", unsupported="ignore").unsupported == 1  # nothing follows from it
     closed = lc.learn(network, lc.Data(rows, latent=["H", "L"]), "direct-mar")
     assert lc.query(closed, "A", unsupported="ignore").unsupported == 1  # H tells it nothing
+
+
+def test_what_em_learns_of_a_variable_from_sets_of_states_is_supported() -> None:
+    codes = {"Age": {"<50": ["<40", "40-49"], "40+": ["40-49", "50+"]}}
+    network = lc.Network({"Age": ["<40", "40-49", "50+"], "Sex": ["f", "m"]}, codes=codes)
+    rows = {"Age": ["<50"] * 30 + ["40+"] * 20, "Sex": ["f", "m"] * 25}  # all may be 40 to 49
+    result = lc.learn(network, rows, "em", 1)
+    np.testing.assert_allclose(result.cpt("Age").table, [0, 1, 0], atol=1e-3)
+    assert lc.query(result, "Age").unsupported == 0
+    assert result.ended
+    assert not any("arbitrary" in note for note in result.ended.notes)
+    with pytest.warns(DataWarning, match="no row shows 'Age'"):  # sets are missing to it
+        closed = lc.learn(network, rows, "direct-mar")
+    assert lc.query(closed, "Age", unsupported="ignore").unsupported == 1

@@ -5,7 +5,7 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,21 +219,21 @@ def learn(
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
-        return _with_notes_on_missing(carry_out(plan, rows, setting, intervals), data.latent)
+        return carry_out(plan, rows, setting, intervals, data.latent)
 
 
-def _with_notes_on_missing(result: Result, latent: Sequence[str]) -> Result:
+def _with_notes_on_missing(result: Result, latent: Sequence[str], coarse: Iterable[str]) -> Result:
     """The result with notes, which are warnings too, on what the rows miss."""
-    notes = [*_on_unseen(result, latent), *_on_ignored(result, latent)]
+    notes = [*_on_unseen(result, {*latent, *coarse}), *_on_ignored(result, latent)]
     for note in notes:
         warn(note, DataWarning)
     return replace(result, notes=(*result.notes, *notes))
 
 
-def _on_unseen(result: Result, latent: Sequence[str]) -> Iterator[str]:
+def _on_unseen(result: Result, expected: Collection[str]) -> Iterator[str]:
     """Columns that hold no value."""
     empty = [v for v, missing in result.missing.items() if missing == result.rows]
-    if unseen := [name for name in empty if name not in latent]:
+    if unseen := [name for name in empty if name not in expected]:
         states = "its states" if len(unseen) == 1 else "their states"
         yield (
             f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is "
@@ -253,8 +253,17 @@ def _on_ignored(result: Result, latent: Sequence[str]) -> Iterator[str]:
         )
 
 
-def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool = False) -> Result:
-    """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked."""
+def carry_out(
+    plan: Plan,
+    rows: Observations,
+    setting: Setting,
+    intervals: bool = False,
+    latent: Sequence[str] | None = None,
+) -> Result:
+    """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked.
+
+    With notes on what the rows miss where it is said which variables are ``latent``.
+    """
     recipe = recipe_of(plan, setting.memory) if intervals else None
     is_drawn = plan.heldout is not None or recipe is not None
     seed = int(setting.rng.integers(2**62)) if is_drawn else 0
@@ -263,6 +272,8 @@ def carry_out(plan: Plan, rows: Observations, setting: Setting, intervals: bool 
     if learned.prior is not None:  # the same for intervals and all replicates
         setting = replace(setting, prior=learned.prior)
     result = _result(plan, statistics, learned, setting)
+    if latent is not None:
+        result = _with_notes_on_missing(result, latent, _coarse(plan, statistics))
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:
@@ -343,8 +354,13 @@ def _on_weights(statistics: Statistics) -> Iterator[str]:
 
 def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
     """How many cells a plan without EM takes as missing that are one of several states."""
-    if statistics.cells_of_sets and plan.needs().problems is None:
+    if statistics.cells_of_sets and not _coarse(plan, statistics):
         yield note_on_sets(statistics.cells_of_sets)
+
+
+def _coarse(plan: Plan, statistics: Statistics) -> Collection[str]:
+    """The variables of which EM knows by cells that are one of several states."""
+    return () if plan.needs().problems is None else statistics.cells_of_sets
 
 
 def _why(plan: Plan, learned: Learned, assumption: str) -> str:
@@ -375,11 +391,11 @@ def _support(plan: Plan, learned: Learned, statistics: Statistics) -> dict[str, 
 
 
 def _hidden(plan: Plan, statistics: Statistics) -> set[str]:
-    """The variables that no row shows, but something that follows from them."""
+    """The variables that no row shows, but one of several states, or what follows from them."""
     never, network = set(statistics.never_shown), plan.network
     if not never or plan.needs().problems is None:
         return set()
-    told: set[str] = set()  # the parents of what is shown, or of what is told
+    told = set(_coarse(plan, statistics))  # and the parents of what is shown, or of what is told
     for name in reversed(network.order):
         if name not in never or name in told:
             told.update(network.parents(name))

@@ -352,7 +352,8 @@ def _seeds(
     if hidden:
         redrawn = cells_about(layout, hidden)
         whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
-        notes += (f"no row shows {first_of(hidden, 5)}: {AT_RANDOM}",)
+    if latent := [name for name in hidden if name not in statistics.cells_of_sets]:
+        notes += (f"no row shows {first_of(latent, 5)}: {AT_RANDOM}",)
     return Seeds(whole, whole, redrawn), notes
 
 
