@@ -407,3 +407,30 @@ def test_expert_cpts_are_given_by_how_many_rows_they_are_worth() -> None:
     result = lc.learn(NETWORK, table, prior={v: 20 * net.cpt(v).table for v in net.variables})
     assert prior_of(result).kept == ()
     assert str(lc.explain(NETWORK, table, prior=GIVEN)).count("as given") == 1
+
+
+@pytest.mark.parametrize("method", ["auto", "em", "one-step", "direct-mar"])
+def test_the_same_pseudo_counts_in_every_cell_are_what_their_number_is(method: str) -> None:
+    table = table_of(np.random.default_rng(3), 40, hidden=0.6)
+    ones = {name: np.ones(NETWORK.shape(NETWORK.family(name))) for name in STATES}
+    by_number, by_cell = (lc.learn(NETWORK, table, method, prior) for prior in (2, ones))
+    assert by_cell.why.split(" The prior")[0] == by_number.why
+    for name in STATES:
+        np.testing.assert_array_equal(by_cell.cpt(name).table, by_number.cpt(name).table)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_experts_know_of_a_latent_variable_names_its_states(seed: int) -> None:
+    truth = lc.Network(
+        {"Ill": ["yes", "no"], **{name: ["no", "yes"] for name in "XYZ"}},
+        {name: ["Ill"] for name in "XYZ"},
+        {"Ill": [0.3, 0.7], **dict.fromkeys("XYZ", [[0.2, 0.8], [0.9, 0.1]])},
+    )
+    rows = lc.Data(lc.simulate(truth, 200, rng=seed).frame().drop(columns="Ill"), latent=["Ill"])
+    experts = {name: 10 * truth.cpt(name).table for name in "XYZ"}
+    result = lc.learn(truth.with_tables(None), rows, "em", experts, rng=seed)
+    from_truth = lc.learn(truth.with_tables(None), rows, "em", experts, start=truth)
+    assert result.ended
+    assert from_truth.ended
+    assert result.ended.log_posterior == pytest.approx(from_truth.ended.log_posterior, abs=1e-3)
+    assert not any("arbitrary" in note for note in result.ended.notes)

@@ -32,7 +32,7 @@ from lacunet.estimate.method import (
     check_options,
     option,
 )
-from lacunet.estimate.prior import has_pseudo_counts
+from lacunet.estimate.prior import has_pseudo_counts, is_given
 from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
@@ -140,7 +140,7 @@ def _em(
     setting: Setting,
 ) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
-    solve, whole = heldout if isinstance(setting.prior, float) else to_its_end, setting.whole
+    solve, whole = heldout if is_given(setting.prior) else to_its_end, setting.whole
     if statistics.stopped_by:
         cut = CUT_SHORT[statistics.stopped_by]
         choice = f"factored-mar alone: {cut} before the first EM step"

@@ -220,6 +220,11 @@ def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
     return 1.0 + prior.get(variable, np.ones(())) if isinstance(prior, LearnedPrior) else prior
 
 
+def is_given(prior: AskedPrior) -> bool:
+    """Whether it is a number or pseudo-counts that were given, and nothing learned from rows."""
+    return prior.is_given if isinstance(prior, LearnedPrior) else prior != LEARN
+
+
 def has_pseudo_counts(prior: AskedPrior) -> bool:
     """Whether there are any."""
     return not isinstance(prior, float | int) or prior > 1

@@ -31,7 +31,7 @@ SHARE = 0.7  # of the time and of the iterations, at most, with one pseudo-count
 
 
 def fit_and_learn_prior(
-    fitting: Fitting, seeds: Seeds, before: LearnedPrior, *, is_given: bool
+    fitting: Fitting, seeds: Seeds, before: LearnedPrior, *, is_learned: bool
 ) -> tuple[Fit, LearnedPrior]:
     """What EM found, and the prior that it was found under.
 
@@ -43,7 +43,7 @@ def fit_and_learn_prior(
         What the rows that show each family say of the prior: it stands where EM makes no step. It
         names the variables whose CPTs have a prior to learn, and those that keep one pseudo-count
         per cell.
-    is_given
+    is_learned
         Whether ``before`` was learned already, and is only used.
     """
     engine, deadline, options = fitting.engine, fitting.deadline, fitting.options
@@ -56,7 +56,7 @@ def fit_and_learn_prior(
     if at.reason == "interrupted":
         return first, before.keeping(before)
     prior, layout = before, engine.problems.layout
-    if not is_given:
+    if not is_learned:
         expected = at.expected
         if expected is None:
             expected = engine.expect(at.cells, deadline=deadline, messages=at.messages).counts

@@ -39,6 +39,7 @@ from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds, Visit
 from lacunet.estimate.em.start import (
     START_PRIOR,
     CptRows,
+    alike_states,
     cells_about,
     random_cells,
     tables_of,
@@ -60,6 +61,7 @@ from lacunet.estimate.prior import (
     AskedPrior,
     LearnedPrior,
     Prior,
+    is_given,
     merged,
     prior_of_counts,
     smooths_every_cell,
@@ -216,12 +218,14 @@ def em_learned(
             warnings=[LOOPY] if name in climbed.loopy else [],
         )
     chooses = climber.options.stop == "heldout" or climber.options.averages
+    never = statistics.never_shown if climber.starts_closed else ()
+    drawn = alike_states(network, learned.tables, never)
     return replace(
         learned,
         tables=tables,
         families=reports,
         ended=_ended(climber, climbed),
-        why=_why(climber, climbed, statistics.never_shown) if chooses else "",
+        why=_why(climber, climbed, drawn) if chooses else "",
         network=network.with_tables(tables),
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
@@ -276,8 +280,9 @@ def _climbed(
             climber.visit,
         )
         if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
-            is_given = setting.prior != LEARN
-            found, prior = fit_and_learn_prior(fitting, seeds, prior, is_given=is_given)
+            found, prior = fit_and_learn_prior(
+                fitting, seeds, prior, is_learned=setting.prior != LEARN
+            )
         else:
             found = fitting.fit(seeds)
     except OutOfTimeError:
@@ -303,12 +308,14 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: C
 def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
     """Whether EM runs with one pseudo-count per cell first.
 
-    Not under a learned prior that is given, if there is one start, or EM goes on from a network.
+    Not under a prior that was learned before, if there is one start, or EM goes on from a network.
     """
     if isinstance(asked, str):
         return True
-    return climber.options.stop in ("converge", "heldout") and not isinstance(
-        climber.start, Network
+    return (
+        not is_given(asked)
+        and climber.options.stop in ("converge", "heldout")
+        and not isinstance(climber.start, Network)
     )
 
 
@@ -348,7 +355,7 @@ def _seeds(
     notes: tuple[str, ...] = ()
     if not smooths_every_cell(setting.prior):
         notes = (SMOOTHED,)
-    hidden = statistics.never_shown
+    hidden = alike_states(layout.network, tables, statistics.never_shown)
     if hidden:
         redrawn = cells_about(layout, hidden)
         whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
@@ -384,7 +391,7 @@ def _learning(
 
     sample = statistics.sample(folds.learning)
     # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
-    prior = setting.prior if isinstance(setting.prior, float) else ONE_PER_CELL
+    prior = setting.prior if is_given(setting.prior) else ONE_PER_CELL
     given = replace(setting, prior=prior, progress=checked)
     found = climber.closed.solve(sample, Learned(), given)
     return layout.flat(found.tables)
@@ -411,7 +418,7 @@ def _ended(climber: Climber, climbed: Climbed) -> Ended:
     )
 
 
-def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
+def _why(climber: Climber, climbed: Climbed, drawn: Scope) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
     found = climbed.fit
     reads = 0.0 if climbed.engine is None else climbed.engine.reads
@@ -420,8 +427,8 @@ def _why(climber: Climber, climbed: Climbed, hidden: Scope) -> str:
     steps = counted(at.iterations, "EM step")
     each = f" (each reads {reads:,.0f} table cells)" if round(reads) else ""
     done = f"{start} and {steps}{each}" if at.iterations else f"{start} alone"
-    if hidden and at.iterations:
-        done += f", at random where no row shows {first_of(hidden, 5)}"
+    if drawn and at.iterations:
+        done += f", at random where no row shows {first_of(drawn, 5)}"
     if at.reason == "held-out peak":
         margin = max(found.heldout) - found.heldout[-1]
         if isinf(margin):

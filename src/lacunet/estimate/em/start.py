@@ -1,14 +1,16 @@
 r"""Where EM starts: a closed form, a network, or chance; and the line that ends each step.
 
-A variable that no row shows is known to a closed form only by the prior: all its states are
-alike, and so they stay, for EM never breaks a tie. The CPTs that such a variable has a part
-in are therefore drawn at random, whatever the seed, and only they are drawn anew at a restart.
+A variable that no row shows is known to a closed form only by the prior: unless pseudo-counts
+that were given say otherwise, all its states are alike, and so they stay, for EM never breaks a
+tie. The CPTs that such a variable has a part in are therefore drawn at random, whatever the seed,
+and only they are drawn anew at a restart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
 from lacunet.estimate.method import Concentration, MethodError
 from lacunet.model.aligned import ComparisonError, matched
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers
 
@@ -113,6 +115,30 @@ def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
 def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
     return rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells)))
+
+
+def alike_states(
+    network: Network, tables: Mapping[str, FloatArray], variables: Iterable[str]
+) -> Scope:
+    """Those of some variables that have two states which no CPT tells apart.
+
+    Examples
+    --------
+    >>> network = Network({"H": ["0", "1"], "X": ["0", "1"]}, {"X": ["H"]})
+    >>> root, even = np.array([0.5, 0.5]), np.full((2, 2), 0.5)
+    >>> alike_states(network, {"H": root, "X": even}, ["H"])
+    ('H',)
+    >>> alike_states(network, {"H": root, "X": np.array([[0.9, 0.1], [0.2, 0.8]])}, ["H"])
+    ()
+    """
+    found = []
+    for name in variables:
+        families = [own for own in network.families if name in own]
+        by_state = [np.moveaxis(tables[own[-1]], own.index(name), 0) for own in families]
+        rows = np.concatenate([own.reshape(len(own), -1) for own in by_state], axis=1)
+        if any(np.allclose(one, other) for one, other in combinations(rows, 2)):
+            found.append(name)
+    return tuple(found)
 
 
 def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
