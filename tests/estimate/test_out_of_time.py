@@ -19,7 +19,7 @@ from lacunet.estimate.deletion import forms
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
 from lacunet.estimate.em import stage
 from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Learned, Plan, Setting, run
+from lacunet.estimate.method import Learned, MethodError, Plan, Setting, run
 from lacunet.statistics import gather as statistics
 from lacunet.statistics.gather import Gathering, Statistics, gather
 from lacunet.statistics.look import Look
@@ -32,6 +32,8 @@ from learning import Task, learned_by
 ASIA = lc.example("asia")
 MISSED = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray")
 LONG_AGO = Deadline(monotonic() - 60)
+
+STOPS = ("converge", "heldout")
 
 
 def rows(seed: int) -> EncodedTable:
@@ -217,3 +219,13 @@ def test_a_prior_that_there_was_no_time_to_learn_is_not_called_learned() -> None
     kept = replace(result, prior=result.prior.keeping(ASIA.variables))
     assert "learned from the counts" not in kept.methods_text()
     assert "added one pseudo-count to each cell" in kept.methods_text()
+
+
+def test_only_em_that_asks_held_out_rows_says_what_they_may_change() -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    few = {"A": ["0"], "B": [None]}
+    explained = {stop: str(lc.explain(network, few, "em", stop=stop)) for stop in STOPS}
+    assert ["held-out" in words for words in explained.values()] == [False, True]
+    assert "it is refused" in explained["heldout"]
+    with pytest.raises(MethodError, match="too few to hold some out"):
+        lc.learn(network, few, "em", stop="heldout")

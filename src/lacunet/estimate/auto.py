@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar
 from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.stage import can_hold_out, climb_stage
+from lacunet.estimate.em.stage import MANY_ROWS, TOO_FEW_BRANCH, can_hold_out, climb_stage
 from lacunet.estimate.method import (
     ABOVE_ZERO,
     Ended,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
-MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
@@ -91,7 +90,8 @@ class Auto:
         climber = replace(climber, options=replace(climber.options, averages=True))
         to_its_end = climb_stage(climber, network, plan.partially, closed.families)
         solve = partial(_em, climb.solve, to_its_end.solve)
-        climb = replace(climb, solve=solve, branches=(*_branches(look.total), *climb.branches))
+        branches = (own for own in climb.branches if own != TOO_FEW_BRANCH)
+        climb = replace(climb, solve=solve, branches=(*_branches(look.total), *branches))
         return replace(
             plan,
             method=self.name,

@@ -102,7 +102,7 @@ class Units:
             return ()
         return (
             f"intervals leave out {listed(lone)} whole: "
-            f"{'a stratum' if len(lone) == 1 else 'strata'} with one cluster each",
+            f"{'a stratum with one cluster' if len(lone) == 1 else 'strata with one cluster each'}",
         )
 
     def degrees(self) -> float:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
 from lacunet.estimate.em.fit import Options, Stop, Visit
-from lacunet.estimate.em.stage import Climber, climb_stage, start_stage
+from lacunet.estimate.em.stage import (
+    MANY_ROWS,
+    TOO_FEW_BRANCH,
+    Climber,
+    climb_stage,
+    start_stage,
+)
 from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import (
     JACKKNIFE,
@@ -159,6 +165,8 @@ class EM:
         closed = start_stage(starting_form(self.start).stage(network, look))
         climber, partially = self.climber(closed), look.hidden(network)
         climb = climb_stage(climber, network, partially, closed.families)
+        if self.stop == "heldout" and (look.total is None or look.total < MANY_ROWS):
+            climb = replace(climb, branches=(*climb.branches, TOO_FEW_BRANCH))
         closed = replace(closed, is_replicated=climb.is_replicated)
         begins = self.start if climber.starts_closed else "a given network"
         begins = "random CPTs" if self.start == "random" else begins

@@ -75,10 +75,12 @@ from lacunet.wording import counted, first_of
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
-NO_STEP_BRANCH = (
-    "EM makes no step, for lack of time or because held-out rows favour none: the CPTs that it "
-    "starts from are kept"
+NO_STEP_BRANCH = "EM makes no step for lack of time: the CPTs that it starts from are kept"
+HELDOUT_BRANCH = (
+    "held-out rows are clearly more likely after fewer EM steps, or none: only these are made"
 )
+TOO_FEW_BRANCH = "no row is held out, or all are: it is refused"
+MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
 SMOOTHED = f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero"
@@ -120,7 +122,9 @@ class Climber:
         if self.stays_closed:
             return ()
         by_cost = self.options.restarts is None and not isinstance(self.options.stop, int)
-        return (LOOPY_BRANCH, *[STARTS_BRANCH] * by_cost, NO_STEP_BRANCH)
+        by_heldout = self.options.stop == "heldout"
+        said = (*[STARTS_BRANCH] * by_cost, *[HELDOUT_BRANCH] * by_heldout)
+        return (LOOPY_BRANCH, *said, NO_STEP_BRANCH)
 
 
 @dataclass(frozen=True)
