@@ -240,3 +240,15 @@ def test_rows_that_a_rule_decides_have_no_effective_size(method: str) -> None:
     result = lc.learn(network, rows, method, intervals=True)
     assert result.families["Now"].effective_size == 0  # nobody who smoked says more
     assert result.families["Now"].effective == "0"
+
+
+def test_what_a_rule_excludes_is_no_pseudo_count_against_the_rows() -> None:
+    network = lc.Network(
+        {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        {"Now": ["Smoked"]},
+        not_asked={"Now": "Smoked=no"},
+    )
+    rows = {"Smoked": ["no", "no", "yes", "yes"], "Now": [None, None, "no", "yes"]}
+    assert not lc.learn(network, rows, "direct-mar", 2).families["Now"].warnings  # two against two
+    (warning,) = lc.learn(network, rows, "direct-mar", 3).families["Now"].warnings
+    assert "prior's 4" in warning

@@ -289,3 +289,22 @@ def test_pooled_intervals_cover_the_truth(number: int, share: float) -> None:
     error = np.sqrt(expected * (1 - expected) / sets)
     assert abs(hits[0] / sets - expected) < 3 * error
     assert 0.955 < expected < (0.985 if number * (1 - share) < 21 else 0.97)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mcar"])
+@pytest.mark.parametrize("concentration", [1, 2])
+def test_pseudo_counts_of_each_cell_are_drawn_from_as_their_number_is(
+    method: str, concentration: int
+) -> None:
+    network = lc.Network({"A": ["a", "b"], "B": ["x", "y", "z"]}, {"B": ["A"]})
+    rows = {
+        "A": ["a"] * 20 + ["b"] * 4 + [None] * 6,
+        "B": ["x"] * 12 + ["y"] * 8 + [None] * 4 + ["x"] * 6,
+    }
+    each = {v: np.full(network.shape(network.family(v)), concentration - 1.0) for v in "AB"}
+    by_number, by_cell = (
+        lc.impute(lc.learn(network, rows, method, prior, intervals=True), rows, draws=3, rng=1)
+        for prior in (concentration, each)
+    )
+    assert by_cell == by_number

@@ -19,7 +19,7 @@ from lacunet.estimate.method import (
     FamilyReport,
     Warned,
 )
-from lacunet.estimate.prior import LearnedPrior, Prior
+from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import frequency_sizes
@@ -150,11 +150,14 @@ def _about_support(
         number = int(without.sum())
         words = f"no row shows {name} where {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
+    cells = np.broadcast_to(concentration_of(prior, name) - 1, network.shape((*parents, name)))
+    if (possible := network.possible(name)) is not None:
+        cells = np.where(possible, cells, 0.0)
+    pseudo = cells.sum(axis=-1)
     if isinstance(prior, LearnedPrior):
-        pseudo, words = prior[name].sum(axis=-1), f"the {prior.origin} prior's pseudo-counts"
+        words = f"the {prior.origin} prior's pseudo-counts"
     else:
-        pseudo = np.asarray((prior - 1) * network.cardinality(name))
-        words = f"the prior's {float(pseudo):g}"
+        words = f"the prior's {float(pseudo.max()):g}"
     weak = int(np.count_nonzero(~without & (support < pseudo)))
     if weak:
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.prior import LearnedPrior, Prior
+from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
@@ -142,15 +142,17 @@ def by_sizes(
 ) -> list[Tables]:
     """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size.
 
-    A given concentration is the prior's own; learned pseudo-counts give the posterior's mean.
+    A given concentration is the prior's own, Jeffreys' where it adds nothing; learned
+    pseudo-counts give the posterior's mean.
     """
     found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for name, spread in sure.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
-        if isinstance(prior, LearnedPrior):
-            pseudo: float | FloatArray = prior.pseudo_counts.get(name, JEFFREYS)
+        if isinstance(prior, LearnedPrior) and not prior.is_given:
+            pseudo = prior.pseudo_counts.get(name, np.asarray(JEFFREYS))
         else:
-            pseudo = prior if prior > 1 else JEFFREYS
+            given = concentration_of(prior, name)
+            pseudo = np.where(given > 1, given, JEFFREYS)
         weights = spread.rates * sizes[..., None] + pseudo
         if (possible := sure.network.possible(name)) is not None:
             weights = np.where(possible, weights, 0.0)
