@@ -434,3 +434,13 @@ def test_what_experts_know_of_a_latent_variable_names_its_states(seed: int) -> N
     assert from_truth.ended
     assert result.ended.log_posterior == pytest.approx(from_truth.ended.log_posterior, abs=1e-3)
     assert not any("arbitrary" in note for note in result.ended.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [([[0, 3], [1, 2]], "between 0 and 3 pseudo-counts"), ([[0, 0], [0, 0]], "0 pseudo-counts")],
+)
+def test_given_pseudo_counts_of_zero_are_named(cells: list[list[float]], words: str) -> None:
+    table = table_of(np.random.default_rng(8), 60)
+    result = lc.learn(NETWORK, table, "direct-mar", {"Ill": cells})
+    assert str(result.prior) == f"{words} per cell, as given; one per cell for Age, Test"

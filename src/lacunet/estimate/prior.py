@@ -123,8 +123,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
 
     @property
     def least(self) -> float:
-        """The fewest pseudo-counts of a cell that was learned and is possible."""
-        learned = [own[own > 0] for name, own in self.items() if name not in self.kept]
+        """The fewest pseudo-counts of a cell that was given, or was learned and is possible."""
+        floor = -1.0 if self.is_given else 0.0
+        learned = [own[own > floor] for name, own in self.items() if name not in self.kept]
         return min((float(own.min()) for own in learned if own.size), default=1.0)
 
     @property
@@ -168,8 +169,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
         if self.like_neighbours > 0.5:
             like = "spread over the states as in neighbouring rows of the CPT"
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"
-        number = f"about {most}" if least == most else f"between {least} and {most}"
-        kind = "pseudo-count" if number == "about 1" else "pseudo-counts"
+        alike = most if self.is_given else f"about {most}"
+        number = alike if least == most else f"between {least} and {most}"
+        kind = "pseudo-count" if least == most == "1" else "pseudo-counts"
         words = f"{number} {kind} per cell, {'as given' if self.is_given else f'mostly {like}'}"
         if self.kept:
             words += f"; one per cell for {first_of(self.kept, 5)}"
