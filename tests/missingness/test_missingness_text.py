@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lacunet.estimate.learn import learn
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, NetworkError
 from lacunet.model.nodes import Mechanism, Node
 from strategies import networks
@@ -262,3 +263,9 @@ def test_a_graph_takes_a_result_and_a_single_cause() -> None:
 def test_another_name_of_a_mechanism_is_answered_with_ours(name: str) -> None:
     error = MissingnessGraphError.unknown_variable(name, ["Age", "Income"])
     assert error.hint == "whether Income is recorded is written R[Income]."
+
+
+@pytest.mark.parametrize("text", ["Age group -> R[Ill]", "Ill -> R[Age group]"])
+def test_a_name_with_a_space_is_answered_with_quotes(text: str) -> None:
+    with pytest.raises(MissingnessGraphError, match=r'quotes: R\["X Y"\]'):
+        list(parse_statements(text))

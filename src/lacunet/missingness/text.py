@@ -130,7 +130,7 @@ def _statements(
     first_arrow, found = tokens[at].at, []
     while tokens[at].kind != "end":
         if tokens[at].kind not in _ARROWS:
-            raise written.wrong("expected '->', '<->' or '<='", tokens[at].at)
+            raise written.wrong("expected '->', '<->' or '<='", tokens[at].at, _quotes(tokens[at]))
         arrow = _ARROWS[tokens[at].kind]
         right, at = _nodes(tokens, at + 1, written)
         found.append(Statement(left, arrow, right))
@@ -162,12 +162,17 @@ def _nodes(tokens: list[Token], at: int, written: _GraphText) -> tuple[tuple[Nod
         if tokens[at].kind == "open":
             nodes.append(Mechanism(_name(tokens[at + 1], written)))
             if tokens[at + 2].kind != "close":
-                raise written.wrong("expected ']'", tokens[at + 2].at)
+                raise written.wrong("expected ']'", tokens[at + 2].at, _quotes(tokens[at + 2]))
             at += 2
         else:
             nodes.append(written.node(_name(tokens[at], written)))
         at += 2 if tokens[at + 1].kind == "comma" else 1
     return tuple(nodes), at
+
+
+def _quotes(token: Token) -> str:
+    """What to do with a second name behind a name."""
+    return 'a name with a space goes in quotes: R["X Y"].' if token.kind == "bare" else ""
 
 
 def _name(token: Token, written: Written) -> str:
