@@ -26,6 +26,7 @@ from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.batches import contradiction
+from lacunet.data.matching import is_null
 from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.data.write import to_arrow
@@ -481,7 +482,7 @@ def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]
     found = np.empty(len(cells), dtype=object)
     for at, cell in enumerate(cells.tolist()):
         found[at] = (
-            cell if _is_nothing(cell) else meanings.get(as_declared(spelled(cell), meanings), cell)
+            cell if is_null(cell) else meanings.get(as_declared(spelled(cell), meanings), cell)
         )
     return found
 
@@ -491,7 +492,7 @@ def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[
     if not meanings:
         return _is_missing(meant)
     cells = meant.tolist()
-    return np.array([_is_nothing(cell) or isinstance(cell, tuple) for cell in cells], dtype=bool)
+    return np.array([is_null(cell) or isinstance(cell, tuple) for cell in cells], dtype=bool)
 
 
 def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
@@ -532,13 +533,7 @@ def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[flo
 def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
     if cells.dtype.kind in "fiub":
         return np.asarray(np.isnan(cells))
-    return np.array([_is_nothing(cell) for cell in cells.tolist()], dtype=bool)
-
-
-def _is_nothing(cell: object) -> bool:
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):  # pandas need not be there
-        return True
-    return isinstance(cell, float) and cell != cell  # noqa: PLR0124
+    return np.array([is_null(cell) for cell in cells.tolist()], dtype=bool)
 
 
 def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +75,8 @@ def test_a_missing_token_is_missing_unless_it_is_a_state(token: str) -> None:
 def test_null_and_nan_are_missing_even_if_states_are_called_so() -> None:
     assert state(["None", "nan", "NaN"], None) is Found.MISSING
     assert state(["None", "nan", "NaN"], float("nan")) is Found.MISSING
+    for null in (np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT):
+        assert state(["nan", "<NA>", "NaT"], null) is Found.MISSING
 
 
 def test_tokens_of_the_user_are_missing_in_every_spelling_of_the_number() -> None:

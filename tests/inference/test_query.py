@@ -7,6 +7,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -513,3 +514,8 @@ def test_names_with_a_comma_between_ask_for_the_joint() -> None:
     np.testing.assert_array_equal(query(RAIN, "Rain,Sprinkler", {"Wet": "yes"}), joint)
     odd = Network({"a,b": ["0", "1"]}, {}, {"a,b": [0.25, 0.75]})
     assert query(odd, "a,b")["1"] == 0.75
+
+
+@pytest.mark.parametrize("null", [pd.NA, pd.NaT])
+def test_pandas_own_nulls_are_not_evidence(null: object) -> None:
+    assert query(RAIN, "Rain", {"Wet": null}).tolist() == query(RAIN, "Rain").tolist()

@@ -28,7 +28,9 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
 from enum import Enum
-from math import isfinite, isnan
+from math import isfinite
+
+import numpy as np
 
 from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
 
@@ -123,7 +125,7 @@ class Matcher:
 
     def match(self, value: object) -> Match:
         """The code of a value as it comes out of a file or a data frame."""
-        if value is None or (isinstance(value, float) and isnan(value)):
+        if is_null(value):
             return self._missing
         if isinstance(value, bool):
             return self._word(str(value).lower())
@@ -178,6 +180,13 @@ class Matcher:
         if len(same) == 1:
             return Match(same[0], Found.STATE)
         return Match(len(self.states), Found.AMBIGUOUS if same else Found.UNKNOWN)
+
+
+def is_null(value: object) -> bool:
+    """Whether a value is the null of some library: None, NaN, NaT, pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # pandas need not be there
+        return True
+    return isinstance(value, float | np.generic) and bool(value != value)  # noqa: PLR0124
 
 
 def _key(code: object) -> Decimal | str:
