@@ -101,7 +101,7 @@ def test_holm_by_hand() -> None:
 
 def test_the_tables_of_all_pairs_are_those_of_each_pair() -> None:
     table = hidden_by("A -> R[B]; R[C]", 500, {"B": [0.2, 0.6], "C": 0.3})
-    found = mechanism_tables(table)["C"]
+    found = mechanism_tables(table, table.partially_observed)["C"]
     assert table.partially_observed == ("B", "C")
     for state in (0, 1):
         for shown in (0, 1):

@@ -160,3 +160,43 @@ def test_a_graph_learned_under_rules_is_printed_read_back_and_copied() -> None:
     assert learned.hiding(["Ill"]).latent == ("Ill",)
     plain = lc.learn_missingness(PLAIN, data)
     assert Mechanism("Smoked") in plain.over(NETWORK).causes["Now"]
+
+
+def times(smoked_is_missing: float) -> dict[str, list[Any]]:
+    """The rows of a survey, each as often as it is to be expected of 10,000."""
+    found = rows_of(smoked_is_missing)
+    often = [round(own / 10) for own in found["w"]]
+    return {name: np.repeat(np.array(found[name], object), often).tolist() for name in STATES}
+
+
+@pytest.mark.parametrize("network", [PLAIN, NETWORK], ids=["told with the data", "known"])
+def test_a_rule_alone_makes_no_value_a_cause(network: lc.Network) -> None:
+    graph = lc.learn_missingness(network, lc.Data(times(SMOKED_IS_MISSING), not_asked=RULE))
+    assert graph.causes["Smoked"] == ()
+    assert graph.causes["Now"] == ("Smoked", "Ill", Mechanism("Smoked"))
+    assert graph.recover(["Smoked"]).status == "recoverable"
+
+
+@pytest.mark.parametrize("smoked_is_missing", [0.0, SMOKED_IS_MISSING])
+def test_a_rule_alone_is_not_said_to_hide_values(smoked_is_missing: float) -> None:
+    data = lc.Data(times(smoked_is_missing), not_asked=RULE)
+    found = lc.diagnose(NETWORK, data)
+    dependent = {(own.missing, own.cause) for own in found.mcar if own.adjusted < 0.05}
+    assert dependent == {("Now", "Ill")}
+    assert not any(own.adjusted < 0.05 for own in found.mar)
+    assert any("rows miss Smoked" in own for own in found.conclusions) == (smoked_is_missing > 0)
+
+
+def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at_random() -> None:
+    data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w")
+    with pytest.warns(lc.LacunetWarning, match="rows miss Smoked, .* whether Now was asked"):
+        result = lc.learn(NETWORK, data, "em", prior=1.0)
+    assert any("rows miss Smoked" in own for own in result.warnings)
+    biased = abs(result.cpt("Smoked").table - SMOKED).max()
+    assert biased > 0.03  # the graph of the tests above has 1e-7
+    for smoked_is_missing, graph in CASES:
+        data = lc.Data(rows_of(smoked_is_missing), weight="w")
+        told = lc.learn(NETWORK, data, "em", missingness=graph)
+        assert not any("was asked" in own for own in told.warnings)
+    whole = lc.learn(NETWORK, lc.Data(rows_of(0.0), weight="w"), "em")
+    assert not any("was asked" in own for own in whole.warnings)

@@ -64,6 +64,10 @@ class Skips:
         """
         return self._filled(columns[self.name], *self._verdicts(columns, unseen))
 
+    def fails(self, columns: Mapping[str, Codes]) -> NDArray[np.bool_]:
+        """Whether each row shows that the question was asked."""
+        return self._verdicts(columns)[1]
+
     def _verdicts(
         self, columns: Mapping[str, Codes], unseen: Collection[str] = ()
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

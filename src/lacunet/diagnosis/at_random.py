@@ -14,6 +14,9 @@ In a survey with clusters, strata or replicate weights, the statistics are compa
 design makes of them (`lacunet.missingness.design_effect`); where rows only have weights, they count
 as many as their weighted sample size.
 
+Where a rule says of whom a question was asked, a mechanism is tested on the rows that tell of it
+(`lacunet.missingness.asked`).
+
 *Positivity*: a state under which a variable is never shown leaves nothing to learn from.
 
 Never testable: that :math:`X` does not depend on its own :math:`R_X`.
@@ -21,13 +24,14 @@ Never testable: that :math:`X` does not depend on its own :math:`R_X`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
 from lacunet.model.network import FloatArray, Network, Scope
@@ -75,13 +79,12 @@ class NeverShown:
     rows: int
 
 
-def mechanism_tables(table: EncodedTable) -> dict[str, FloatArray]:
+def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatArray]:
     """For each variable: by mechanism, the rows that miss or show it, by the variable's state.
 
     The axes are the partially observed variables, missing or shown, states. One pass of
     matrix products, whatever the number of pairs.
     """
-    partially = table.partially_observed
     gone = is_missing(table, partially)
     found = {
         name: np.zeros((len(partially), 2, table.cardinality_of[name])) for name in table.variables
@@ -105,16 +108,25 @@ def mcar_tests(
     network: Network, table: EncodedTable, rng: np.random.Generator
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against every other variable, smallest p-value first."""
-    partially = table.partially_observed
-    worth = _Worth.of(network, table)
-    counts_of = mechanism_tables(table)
-    among = len(partially) * (len(table.variables) - 1)
+    among = len(table.partially_observed) * (len(table.variables) - 1)
     tests: list[dict[str, Any]] = []
-    for causes in _of_one_size(table, table.variables):
-        own = [(missing, cause) for cause in causes for missing in partially]
-        counts = np.concatenate([counts_of[cause] for cause in causes])
-        tests += _tests(network, worth, own, [()] * len(own), counts[:, None], among)
+    for rows, partially in _tables_of(network, table):
+        worth, counts_of = _Worth.of(network, rows), mechanism_tables(rows, partially)
+        for causes in _of_one_size(table, table.variables):
+            own = [(missing, cause) for cause in causes for missing in partially]
+            counts = np.concatenate([counts_of[cause] for cause in causes])
+            tests += _tests(network, worth, own, [()] * len(own), counts[:, None], among)
     return _adjusted(tests, rng)
+
+
+def _tables_of(network: Network, table: EncodedTable) -> Iterator[tuple[EncodedTable, Scope]]:
+    """The partially observed variables, with the rows that tell of their mechanisms."""
+    tables = {name: rows_that_tell(network, table, name) for name in table.partially_observed}
+    if plain := tuple(name for name, rows in tables.items() if rows is table):
+        yield table, plain
+    for name, rows in tables.items():
+        if rows is not table and rows.rows:
+            yield rows, (name,)
 
 
 def mar_tests(
@@ -128,20 +140,21 @@ def mar_tests(
     The strata are those of its parents among the fully observed variables.
     """
     partially = table.partially_observed
-    worth = _Worth.of(network, table)
     among = len(partially) * (len(partially) - 1)
     tests: list[dict[str, Any]] = []
-    with_strata: dict[int, list[tuple[str, Index]]] = {}
-    for missing in partially:
-        strata, number = strata_of(table, parents_of[missing])
-        halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
-        with_strata.setdefault(number, []).append((missing, halves))
-    for number, halves_of in with_strata.items():
-        for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
-            own = [(missing, cause) for missing, _ in halves_of for cause in causes]
-            given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
-            counts = _within(table, [halves for _, halves in halves_of], causes, number)
-            tests += _tests(network, worth, own, given, counts, among)
+    for rows, mechanisms in _tables_of(network, table):
+        worth = _Worth.of(network, rows)
+        with_strata: dict[int, list[tuple[str, Index]]] = {}
+        for missing in mechanisms:
+            strata, number = strata_of(rows, parents_of[missing])
+            halves = strata * 2 + (rows.columns[missing] < rows.cardinality_of[missing])
+            with_strata.setdefault(number, []).append((missing, halves))
+        for number, halves_of in with_strata.items():
+            for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
+                own = [(missing, cause) for missing, _ in halves_of for cause in causes]
+                given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
+                counts = _within(rows, [halves for _, halves in halves_of], causes, number)
+                tests += _tests(network, worth, own, given, counts, among)
     place = {name: at for at, name in enumerate(partially)}
     sizes = table.cardinality_of
     tests.sort(key=lambda test: (place[test["missing"]], sizes[test["cause"]]))  # as they are drawn
@@ -185,7 +198,7 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     """The states under which a variable is never shown, most rows first."""
     found = []
     unweighted = EncodedTable.of(table.cardinality_of, table.columns)
-    for cause, counts in mechanism_tables(unweighted).items():
+    for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
         never = (counts[:, 1] == 0) & (counts[:, 0] >= FEWEST_ROWS)
         for at, state in np.argwhere(never).tolist():
             missing = table.partially_observed[at]

@@ -32,6 +32,7 @@ from lacunet.formats.files import NetworkOrEdges, is_edges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
+from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
@@ -233,8 +234,10 @@ def diagnosed(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never, table.row_count)
+    by_rules = tuple(map(_sentence, notes_on_rules(network, table.partially_observed)))
+    words = (*words[:-1], *by_rules, words[-1])
     trial = None
-    if try_graph and any(test.adjusted < LEVEL for test in always):
+    if try_graph and (by_rules or any(test.adjusted < LEVEL for test in always)):
         trial = try_learned_graph(network, table)
         words = (*words[:-1], str(trial), words[-1])
     if look.rows is not None and table.row_count < look.rows:

@@ -40,6 +40,7 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
+from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray
@@ -224,7 +225,11 @@ def learn(
 
 def _with_notes_on_missing(result: Result, latent: Sequence[str], coarse: Iterable[str]) -> Result:
     """The result with notes, which are warnings too, on what the rows miss."""
-    notes = [*_on_unseen(result, {*latent, *coarse}), *_on_ignored(result, latent)]
+    notes = [
+        *_on_unseen(result, {*latent, *coarse}),
+        *_on_ignored(result, latent),
+        *_on_rules(result),
+    ]
     for note in notes:
         warn(note, DataWarning)
     return replace(result, notes=(*result.notes, *notes))
@@ -251,6 +256,13 @@ def _on_ignored(result: Result, latent: Sequence[str]) -> Iterator[str]:
             "columns hold, and the CPTs are biased then: lacunet.diagnose(data) (lacunet diagnose "
             "DATA) tests all columns, and those that it names belong in the network."
         )
+
+
+def _on_rules(result: Result) -> Iterator[str]:
+    """Questions of which rows do not show whether they were asked, where there is no graph."""
+    if result.network.mechanisms is None:
+        partially = [name for name, missing in result.missing.items() if missing]
+        yield from notes_on_rules(result.network, partially)
 
 
 def carry_out(

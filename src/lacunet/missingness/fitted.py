@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
+from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
@@ -288,27 +289,33 @@ def learned_graph(
     table = table.without_sets().scaled()
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    weights = table.row_weights
+    nodes: list[Node] = [*table.variables]
+    columns = {node: _column(table, node) for node in nodes}
     survey = SurveyRows.of(network, table)
-    seen: dict[Node, Column] = {name: _column(table, name) for name in table.variables}
     causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
     for name in table.partially_observed:
         deadline.check()
-        is_shown = _column(table, Mechanism(name))
+        own = rows_that_tell(network, table, name)
+        seen = columns if own is table else {node: _column(own, node) for node in nodes}
+        is_shown = _column(own, Mechanism(name))
         known = () if given is None else given.causes.get(name, ())
         candidates = {node: column for node, column in seen.items() if node != name}
-        candidates |= {node: _column(table, node) for node in known if isinstance(node, Mechanism)}
+        candidates |= {node: _column(own, node) for node in known if isinstance(node, Mechanism)}
         fixed = tuple(node for node in known if node in candidates)
         penalty = float(np.log(max(len(candidates), 1)))
-        chosen = _choose(is_shown, candidates, weights, network, per_parent=penalty, given=fixed)
+        chosen = _choose(
+            is_shown, candidates, own.row_weights, network, per_parent=penalty, given=fixed
+        )
+        design = survey if own is table or not own.rows else SurveyRows.of(network, own)
         for node in chosen:
-            found = _tested(name, node, chosen, table, survey, network)
+            found = _tested(name, node, chosen, own, design, network)
             origin_of[node, name] = Origin("given" if node in known else "learned", *found)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
         causes[name] = {*chosen, *known}
-        seen[Mechanism(name)] = is_shown
+        nodes.append(Mechanism(name))
+        columns[Mechanism(name)] = _column(table, Mechanism(name))
     return LearnedGraph(network, causes, origin_of)
 
 

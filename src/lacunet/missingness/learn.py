@@ -65,6 +65,7 @@ def learn_missingness(
     (('Age',), 'learned')
     """
     from lacunet.data.given import data_given
+    from lacunet.data.reading import with_data_codes
     from lacunet.statistics.observations import observations
 
     deadline = Deadline.asked(time_limit)
@@ -73,7 +74,7 @@ def learn_missingness(
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
     try:
-        return learned_graph(network, table, given, deadline)
+        return learned_graph(with_data_codes(network, data), table, given, deadline)
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
