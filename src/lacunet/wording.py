@@ -127,6 +127,11 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
     return separator.join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def sentence(text: str) -> str:
+    """A note as a sentence: it begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def close_to(name: str, known: Iterable[str]) -> list[str]:
     """The known names that are spelled much like this one, up to three, the closest first.
 

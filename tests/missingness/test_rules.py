@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.cli import main
 from lacunet.model.nodes import Mechanism
 
 STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
@@ -200,3 +203,62 @@ def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at
         assert not any("was asked" in own for own in told.warnings)
     whole = lc.learn(NETWORK, lc.Data(rows_of(0.0), weight="w"), "em")
     assert not any("was asked" in own for own in whole.warnings)
+
+
+def test_a_graph_is_refused_rows_that_come_with_a_rule_which_it_does_not_know() -> None:
+    verdict = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", PLAIN).recover(["Now"])
+    data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w", not_asked=RULE)
+    with pytest.raises(lc.LacunetError, match="rule of when 'Now' was not asked"):
+        verdict.estimate(data)
+
+
+def test_an_effect_takes_the_rules_of_its_data() -> None:
+    data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w", not_asked=RULE)
+    for network in (PLAIN, NETWORK):
+        graph = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", network)
+        effect = lc.effect(graph, "Ill", do="Now", data=data)
+        np.testing.assert_allclose(effect.probabilities, ILL, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mcar"])
+def test_statistics_keep_the_rules_that_their_rows_were_read_by(
+    method: str, tmp_path: Path
+) -> None:
+    rows = lc.Data(rows_of(0.0), counts="w", not_asked=RULE)
+    counted = lc.count(PLAIN, rows, method)
+    counted.write(tmp_path / "rows.stats")
+    expected = lc.learn(NETWORK, lc.Data(rows_of(0.0), counts="w"), method).cpt("Now").table
+    for statistics in (counted, tmp_path / "rows.stats"):
+        for network in (PLAIN, NETWORK, "Smoked -> Now -> Ill"):
+            found = lc.learn(network, statistics, method)
+            np.testing.assert_array_equal(found.cpt("Now").table, expected)
+            assert found.network.not_asked_of["Now"].when == RULE["Now"]
+        other = lc.Network(STATES, PARENTS, not_asked={"Now": "Smoked=yes"})
+        with pytest.raises(lc.LacunetError, match="'Smoked=no' instead of 'Smoked=yes'"):
+            lc.learn(other, statistics, method)
+    without = lc.count(PLAIN, lc.Data(rows_of(0.0), counts="w"), method)
+    with pytest.raises(lc.LacunetError, match="none instead of 'Smoked=no'"):
+        counted + without
+    with pytest.raises(lc.LacunetError, match="none instead of 'Smoked=no'"):
+        lc.drift(counted, without)
+
+
+def test_the_command_line_knows_rules_in_graphs_that_it_reads_and_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network, rows, graph = (str(tmp_path / name) for name in ("net.json", "rows.csv", "graph.txt"))
+    lc.write_network(PLAIN, network)
+    columns = times(SMOKED_IS_MISSING)
+    lines = [
+        ",".join(columns),
+        *(",".join(x or "" for x in row) for row in zip(*columns.values(), strict=True)),
+    ]
+    Path(rows).write_text("\n".join(lines))
+    rule = ["--not-asked", "Now: Smoked=no"]
+    assert main(["diagnose", network, rows, *rule, "--missingness-out", graph]) == 0
+    assert "R[Smoked] -> R[Now]" in Path(graph).read_text()
+    asked = ["recover", network, "R[Smoked]; Ill -> R[Now]", "--query", "Now", "--json", *rule]
+    capsys.readouterr()
+    assert main([*asked, "--data", rows]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["queries"]
+    np.testing.assert_allclose(found["estimate"]["table"], MARGINAL, atol=1e-3)

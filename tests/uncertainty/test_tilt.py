@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from math import exp, inf, log
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from lacunet.cli import main
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.errors import LacunetError
@@ -325,6 +326,46 @@ def test_em_under_a_tilt_obeys_rules() -> None:
     skipped = sensitivity(SURVEY, ANSWERS, "Now", "not_asked", {}, "Now", **options)
     smoked = sensitivity(SURVEY, ANSWERS, "Smoked", "no", {}, "Now", **options)
     np.testing.assert_allclose(skipped.answers, smoked.answers, rtol=1e-12)
+
+
+SMOKERS = {  # 40 were not asked, 60 were; of these 20 say no, 30 yes
+    "Old": (["no", "yes"] * 50),
+    "Smoked": ["no"] * 40 + ["yes"] * 60,
+    "Now": [None] * 40 + ["no"] * 20 + ["yes"] * 30 + [None] * 10,
+}
+ASKED = Network(
+    {"Old": ["no", "yes"], "Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+    {"Smoked": ["Old"], "Now": ["Smoked"]},
+)
+
+
+@pytest.mark.parametrize("given", [None, [], ["Old"]])
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_hidden_answers_are_compared_among_those_who_were_asked(
+    given: list[str] | None, method: Literal["direct-mar", "em"]
+) -> None:
+    data = Data(SMOKERS, not_asked={"Now": "Smoked=no"})
+    found = sensitivity(
+        ASKED, data, "Now", "yes", mechanism="Now", given=given, method=method, prior=1, groups=2
+    )
+    # Of 60 who were asked 30 say yes; of 10 who do not say, 3 : 2 do, or 3e : 2.
+    mar, one = found.deltas.index(0.0), found.deltas.index(1.0)
+    np.testing.assert_allclose(found.answers[mar], 0.36, rtol=1e-5)
+    tilted = 3 * np.e / (3 * np.e + 2)
+    np.testing.assert_allclose(found.answers[one], 0.3 + 0.1 * tilted, rtol=1e-5)
+    with pytest.raises(LacunetError, match="what was not asked decides this question"):
+        sensitivity(ASKED, data, "Now", "yes", {"Smoked": "no"}, "Now", method=method)
+
+
+def test_the_state_for_what_was_not_asked_is_not_tilted_unless_that_is_asked_for() -> None:
+    data = Data(SMOKERS, not_asked={"Now": "Smoked=no"})
+    found = sensitivity(ASKED, data, "Smoked", "yes", mechanism="Now", groups=2)
+    assert found.question.tilted_state == "yes"
+
+
+def test_a_tilt_says_where_rows_miss_whether_a_question_was_asked() -> None:
+    found = sensitivity(SURVEY, ANSWERS, "Now", "yes", {}, "Now", method="em", groups=2)
+    assert any("rows miss Smoked" in own for own in found.words)
 
 
 def test_cells_of_several_states_are_said_to_be_taken_as_missing() -> None:

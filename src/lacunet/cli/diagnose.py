@@ -68,11 +68,13 @@ def run(options: Namespace) -> int:
     from lacunet.data.reading import IGNORED, with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
     from lacunet.diagnosis.on_graph import FEWEST_ROWS
+    from lacunet.formats.files import network_beside
     from lacunet.memory import memory_budget
     from lacunet.missingness.learn import learn_missingness
     from lacunet.statistics.observations import missing_in, observations, rows_within
 
-    network, data = network_of(options), data_of(options)
+    data = data_of(options)
+    network = network_beside(network_of(options), data, "diagnose")
     budget = memory_budget(options.memory)
     with (
         progress_bar() as progress,
@@ -98,7 +100,7 @@ def run(options: Namespace) -> int:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            learn_missingness(network, table.without_sets()).write(options.missingness_out)
+            learn_missingness(coded, table.without_sets()).write(options.missingness_out)
             note(f"the learned mechanisms are in {options.missingness_out}")
             if table.row_count < FEWEST_ROWS:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")

@@ -78,7 +78,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
-    from lacunet.formats.files import check_target
+    from lacunet.formats.files import check_target, network_beside
 
     network = network_of(options)
     if options.output:
@@ -90,6 +90,7 @@ def run(options: Namespace) -> int:
             from lacunet.statistics.observations import method_counted_for
 
             options.method = options.method or method_counted_for(data)
+            network = network_beside(network, data, "learn")  # rules of statistics
             data, seen = _opened(data, network, options, stack)
         result, code = learned(network, options, data)
     note(*result.notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.options import (
     DATA_HELP,
@@ -16,6 +16,7 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_population,
     add_query_arguments,
+    codes_asked,
     has_data,
     network_of,
     note,
@@ -133,15 +134,20 @@ def run(options: Namespace) -> int:
 
 def _graph(options: Namespace) -> MissingnessGraph:
     """The graph that is named, or the one that the network was learned with."""
+    from lacunet.data.given import Data
+    from lacunet.data.reading import with_data_codes
     from lacunet.missingness.graph import graph_of
 
     network = network_of(options)
-    if options.graph is not None:
-        return graph_of(options.graph, network)
-    learned_with = network.mechanisms.graph if network.mechanisms else None
-    if not learned_with:
+    text = options.graph
+    if text is None and network.mechanisms is not None:
+        text = network.mechanisms.graph
+    if not text:
         options.usage_error("name a graph after the network: this network was learned without one")
-    return graph_of(learned_with, network)
+    said: dict[str, Any] = codes_asked(options.codes, options.not_asked)
+    if said:
+        network = with_data_codes(network.with_tables(None), Data({}, **said))
+    return graph_of(text, network)
 
 
 def _answered(

@@ -45,7 +45,7 @@ from lacunet.statistics.groups import Groups, group_rows
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
-from lacunet.wording import assigned, counted, finite, first_of, text_table
+from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
 
 LEVEL = 0.05
 SHOWN = 10  # lines of each list that are printed
@@ -234,7 +234,7 @@ def diagnosed(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     words = _conclusions(described, completely, always, never, table.row_count)
-    by_rules = tuple(map(_sentence, notes_on_rules(network, table.partially_observed)))
+    by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
     if try_graph and (by_rules or any(test.adjusted < LEVEL for test in always)):
@@ -248,13 +248,9 @@ def diagnosed(
             *words,
         )
     if cells:
-        words = (*words, _sentence(note_on_sets(cells)))
-    words = (*words, *map(_sentence, (*proposals(network, table.columns), *left_out)))
+        words = (*words, sentence(note_on_sets(cells)))
+    words = (*words, *map(sentence, (*proposals(network, table.columns), *left_out)))
     return Diagnosis(described, completely, always, never, grounds, words, trial)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _grounds(

@@ -27,7 +27,7 @@ from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations
 from lacunet.statistics.rows import Rows
-from lacunet.statistics.saved.header import Header, check_same, header_of
+from lacunet.statistics.saved.header import Header, check_same, check_same_rules, header_of
 from lacunet.wording import counted, text_table
 
 AnyStatistics = Statistics | str | PathLike[str]
@@ -164,6 +164,7 @@ def drift(
     """
     network = _network(before)
     check_same(network, _network(after), "the later statistics")
+    check_same_rules(network, _network(after), "the later statistics")
     rng = generator(rng)
     parts = [_counted(own, network, memory_budget(memory)) for own in (before, after)]
     tables = {name: _tables(parts, network, name) for name in network.variables}

@@ -13,6 +13,7 @@ import numpy as np
 from lacunet.data.evidence import state_named, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
+from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query, states_in
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.first_fit import flat_concentration
@@ -29,6 +30,7 @@ from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
+from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, observed_parents
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress, as_progress
@@ -39,7 +41,7 @@ from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, finite, text_table
+from lacunet.wording import assigned, finite, sentence, text_table
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
@@ -166,14 +168,15 @@ def sensitivity(
     said_data = data_given(
         data, weight=weight, counts=counts, missing=missing, strata=strata, cluster=cluster
     )
-    network = network_beside(network, said_data, "sensitivity")
+    bare_network = network_beside(network, said_data, "sensitivity").with_tables(None)
+    network = with_data_codes(bare_network, said_data)
     _check_options(method, threshold, groups, deltas)
     target, state, evidence = _one_state(network, target, state, evidence)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
-    asked_prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
-    setting = Setting(asked_prior, memory=budget, progress=progress)
-    with observations(said_data, network, budget, progress=progress) as rows:
+    prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
+    setting = Setting(prior, memory=budget, progress=progress)
+    with observations(said_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         mechanism = _given_mechanism(mechanism, look.hidden(network))
         folds = folds_of(None, groups, 0, look.units)
@@ -212,8 +215,7 @@ def sensitivity(
     tips = partial(tipping_point, whole, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
-    tipping = tips(limit)
-    words = _words(question, answers, answers[mar], limit, tipping, named=threshold is not None)
+    words = _words(question, answers, answers[mar], limit, tips(limit), named=threshold is not None)
     shares = _by_shares(network, question, grouped, statistics.sample(0))
     words = _with_unmoved(words, question, answers, shares, method)
     distinct = _distinct(statistics.sample(0))
@@ -225,9 +227,14 @@ def sensitivity(
         answers,
         intervals,
         limit,
-        tipping,
+        tips(limit),
         float(np.average(~distinct.is_shown([mechanism]), weights=distinct.counts)),
-        (*words, *_remarks(question, whole, shares, distinct, bare), _last_words(asked, logs)),
+        (
+            *words,
+            *_remarks(question, whole, shares, distinct, bare),
+            *map(sentence, notes_on_rules(network, look.hidden(network))),
+            _last_words(asked, logs),
+        ),
         logs,
     )
 
@@ -384,10 +391,12 @@ def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
 
 
 def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] | None) -> Scope:
-    """What hidden values are compared within: as given, or learned."""
+    """What hidden values are compared within: as given, or learned, and by whom they were asked."""
     hidden = look.hidden(network)
     if given is None:
         given = observed_parents(network, look.sampled(MOST_ROWS))[mechanism]
+    rule = network.not_asked_of.get(mechanism)
+    given = [*given, *(name for name in (rule.scope if rule else ()) if name not in hidden)]
     for name in given:
         if network.known(name) in hidden:
             raise LacunetError(
@@ -444,7 +453,9 @@ def _checked(
             else "no variable has missing values.",
         )
     _refuse_decided(network, target, state, seen)
-    tilted = asked.get(mechanism, network.states(mechanism)[-1])
+    rule = network.not_asked_of.get(mechanism)
+    answers = [own for own in network.states(mechanism) if rule is None or own != rule.state]
+    tilted = asked.get(mechanism, answers[-1])
     if tilted_state is not None:
         tilted = state_named(network, mechanism, tilted_state)
     return Question(target, state, seen, mechanism, tilted)

@@ -92,7 +92,11 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
         _refuse_data(value, data, function)
         edges = _edges_in(value, data)
         if edges is not None and not isinstance(data.source, Network):
-            return _network_counted_for(data, edges) or Network.from_data(data, edges)
+            if (statistics := _room_of_statistics(data)) is not None:
+                return statistics.network_counted_for(data, edges)  # type: ignore[no-any-return]
+            return Network.from_data(data, edges)
+        if (statistics := _room_of_statistics(data)) is not None:
+            return statistics.ruled_as_counted(data, as_network(value))  # type: ignore[no-any-return]
     return as_network(value)
 
 
@@ -301,16 +305,15 @@ def is_edges(value: object) -> bool:
     return isinstance(value, Iterable) and not hasattr(value, "columns")  # as tables have
 
 
-def _network_counted_for(data: Any, edges: Any) -> Network | None:
-    """The network of statistics in place of rows, where these are given."""
+def _room_of_statistics(data: Any) -> Any:
+    """What knows the networks of statistics, where these are given in place of rows."""
     source = data.source
     several = source if isinstance(source, list | tuple) else [source]
     paths = [str(own) for own in several if isinstance(own, str | os.PathLike)]
     is_file = any(path.endswith(STATISTICS) for path in paths)
     if not is_file and type(source).__name__ != "Statistics":
         return None
-    observed = import_module("lacunet.statistics.observations")  # up the road, as above
-    return observed.network_counted_for(data, edges)  # type: ignore[no-any-return]
+    return import_module("lacunet.statistics.observations")  # up the road, as above
 
 
 @with_hints

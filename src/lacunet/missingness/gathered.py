@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lacunet.data.reading import with_data_codes
 from lacunet.memory import memory_budget
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import Scope
 from lacunet.statistics.folds import Folds, folds_of
@@ -29,8 +31,17 @@ def gathered_rows(
     Raises
     ------
     MissingnessGraphError
-        Some of these columns miss values, and the graph has no mechanism for them.
+        Some of these columns miss values, and the graph has no mechanism for them; or the data come
+        with a rule of what was not asked that it does not know.
     """
+    ruled = with_data_codes(graph.network.with_tables(None), data).not_asked_of
+    if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
+        raise MissingnessGraphError(
+            f"the data come with a rule of when {unknown[0]!r} was not asked, which the graph does "
+            "not know.",
+            "what it looks at is a cause of being shown: make the graph of a network that has the "
+            f"rule, lacunet.Network(..., not_asked={{{unknown[0]!r}: ...}}).",
+        )
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)

@@ -50,6 +50,7 @@ from lacunet.statistics.saved.header import (
     Header,
     check_parts,
     check_same,
+    check_same_rules,
     header_of,
     headers_of,
     saved_paths,
@@ -334,11 +335,8 @@ def network_counted_for(data: Data, edges: Any) -> Network | None:
     StatisticsError
         It does not have these edges.
     """
-    if isinstance(data.source, Statistics):
-        network = header_of(data.source).network
-    elif paths := saved_paths(data.source):
-        network = headers_of(paths)[0].network
-    else:
+    network = _network_of_statistics(data)
+    if network is None:
         return None
     asked, own = ({*e.variables, *_arrows(e.parents_of)} for e in (edges_of(edges), network))
     if asked != own:
@@ -348,6 +346,31 @@ def network_counted_for(data: Data, edges: Any) -> Network | None:
             "count the data again with these edges, or give those of the statistics.",
         )
     return network
+
+
+def ruled_as_counted(data: Data, network: Network) -> Network:
+    """The network with the rules of what was not asked that statistics were counted by.
+
+    Raises
+    ------
+    StatisticsError
+        It has other rules.
+    """
+    counted = _network_of_statistics(data)
+    if counted is None or not counted.not_asked_of:
+        return network
+    check_same(network, counted, "the statistics")
+    if network.not_asked_of:
+        check_same_rules(network, counted, "the statistics")
+        return network
+    return network.with_tables(None).with_codes(network.codes_of, counted.not_asked_of)
+
+
+def _network_of_statistics(data: Data) -> Network | None:
+    if isinstance(data.source, Statistics):
+        return header_of(data.source).network
+    paths = saved_paths(data.source)
+    return headers_of(paths)[0].network if paths else None
 
 
 def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:

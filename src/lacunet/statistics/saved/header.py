@@ -89,6 +89,7 @@ class Header:
                 "hash": network_hash(network),
                 "states": {name: list(network.states(name)) for name in network.variables},
                 "parents": {name: list(network.parents(name)) for name in network.variables},
+                **_rules_in(network),
             },
             "method": self.method,
             "rows": self.rows,
@@ -189,6 +190,12 @@ class Header:
         )
 
 
+def _rules_in(network: Network) -> dict[str, Any]:
+    """By which rules questions were not asked, if there are any."""
+    rules = network.not_asked_of
+    return {"not_asked": {v: [own.when, own.state] for v, own in rules.items()}} if rules else {}
+
+
 def header_of(statistics: Statistics) -> Header:
     """The header of the file that statistics are written to."""
     if statistics.network is None:
@@ -230,6 +237,19 @@ def check_same(network: Network, other: Network, label: str) -> None:
     )
 
 
+def check_same_rules(network: Network, other: Network, label: str) -> None:
+    """Refuse statistics whose rows were read by other rules of what was not asked."""
+    one, two = network.not_asked_of, other.not_asked_of
+    if differ := [name for name in network.variables if one.get(name) != two.get(name)]:
+        own, theirs = one.get(differ[0]), two.get(differ[0])
+        raise StatisticsError(
+            f"{label} were counted by another rule of when {differ[0]!r} was not asked: "
+            f"{repr(theirs.when) if theirs else 'none'} instead of "
+            f"{repr(own.when) if own else 'none'}.",
+            "count all data by the same rules.",
+        )
+
+
 def _with_all_states(network: Network, other: Network, differ: Sequence[str]) -> str:
     """The states that variables have in either network, and the options that name them all."""
     said, options = [], []
@@ -250,6 +270,7 @@ def check_summands(one: Statistics, two: Statistics) -> None:
     assert one.network is not None
     assert two.network is not None
     check_same(one.network, two.network, "the statistics to be added")
+    check_same_rules(one.network, two.network, "the statistics to be added")
     check_kinds([header_of(one), header_of(two)])
     check_distinct([("the one", [one.parts]), ("the other", [two.parts])])
 
@@ -276,6 +297,7 @@ def headers_of(
     for path, header in zip(paths, headers, strict=True):
         label = f"the statistics in {str(path)!r}"
         check_same(network or headers[0].network, header.network, label)
+        check_same_rules(headers[0].network, header.network, label)
     check_kinds(headers)
     return headers
 

@@ -74,7 +74,10 @@ def checked_network(told: Any) -> Network:
     for own in (states, parents):
         if not isinstance(own, dict) or not all(_are_texts(names) for names in own.values()):
             refuse("its network is not variables with states and parents")
-    network = Network(states, parents)
+    rules: Any = told.get("not_asked", {})
+    if not isinstance(rules, dict) or not all(_are_texts(own) for own in rules.values()):
+        refuse("its rules of what was not asked are not texts")
+    network = Network(states, parents, not_asked={v: tuple(own) for v, own in rules.items()})
     if told.get("hash") != network_hash(network):
         refuse("its network does not have the hash that it names")
     return network
