@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import lacunet as lc
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -265,3 +266,34 @@ def test_without_a_prior_it_starts_from_recovered_cpts_without_zeros() -> None:
     assert plain.ended
     assert on_graph.ended
     assert on_graph.ended.log_likelihood == pytest.approx(plain.ended.log_likelihood, rel=1e-6)
+
+
+LATENT = lc.Network(
+    {"Kind of": ["0", "1"], "A": ["0", "1"], "B": ["0", "1"]},
+    {"A": ["Kind of"], "B": ["Kind of"]},
+)
+SEEN = {"A": ["0", "1"] * 60, "B": ["0", "1", None, "1", "0", None] * 20}
+
+
+def test_variables_that_are_latent_in_the_data_are_latent_in_the_graph() -> None:
+    data = lc.Data(SEEN, latent=["Kind of"])
+    graph = lc.MissingnessGraph.parse("A -> R[B]", LATENT)
+    hiding = graph.hiding(["Kind of"])
+    expected = lc.learn(LATENT, data, "em", missingness=hiding).cpt("B").table
+    for found in (
+        lc.learn(LATENT, data, "em", missingness=graph),
+        lc.learn(LATENT, data, lc.EM(missingness=graph)),
+    ):
+        np.testing.assert_array_equal(found.cpt("B").table, expected)
+    assert lc.explain(LATENT, data, "em", missingness=graph).families["B"].estimand
+    effect = lc.effect(graph, "B", do="A", data=data)
+    np.testing.assert_array_equal(
+        effect.probabilities, lc.effect(hiding, "B", do="A", data=data).probabilities
+    )
+
+
+def test_a_mechanism_that_is_to_be_added_is_written_as_it_is_read() -> None:
+    graph = lc.MissingnessGraph.parse("A -> R[B]", LATENT)
+    rows = {**SEEN, "Kind of": ["0", None] * 60}
+    with pytest.raises(lc.LacunetError, match=r'R\["Kind of"\]'):
+        lc.learn(LATENT, rows, "em", missingness=graph)

@@ -17,6 +17,7 @@ from lacunet.cli.options import (
     add_output,
     add_population,
     data_of,
+    graph_asked,
     has_data,
     network_of,
     note,
@@ -119,10 +120,8 @@ def _effects(
     level = options.intervals or 0.95
     more: dict[str, Any] = {"reference": options.reference, "level": level}
     if has_data(options) and options.missingness and options.method is None:
-        from lacunet.missingness.graph import graph_of
-
-        source = graph_of(options.missingness, network)
-        more |= {"data": noted_table(options, network), "population": options.population}
+        source = graph_asked(options, options.missingness, network)
+        more |= {"data": noted_table(options, source.network), "population": options.population}
         note(*source.check_data(more["data"]))
         note_what_is_not_used(options, "the effect is estimated anew from the data")
     elif options.population:

@@ -17,6 +17,7 @@ from lacunet.wording import separated
 if TYPE_CHECKING:
     from lacunet.data.given import Data, ReplicateWeights
     from lacunet.data.table import EncodedTable
+    from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Network
 
 NETWORK_HELP = (
@@ -563,6 +564,18 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
             )
         found.setdefault("not_asked", {})[name.strip()] = when.strip()
     return {option: own for option, own in found.items() if own}
+
+
+def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessGraph:
+    """A graph of the network, with the rules and latent variables that the options name."""
+    from lacunet.data.given import Data
+    from lacunet.data.reading import with_data_codes
+    from lacunet.missingness.graph import graph_of
+
+    said: dict[str, Any] = codes_asked(options.codes, options.not_asked)
+    if said:
+        network = with_data_codes(network.with_tables(None), Data({}, **said))
+    return graph_of(text, network).hiding(options.latent)
 
 
 def noted_table(options: Namespace, network: Network) -> EncodedTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     DATA_HELP,
@@ -16,7 +16,7 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_population,
     add_query_arguments,
-    codes_asked,
+    graph_asked,
     has_data,
     network_of,
     note,
@@ -94,7 +94,7 @@ def run(options: Namespace) -> int:
         verdicts_as_text,
     )
 
-    graph = _graph(options).hiding(options.latent)
+    graph = _graph(options)
     table = None
     if has_data(options):
         table = noted_table(options, graph.network)
@@ -134,20 +134,13 @@ def run(options: Namespace) -> int:
 
 def _graph(options: Namespace) -> MissingnessGraph:
     """The graph that is named, or the one that the network was learned with."""
-    from lacunet.data.given import Data
-    from lacunet.data.reading import with_data_codes
-    from lacunet.missingness.graph import graph_of
-
     network = network_of(options)
     text = options.graph
     if text is None and network.mechanisms is not None:
         text = network.mechanisms.graph
     if not text:
         options.usage_error("name a graph after the network: this network was learned without one")
-    said: dict[str, Any] = codes_asked(options.codes, options.not_asked)
-    if said:
-        network = with_data_codes(network.with_tables(None), Data({}, **said))
-    return graph_of(text, network)
+    return graph_asked(options, text, network)
 
 
 def _answered(

@@ -264,7 +264,8 @@ def explain(
         given = network.with_tables(None) if data.not_asked else network
         network = with_data_codes(given, data)
         method = method_counted_for(data) if method is None else method
-    chosen, budget = method_of(network, method, options), memory_budget(memory)
+    latent = () if data is None else data.latent
+    chosen, budget = method_of(network, method, options, latent), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     if data is None:

@@ -201,7 +201,8 @@ def learn(
     network = network_beside(network, data, "learn")
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)
-    chosen = method_of(network, method_counted_for(data) if method is None else method, options)
+    method = method_counted_for(data) if method is None else method
+    chosen = method_of(network, method, options, data.latent)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     limit = Deadline.within(getattr(chosen, "time_limit", None))  # reading takes time too
     setting = Setting(

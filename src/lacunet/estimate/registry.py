@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from typing import Any
 
 from lacunet.data.given import Data
@@ -47,11 +47,25 @@ def _meant_method(name: str) -> str:
     return question(parts) if parts else did_you_mean(plain, METHODS)
 
 
-def method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:
+def method_of(
+    network: Network,
+    method: str | Method | None,
+    options: Mapping[str, Any],
+    latent: Collection[str] = (),
+) -> Method:
     """The method with its options, if what was given makes sense; "auto" if nothing was.
 
-    A missingness graph may be given as its text or a file's path.
+    A missingness graph may be given as its text or a file's path; variables that are latent in the
+    data are latent in it.
     """
+    chosen = _method_of(network, method, options)
+    graph = getattr(chosen, "missingness", None)
+    if graph is None or not latent:
+        return chosen
+    return replace(chosen, missingness=graph.hiding(latent))  # type: ignore[type-var]
+
+
+def _method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:
     given = {option: value for option, value in options.items() if value is not None}
     if "missingness" in given:
         from lacunet.missingness.graph import graph_of

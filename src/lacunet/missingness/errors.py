@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from lacunet.errors import LacunetError
+from lacunet.model.nodes import Mechanism
 from lacunet.wording import did_you_mean, first_of, listed
 
 
@@ -52,7 +53,7 @@ class SeparatorError(LacunetError):
 
 def without_mechanism(variables: Sequence[str]) -> MissingnessGraphError:
     """Refuse missing values that the graph does not explain."""
-    bare = "; ".join(f"R[{name}]" for name in variables)
+    bare = "; ".join(str(Mechanism(name)) for name in variables)
     return MissingnessGraphError(
         f"the data have missing values of {listed(variables)}, but the missingness graph "
         "has no mechanism for them.",

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.data.evidence import state_named, states_seen
+from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import as_learned, as_network
@@ -629,7 +630,8 @@ def _by_graph(
             "a missingness graph says how an effect is recovered, not what it is.",
             "give the rows: lacunet.effect(graph, ..., data=rows).",
         )
-    graph = graph.over(with_data_codes(graph.network.with_tables(None), data))
+    data = data_given(data)
+    graph = graph.over(with_data_codes(graph.network.with_tables(None), data)).hiding(data.latent)
     known = known_variables(graph.network, population)
     verdict = graph.recover([target], list(given), [do], population=known)
     if verdict.term is None:
