@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
@@ -210,8 +211,6 @@ def test_the_identified_set_under_selection_holds_the_truth() -> None:
 
 
 def test_selection_is_simulated_and_undone() -> None:
-    import lacunet as lc
-
     network = NETWORK.with_tables(
         {
             "Age": np.array([0.5, 0.5]),
@@ -235,8 +234,6 @@ def test_selection_is_simulated_and_undone() -> None:
 def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:
     import pandas as pd
 
-    import lacunet as lc
-
     graph = MissingnessGraph.parse("Age -> R[*]", NETWORK)
     frame = pd.DataFrame(
         {"Age": ["young", "old"] * 20, "Ill": ["no"] * 40, "Test": ["0"] * 40, "id": range(40)}
@@ -249,7 +246,6 @@ def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:
 def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
     import json
 
-    import lacunet as lc
     from lacunet.missingness.mechanisms import parameters
     from lacunet.simulation.by_graph import read_missingness
 
@@ -279,3 +275,38 @@ def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> 
     found = two.expect(cells, np.array([1.0, 0.0]))
     np.testing.assert_allclose(found.log_likelihoods, expected, rtol=1e-12)
     np.testing.assert_allclose(found.counts, whole.expect(cells).counts / 4, rtol=1e-12)
+
+
+CHOSEN = lc.Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+RECORDED = {
+    "Age": ["young"] * 60 + ["old"] * 40,
+    "Ill": ["no"] * 40 + ["yes"] * 20 + ["no"] * 10 + ["yes"] * 20 + [None] * 10,
+}
+
+
+@pytest.mark.parametrize("method", ["informed-direct", "informed-factored"])
+def test_informed_deletion_refuses_rows_that_are_a_selection(method: str) -> None:
+    with pytest.raises(lc.LacunetError, match="selection"):
+        lc.learn(CHOSEN, RECORDED, method, missingness="Age -> R[Ill]; Age -> R[*]")
+
+
+def test_what_is_left_at_the_prior_is_not_known_and_is_said_to_be_so() -> None:
+    graph = "Age -> R[Ill]; Age -> R[*]"
+    result = lc.learn(
+        CHOSEN, RECORDED, "mgraph", missingness=graph, otherwise="prior", intervals=True
+    )
+    np.testing.assert_array_equal(result.interval("Age"), [[0, 1], [0, 1]])
+    assert result.interval("Ill")[0, 0, 0] > 0.4
+    assert not any("no rows in their groups" in own for own in result.warnings)
+    text = result.methods_text()
+    assert "left at the prior (Age)" in text
+    assert "groups of rows had no data" not in text
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize("rows", [RECORDED, {**RECORDED, "Ill": ["no", "yes"] * 50}])
+def test_results_say_that_rows_are_a_selection(rows: dict[str, list[str | None]]) -> None:
+    result = lc.learn(CHOSEN, rows, "em", missingness="Age -> R[Ill]; Age -> R[*]")
+    assert "rows are recorded" in str(result)
+    assert "Age -> R[*]" in result.methods_text()
+    assert "relative frequencies" not in result.methods_text()

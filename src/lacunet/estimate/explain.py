@@ -99,6 +99,7 @@ class Explanation:
             self.plan.partially,
             (cause for own in parents for cause in own),
             () if self.rows is None else self.families.values(),
+            str(self.plan.graph or ""),
         )
 
     @property

@@ -25,6 +25,7 @@ from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.method import (
+    AT_PRIOR,
     CLUSTERS,
     COUNTS,
     INFLUENCE,
@@ -225,11 +226,13 @@ def uncertainty_of(
         return _sure_of_rules(found)
     whole = statistics.sample(0)
     spread_of = dict(found.spread_of)
+    are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
     for name in plan.network.variables:
-        family = plan.network.family(name)
-        if recipe in (INFLUENCE, JACKKNIFE) and not set(family) & set(plan.partially):
+        family, report = plan.network.family(name), learned.families[name]
+        if are_counted and not set(family) & set(plan.partially):
             spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
-        spread_of[name] = spread_of[name].supported_by(learned.families[name].support)
+        support = np.zeros_like(report.support) if report.fallback == AT_PRIOR else report.support
+        spread_of[name] = spread_of[name].supported_by(support)
     return _sure_of_rules(replace(found, spread_of=spread_of))
 
 

@@ -29,6 +29,7 @@ from lacunet.estimate.prior import (
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
 from lacunet.model.network import Cpt, FloatArray, Network, Scope
+from lacunet.model.nodes import SELECTION
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.folds import GROUPS, folds_of
@@ -105,6 +106,7 @@ class ByFormula:
 MAR = "values are missing at random"
 MCAR = "values are missing completely at random"
 BY_GRAPH = "values are missing as the missingness graph says"
+BY_SELECTION = "rows are recorded, and values missing, as the missingness graph says"
 ASSUMED = {
     **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
     **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "em-bp", "auto"), MAR),
@@ -116,19 +118,26 @@ ASSUMED = {
 
 
 def assumed_by(
-    method: str, partially: Sequence[str], causes: Iterable[str], families: Collection[ByFormula]
+    method: str,
+    partially: Sequence[str],
+    causes: Iterable[str],
+    families: Collection[ByFormula],
+    graph: str = "",
 ) -> str:
     """What a method assumes of missing values, in a few words; "" if no value is missing.
 
     ``partially`` are the variables with missing values, ``causes`` what the mechanisms depend on
     that are learned beside the CPTs, ``families`` the CPTs by their formulas, none where these
-    are not known yet.
+    are not known yet, ``graph`` the text of the missingness graph, by which rows may be a
+    selection.
 
     Examples
     --------
     >>> assumed_by("em", ["Ill"], [], []), assumed_by("em", ["Ill"], ["Ill"], [])
     ('values are missing at random', 'values are missing as the missingness graph says')
     """
+    if str(SELECTION) in graph:
+        return BY_SELECTION
     if not partially:
         return ""
     if not {*partially}.isdisjoint(causes):
@@ -330,6 +339,9 @@ GRAVEST_FIRST = (
     UNEVEN_WEIGHTS,
     MOSTLY_PRIOR,
 )
+
+
+AT_PRIOR = "prior"  # the ``fallback`` of a CPT about which the rows tell nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,6 +20,7 @@ import numpy as np
 from lacunet.estimands.notation import Notation
 from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
 from lacunet.estimate.method import (
+    AT_PRIOR,
     UNEVEN_WEIGHTS,
     FamilyPlan,
     FamilyReport,
@@ -198,17 +199,16 @@ def prior_stage(
         for name, why in learned.left.items():
             nothing = np.zeros(network.shape(network.family(name)))
             tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
-            reports[name] = family_report(
+            report = family_report(
                 families[name],
                 statistics.counts[network.family(name)],
                 network,
                 prior,
                 rows_used=0,
                 unseen=unseen,
-                fallback_mass=1.0,
-                fallback="prior",
                 warnings=(why,),
             )
+            reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned, tables=tables, families=reports, left={}, prior=own)
 
     own = {name: families[name] for name in unrecovered}

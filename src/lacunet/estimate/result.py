@@ -190,14 +190,15 @@ class Result:
         """What the method assumes of missing values, in a few words; "" if no value is missing.
 
         A missingness graph whose mechanisms depend on observed variables alone says that values
-        are missing at random; so do variables that separate values from their being missing, and
-        without any, values are missing completely at random.
+        are missing at random, unless rows are a selection by it; so do variables that separate
+        values from their being missing, and without any, values are missing completely at random.
         """
         return assumed_by(
             self.method,
             [name for name in self.network.variables if self.missing[name]],
             (name for cpt in self.mechanisms.values() for name in cpt.parents),
             self.families.values(),
+            "" if self.network.mechanisms is None else self.network.mechanisms.graph,
         )
 
     @property

@@ -250,6 +250,17 @@ def check_graph(missingness: object) -> None:
         )
 
 
+def _refuse_selection(graph: MissingnessGraph) -> None:
+    """Refuse rows that are a selection: groups of them do not stand for what was not recorded."""
+    if graph.selection is not None:
+        raise MethodError(
+            "the missingness graph says that rows are a selection (R[*]), which deletion within "
+            "groups does not allow for.",
+            "method='mgraph' learns what the selection leaves, method='em' with the likelihood "
+            "given that rows were recorded.",
+        )
+
+
 def shows_any(counts: Counts) -> NDArray[np.bool_]:
     """Whether each configuration shows at least one variable."""
     last = int(np.prod([float(radix) for radix in counts.radices])) - 1
@@ -362,6 +373,7 @@ class Informed(Deletion):
         object.__setattr__(self, "separator", names)
         if self.missingness is not None:
             check_graph(self.missingness)
+            _refuse_selection(self.missingness)
         if self.separator and self.missingness is not None:
             raise MethodError(
                 "both a separator and a missingness graph are given, and the graph chooses its "

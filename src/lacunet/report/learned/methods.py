@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from lacunet.estimate.deletion.forms import UNGROUPED
 from lacunet.estimate.em.stage import LOOPY
-from lacunet.estimate.method import BY_GRAPH, Ended
+from lacunet.estimate.method import AT_PRIOR, BY_GRAPH, BY_SELECTION, Ended
 from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.model.dictionary import Meaning
@@ -149,7 +150,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _method(result: Result) -> str:
-    if not any(result.missing.values()):
+    if not result.assumption:
         added = ", with pseudo-counts added" if has_pseudo_counts(result.prior) else ""
         return f"The CPTs are the relative frequencies in the data{added}."
     if result.ended is not None:
@@ -157,13 +158,27 @@ def _method(result: Result) -> str:
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph "
-            f"{GRAPHS_PAPER}, which names the causes of missing values{_graph(result)}."
+            f"{GRAPHS_PAPER}, which names the causes of missing values{_graph(result)}"
+            f"{_stood_in(result)}."
         )
     how = CLOSED.get(result.method, result.method)
     if result.method == "listwise":
         how += f" ({max(one.rows_used for one in result.families.values()):,} of {result.rows:,})"
     assumed = f", assuming that {result.assumption}" if result.assumption else ""
     return f"The CPTs were estimated in closed form {how}{assumed} {PAPER}."
+
+
+def _stood_in(result: Result) -> str:
+    """What was done about CPTs for which no such formula could be used."""
+    names_of: dict[str, list[str]] = {}
+    for report in result.families.values():
+        if report.fallback_mass > 0:
+            names_of.setdefault(report.fallback, []).append(report.variable)
+    told = [
+        f"{'left at the prior' if name == AT_PRIOR else f'estimated by {name}'} ({_and(names)})"
+        for name, names in names_of.items()
+    ]
+    return f"; where there is none, CPTs were {_and(told)}" if told else ""
 
 
 def _graph(result: Result) -> str:
@@ -178,12 +193,12 @@ def _em(result: Result, ended: Ended) -> str:
             f"Expectation maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)} "
             "before its first iteration: the CPTs are those that it would have started from."
         )
-    assumed = (
-        "with the mechanisms of a missingness graph as observed nodes of the network"
-        + _graph(result)
-        if result.assumption == BY_GRAPH
-        else f"assuming that {result.assumption}"
-    )
+    assumed = {
+        BY_GRAPH: "with the mechanisms of a missingness graph as observed nodes of the network",
+        BY_SELECTION: "given that the rows were recorded, under a missingness graph by which they "
+        "are a selection",
+    }.get(result.assumption)
+    assumed = f"{assumed}{_graph(result)}" if assumed else f"assuming that {result.assumption}"
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     does = "maximise" if ended.reason == "converged" else "approach the maximum of"
     goal = "posterior given" if has_pseudo_counts(result.prior) else "likelihood of"
@@ -218,7 +233,7 @@ def _prior(result: Result) -> str:
 def _weak(result: Result) -> list[str]:
     reports = result.families.values()
     sentences = []
-    fell = [one.variable for one in reports if one.fallback_mass > 0]
+    fell = [one.variable for one in reports if one.fallback == UNGROUPED]
     if fell:
         sentences.append(
             f"For {counted(len(fell), 'CPT')} ({first_of(fell, 3)}) some groups of rows had no "
