@@ -21,7 +21,7 @@ from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 from lacunet.simulation.sampling import SimulationError, sample
-from lacunet.simulation.simulate import hide_cells
+from lacunet.simulation.simulate import hide, hide_cells, simulate
 
 NETWORK = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
@@ -256,6 +256,25 @@ def test_mechanisms_that_do_not_look_at_what_rules_look_at_are_read_again(tmp_pa
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in network.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
+
+
+@pytest.mark.parametrize("missing", [MCAR(share=1.0), "R[Smoked]; Ill -> R[Now]"])
+def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing: Any) -> None:
+    network = Network(
+        {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        {"Now": ["Smoked"], "Ill": ["Now"]},
+        {
+            "Smoked": [0.5, 0.5],
+            "Now": [[0.0, 0.0, 1.0], [0.5, 0.5, 0.0]],
+            "Ill": [[0.5, 0.5], [0.2, 0.8], [0.9, 0.1]],
+        },
+        not_asked={"Now": "Smoked=no"},
+    )
+    drawn = simulate(network, 2_000, missing, rng=2)
+    for frame in (drawn.frame(), hide(network, drawn.frame(complete=True), missing, rng=3)):
+        is_shown = drawn.frame(complete=True)["Smoked"].eq("no") & frame["Smoked"].notna()
+        assert 0 < is_shown.sum() < 2_000
+        assert frame["Now"].eq("not_asked").equals(is_shown)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
@@ -30,9 +31,15 @@ HOW = "MCAR(share=1, rate=0.2)"  # as an example
 
 
 def hide_cells(
-    complete: EncodedTable, missingness: Missingness, rng: np.random.Generator
+    complete: EncodedTable,
+    missingness: Missingness,
+    rng: np.random.Generator,
+    network: Network | None = None,
 ) -> EncodedTable:
     """Hide values of complete rows as the mechanisms say.
+
+    Where a question that they hide was not asked, that is shown if the row shows what the rule
+    looks at, and not if it does not, as in a survey.
 
     Parameters
     ----------
@@ -42,6 +49,8 @@ def hide_cells(
         The mechanisms and their parameters.
     rng
         Where the randomness comes from; one seed hides the same cells.
+    network
+        Gives the rules of what was not asked, if there are any.
 
     Returns
     -------
@@ -62,6 +71,11 @@ def hide_cells(
         if one.node != SELECTION:
             columns[name] = columns[name].copy()
             columns[name][drawn[str(one.node)] == 0] = complete.cardinality_of[name]
+    for rule in () if network is None else skips_of(network, complete.sets_of):
+        if rule.name in missingness.mechanisms:
+            codes = columns[rule.name]
+            columns[rule.name] = np.where(codes == rule.skip, codes.dtype.type(rule.states), codes)
+            columns[rule.name] = rule.filled(columns)
     shown = complete.with_columns(complete.cardinality_of, columns)
     if SELECTION.variable in missingness.mechanisms:
         return shown.take(np.flatnonzero(drawn[str(SELECTION)] == 1))
@@ -226,7 +240,7 @@ def simulate(
     for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sampling.sample(network, rows, for_rows)
-    table = complete if missingness is None else hide_cells(complete, missingness, for_hiding)
+    table = complete if missingness is None else hide_cells(complete, missingness, for_hiding, network)
     return Simulation(network, complete, table, missingness)
 
 
@@ -297,7 +311,7 @@ def hide(
         ) from None
     for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
-    table = hide_cells(read_table(frame, network), missingness, for_hiding)
+    table = hide_cells(read_table(frame, network), missingness, for_hiding, network)
     if SELECTION.variable in missingness.mechanisms and table.row_numbers is not None:
         rows = rows[(table.row_numbers - 1).tolist()]
     for name in (name for name in missingness.mechanisms if name != SELECTION.variable):
