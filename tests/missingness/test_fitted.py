@@ -159,6 +159,18 @@ def test_a_cause_that_is_explained_by_others_is_taken_out_again() -> None:
     assert learn_missingness(FOUR, table).causes == {"D": ("A", "C")}
 
 
+def test_a_cause_that_pays_only_beside_one_that_is_gone_is_gone_too() -> None:
+    chain = Network(
+        {name: ["0", "1"] for name in "ABC"},
+        {"B": ["A"], "C": ["B"]},
+        {"A": [0.5, 0.5], **{name: [[0.8, 0.2], [0.3, 0.7]] for name in "BC"}},
+    )
+    for seed in (1, 9, 11, 16):
+        rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).frame()
+        graph = learn_missingness(chain, rows)
+        assert all(own.p_value < 0.01 for own in graph.origin_of.values())
+
+
 def test_the_mechanisms_that_informed_deletion_learns_look_at_what_is_always_shown() -> None:
     table = rows_hidden_by("A -> R[C]; B -> R[D]", {"C": [0.1, 0.7], "D": [0.2, 0.6]})
     assert observed_parents(FOUR, table) == {"C": ("A",), "D": ("B",)}

@@ -149,19 +149,24 @@ def _choose(
         raised -= per_parent
         return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
 
+    def paying(nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Without the nodes that add nothing to the others, but for those that are kept."""
+        return tuple(
+            node
+            for node in nodes
+            if node in kept or gains([node], tuple(n for n in nodes if n != node))[node] > 0
+        )
+
     chosen = given
     while len(chosen) < MOST_PARENTS + len(given):
         raised = gains([node for node in columns if node not in chosen], chosen)
         best = max(raised, key=lambda node: raised[node], default=None)
         if best is None or raised[best] <= 0:
             break
-        chosen = (*chosen, best)
-        chosen = tuple(
-            node
-            for node in chosen
-            if node in (*given, best)
-            or gains([node], tuple(other for other in chosen if other != node))[node] > 0
-        )
+        chosen = paying((*chosen, best), (*given, best))
+    while idle := {*chosen} - {*paying(chosen, given)}:  # what paid beside a node that is gone
+        last = max(idle, key=chosen.index)
+        chosen = tuple(node for node in chosen if node != last)
     return chosen
 
 

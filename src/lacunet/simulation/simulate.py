@@ -240,7 +240,9 @@ def simulate(
     for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sampling.sample(network, rows, for_rows)
-    table = complete if missingness is None else hide_cells(complete, missingness, for_hiding, network)
+    table = (
+        complete if missingness is None else hide_cells(complete, missingness, for_hiding, network)
+    )
     return Simulation(network, complete, table, missingness)
 
 
