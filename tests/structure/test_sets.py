@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lacunet.data.table import EncodedTable
 from lacunet.structure import parents, sets
+from lacunet.structure.cells import EXPECTED_ROWS
 from lacunet.structure.parents import Family, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.sets import Configurations, Score, ScoredSets
@@ -53,7 +54,7 @@ def by_definition(rows: CodedRows, scope: tuple[int, ...], score: Score) -> floa
     each = log(rows.total) / 2
     cost = (number - 1) * each
     if score.is_sparse:
-        impossible = sum(count == 0 and expected >= 5 for count, expected in cells)
+        impossible = sum(count == 0 and expected >= EXPECTED_ROWS for count, expected in cells)
         named = (number - impossible - 1) * each + log(comb(number, impossible)) + log(number)
         cost = min(cost, named) if impossible else cost
     return fit - cost

@@ -62,8 +62,9 @@ def _looked_at(network: Network, name: str) -> set[str]:
 
 def notes_on_rules(network: Network, partially: Collection[str]) -> Iterator[str]:
     """What to know, without a graph, where rows miss both a question and whether it was asked."""
-    for name in partially:
-        if unseen := [other for other in partially if other in _looked_at(network, name)]:
+    for name in (one for one in partially if one in network.not_asked_of):
+        causes = _looked_at(network, name)
+        if unseen := [other for other in partially if other in causes]:
             what = ", ".join(unseen)
             yield (
                 f"where rows miss {what}, it is not known whether {name} was asked. An "
