@@ -30,7 +30,7 @@ from lacunet.structure.gains import (
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.parents import Family, Far, ParentSets, parent_sets
+from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 from lacunet.structure.sets import Score, ScoredSets
@@ -121,7 +121,9 @@ def sets_of(
     far: Far | None = None,
 ) -> ParentSets:
     """The scored parent sets of one variable."""
-    [sets] = parent_sets([Family(child, candidates, required)], ScoredSets(rows, score), most, far)
+    [sets] = parent_sets(
+        [CandidateParents(child, candidates, required)], ScoredSets(rows, score), most, far
+    )
     return sets
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lacunet.data.table import EncodedTable
 from lacunet.structure import parents, sets
 from lacunet.structure.cells import EXPECTED_ROWS
-from lacunet.structure.parents import Family, parent_sets
+from lacunet.structure.parents import CandidateParents, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.sets import Configurations, Score, ScoredSets
 
@@ -104,7 +104,9 @@ def test_a_set_is_counted_once_for_all_families(monkeypatch: pytest.MonkeyPatch)
         keep(self, tables)
 
     monkeypatch.setattr(ScoredSets, "_keep", noted)
-    families = [Family(y, tuple(x for x in range(5) if x != y), frozenset()) for y in range(5)]
+    families = [
+        CandidateParents(y, tuple(x for x in range(5) if x != y), frozenset()) for y in range(5)
+    ]
     parent_sets(families, ScoredSets(rows, Score(rows.total)), 4)
     assert len(counted) == len(set(counted)) > 10
 
@@ -114,7 +116,8 @@ def test_families_in_several_groups_are_scored_as_together(
 ) -> None:
     rows = random_rows(300, 3, weighted=True)
     families = [
-        Family(y, tuple(x for x in range(5) if x != y)[: 2 + y % 3], frozenset()) for y in range(5)
+        CandidateParents(y, tuple(x for x in range(5) if x != y)[: 2 + y % 3], frozenset())
+        for y in range(5)
     ]
     score = Score(rows.total, is_sparse=True)
     together = parent_sets(families, ScoredSets(rows, score), 3)

@@ -62,7 +62,7 @@ class ParentSets:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class CandidateParents:
     """A variable, the candidates for its parents, and those of them that are required."""
 
     child: int
@@ -76,7 +76,7 @@ class Family:
 
 
 def parent_sets(
-    families: Sequence[Family],
+    families: Sequence[CandidateParents],
     sets: ScoredSets,
     max_parents: int,
     far: Far | None = None,
@@ -103,13 +103,13 @@ def parent_sets(
             held += len(source_of[one.scope]) * len(one.scope)
         held += 1 << len(one.candidates)
         if end == len(families) or held > MOST_HELD:
-            together = _Together(families[begin:end], source_of, sets, far)
+            together = _SideBySide(families[begin:end], source_of, sets, far)
             found += together.scored(max_parents, deadline)
             begin, held, source_of = end, 0, {}
     return found
 
 
-class _Together:
+class _SideBySide:
     """Several families, the subsets of their candidates laid one after the other.
 
     ``start[f]`` is where those of a family begin: its set with some mask is at ``start[f] + mask``.
@@ -118,7 +118,7 @@ class _Together:
 
     def __init__(
         self,
-        families: Sequence[Family],
+        families: Sequence[CandidateParents],
         source_of: Mapping[tuple[int, ...], Configurations],
         sets: ScoredSets,
         far: Far,

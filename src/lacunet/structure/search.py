@@ -21,7 +21,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.parents import Family, Far, ParentSets, parent_sets
+from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.sets import Score, ScoredSets
 
@@ -148,7 +148,9 @@ def better_dags(
         if found and all(key in known for key in keys):
             break
         fresh = [key for key in keys if key not in known]
-        families = [Family(y, candidates, constraints.required[y]) for y, candidates in fresh]
+        families = [
+            CandidateParents(y, candidates, constraints.required[y]) for y, candidates in fresh
+        ]
         found_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
         known.update(zip(fresh, found_sets, strict=True))
         scores = Scores([known[key] for key in keys], constraints.required)

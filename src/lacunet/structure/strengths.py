@@ -30,7 +30,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
-from lacunet.structure.parents import Family, Far, parent_sets
+from lacunet.structure.parents import CandidateParents, Far, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.sets import Score, ScoredSets
@@ -78,7 +78,7 @@ def strengths_of(
     try:
         screen, order = Screen.of(completions[0], score), constraints.order(dag)
         families = [
-            Family(y, screen.candidates(y, dag, constraints, CANDIDATES), required)
+            CandidateParents(y, screen.candidates(y, dag, constraints, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
         ]
         far: Far = defaultdict(set)
