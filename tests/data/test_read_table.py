@@ -173,6 +173,10 @@ def test_rows_of_weight_zero_are_left_out_and_the_others_keep_their_numbers() ->
     assert read.row_numbers.tolist() == [2, 4]
     assert (read.rows, read.missing_of["A"]) == (2, 1)
     assert read.notes == ("left out 2 of 4 rows: their weight is zero.",)
+    read = read_table(Data(ROWS, weight=[1, 0.5, 3, 2], counts=[1, 0, 1, 1]), PAIR)
+    assert read.notes == ("left out 1 of 4 rows: its weight or count is zero.",)
+    with pytest.raises(WeightError, match="every row has count zero"):
+        read_table(Data(ROWS, counts=[0] * 4), PAIR)
 
 
 @pytest.mark.parametrize("column", [[1, 0, 3, 2], [1.0, 0.0, 3.0, 2.0], ["1", "0.0", " 3", "2e0"]])

@@ -15,6 +15,7 @@ from lacunet.cli import main
 from lacunet.estimate.count import merge_into
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.saved.header import Header
+from lacunet.statistics.saved.parts import CountedPart, notes_on
 
 NETWORK = lc.Network({"A": ["0", "1"], "B": ["x", "y", "z"]}, {"B": ["A"]})
 METHODS = ("direct-mcar", "listwise", "em")
@@ -148,6 +149,13 @@ def test_dataframes_are_told_apart_unless_they_have_names() -> None:
     named = lc.count(NETWORK, rows, "em", part="monday")
     with pytest.raises(CountedTwiceError):
         named + lc.count(NETWORK, {"A": ["1"], "B": ["y"]}, "em", part="monday")
+
+
+def test_many_notes_on_parts_are_cut_short() -> None:
+    parts = [CountedPart(str(at), str(at), 1, notes=(f"note {at}",)) for at in range(25)]
+    notes = notes_on(parts)
+    assert notes[0] == "in 0: note 0"
+    assert notes[20:] == ("5 more notes on single parts.",)
 
 
 @pytest.mark.parametrize("kind", ["rows", "families"])

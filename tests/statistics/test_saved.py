@@ -291,6 +291,30 @@ def test_a_file_says_that_its_data_had_a_design(
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_a_file_keeps_the_notes_on_how_its_data_were_read(method: str, tmp_path: Path) -> None:
+    rows = {**{name: own[:2] * 2 for name, own in STATES.items()}, "n": [1, 0, 0, 2], "x": [1] * 4}
+    counted = []
+    for name in ("monday", "tuesday"):
+        path = tmp_path / f"{name}.stats"
+        with pytest.warns(DataWarning, match="ignored the columns"):
+            counted.append(lc.count(NETWORK, rows, method, counts="n", part=name))
+        with pytest.warns(DataWarning, match="ignored the columns"):
+            count_into(path, NETWORK, lc.Data(rows, counts="n"), method, part=name)
+        assert lc.learn(NETWORK, path).notes == counted[-1].notes
+    columns, zero = counted[0].notes
+    assert zero == "left out 2 of 4 rows: their count is zero."
+    paths = [tmp_path / "monday.stats", tmp_path / "tuesday.stats"]
+    merge_into(tmp_path / "all.stats", paths)
+    merge_into(tmp_path / "sum.stats", paths, summing=True)
+    whole = counted[0] + counted[1]
+    for data in (whole, paths, tmp_path / "all.stats", tmp_path / "sum.stats"):
+        both = lc.learn(NETWORK, data).notes
+        assert both == (f"in each of 2 parts: {columns}", f"in each of 2 parts: {zero}")
+    other = lc.count(NETWORK, {**rows, "n": [1, 0, 1, 1]}, method, counts="n", part="friday")
+    assert (whole + other).notes[-1] == "in friday: left out 1 of 4 rows: its count is zero."
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mcar"])
 def test_counting_into_a_file_keeps_that_the_data_had_a_design(method: str, tmp_path: Path) -> None:
     path = tmp_path / "part.stats"
     _, notes = count_into(path, NETWORK, lc.Data(surveyed(60, 0), **DESIGNED), method)
@@ -412,6 +436,9 @@ LOSSES = {
     "cells that are no number": with_losses("coarse", lambda own: {own: {"B": True}}),
     "no variables": with_losses("coarse", lambda own: {own: {}}),
     "cells that are a list": with_losses("coarse", lambda own: [own]),
+    "notes on another part": with_losses("notes", lambda _: {"other": ["a note"]}),
+    "notes that are no strings": with_losses("notes", lambda own: {own: [1]}),
+    "notes that are a list": with_losses("notes", lambda own: [own]),
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from lacunet.data.batches import Door, EncodedBatch, remarks
-from lacunet.data.encode import OddCells
+from lacunet.data.encode import NOUN, OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
@@ -227,7 +227,8 @@ def read_notes(
         is_once = any(part.is_once for part in reading.source.parts)
         raise DataError.no_rows(reading.source.label, is_once=is_once)
     if not read_report.kept:
-        raise WeightError("every row has weight zero.", "give at least one row a weight above 0.")
+        noun = _zero_noun(reading.data)
+        raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")
     if read_report.replicate_sums is not None and not read_report.replicate_sums.all():
         raise _empty_replicate(reading, int(np.argmin(read_report.replicate_sums)))
     notes = (
@@ -244,8 +245,15 @@ def read_notes(
     if read_report.kept == read_report.given:
         return notes  # that rows of weight zero are left out was asked for: no warning
     left_out = read_report.given - read_report.kept
-    zero = f"left out {left_out} of {counted(read_report.given, 'row')}: their weight is zero."
-    return (*notes, zero)
+    whose = "its" if left_out == 1 else "their"
+    zero = f"left out {left_out:,} of {counted(read_report.given, 'row')}: {whose}"
+    return (*notes, f"{zero} {_zero_noun(reading.data)} is zero.")
+
+
+def _zero_noun(data: Data) -> str:
+    """What rows are left out for where it is zero."""
+    told = [name for name in ("weight", "counts") if getattr(data, name) is not None]
+    return " or ".join(NOUN[name] for name in told)
 
 
 def _empty_replicate(reading: Reading, at: int) -> WeightError:

@@ -41,6 +41,7 @@ from lacunet.statistics.saved.parts import (
     check_distinct,
     design_notes,
     name_of,
+    notes_on,
     replaced,
     unnamed_part,
 )
@@ -133,9 +134,9 @@ def count(
             rows.add(whole.columns, whole.counts)
             counted = rows.part(name, rows=found.rows, total=found.total, is_named=is_named)
     parts = (_with_losses(counted if name else unnamed_part(found.rows), found, data),)
-    for note in (notes := design_notes(parts)):
+    for note in design_notes(parts):
         warn(note, DataWarning)
-    return replace(found, notes=(*found.notes, *notes), parts=parts)
+    return replace(found, notes=notes_on(parts), parts=parts)
 
 
 def _refuse_counted(data: Data) -> None:
@@ -150,7 +151,12 @@ def _refuse_counted(data: Data) -> None:
 
 def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPart:
     """The part with what its statistics do not keep of the data."""
-    return replace(part, is_designed=data.has_design, cells_of_sets=found.cells_of_sets)
+    return replace(
+        part,
+        is_designed=data.has_design,
+        cells_of_sets=found.cells_of_sets,
+        notes=found.notes,
+    )
 
 
 def count_into(
@@ -178,17 +184,18 @@ def count_into(
             named = families_part(found, name_of(data, part), is_named=part is not None)
             block = (_with_losses(named, found, data),)
             header = write_families(header_of(found), [(found, block)], path)
-            return header, (*found.notes, *design_notes(header.parts))
+            return header, notes_on(header.parts)
         read_report = ReadReport()
-        rows = _distinct(network, source, budget, read_report)
         counted = RowsToWrite(
-            rows,
+            _distinct(network, source, budget, read_report),
             name=name_of(data, part),
             is_named=part is not None,
-            is_designed=data.has_design,
+            described=lambda part: replace(
+                part, is_designed=data.has_design, notes=source.notes(read_report)
+            ),
         )
         header = write_rows([counted], network, method, path)
-        return header, (*source.notes(read_report), *design_notes(header.parts))
+        return header, notes_on(header.parts)
 
 
 def merge_into(

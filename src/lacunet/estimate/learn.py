@@ -249,7 +249,7 @@ def _on_unseen(result: Result, expected: Collection[str]) -> Iterator[str]:
 
 def _on_ignored(result: Result, latent: Sequence[str]) -> Iterator[str]:
     """What columns may say of missing values that the network does not have."""
-    is_ignored = any(note.startswith(IGNORED) for note in result.notes)
+    is_ignored = any(IGNORED in note for note in result.notes)
     partly = [v for v, missing in result.missing.items() if missing and v not in latent]
     if is_ignored and partly:
         yield (

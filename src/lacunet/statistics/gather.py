@@ -48,7 +48,7 @@ from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows, rows_in_parts
 from lacunet.statistics.saved.header import ROWS, Header, check_summands
-from lacunet.statistics.saved.parts import Block, CountedPart, design_notes
+from lacunet.statistics.saved.parts import Block, CountedPart, notes_on
 from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, saved_counts
 from lacunet.statistics.saved.write import write_statistics
 from lacunet.statistics.solved import Reduced, Solved, SolvedSamples, solved_samples
@@ -170,6 +170,7 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         if self.network is not None and other.network is not None:
             check_summands(self, other)
+        parts = (*self.parts, *other.parts)
         return Statistics(
             tally=self.tally + other.tally,
             missing_of={v: n + other.missing_of[v] for v, n in self.missing_of.items()},
@@ -190,11 +191,11 @@ class Statistics:
             units=_both(self.units, other.units),
             stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
-            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
+            notes=notes_on(parts) or tuple(dict.fromkeys((*self.notes, *other.notes))),
             cells_of_sets=Counter(self.cells_of_sets) + Counter(other.cells_of_sets),
             network=self.network,
             method=self.method if self.method == other.method else "",
-            parts=(*self.parts, *other.parts),
+            parts=parts,
             dealing=_both(self.dealing, other.dealing),
         )
 
@@ -400,7 +401,7 @@ def _counted_from(header: Header, parts: Block, found: Statistics) -> Statistics
     """What was found in a file, with what its header says of it."""
     return replace(
         found,
-        notes=design_notes(parts),
+        notes=notes_on(parts),
         cells_of_sets=sum((Counter(part.cells_of_sets) for part in parts), Counter()),
         network=header.network,
         method=header.method,

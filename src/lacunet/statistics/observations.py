@@ -55,7 +55,7 @@ from lacunet.statistics.saved.header import (
     headers_of,
     saved_paths,
 )
-from lacunet.statistics.saved.parts import CountedPart, design_notes
+from lacunet.statistics.saved.parts import CountedPart, design_notes, notes_on
 from lacunet.statistics.saved.read import SavedRows, entries_in
 from lacunet.statistics.units import Units
 from lacunet.wording import differing
@@ -282,7 +282,7 @@ def _of_saved(
     headers = headers_of(paths, network)
     parts = [part for header in headers for part in header.parts]
     _warn_of_design(parts)
-    notes = (*check_parts(headers, paths), *design_notes(parts))
+    notes = (*check_parts(headers, paths), *notes_on(parts))
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:

@@ -116,6 +116,8 @@ class Header:
         coarse = {own.id: dict(own.cells_of_sets) for own in self.parts if own.cells_of_sets}
         if coarse:
             told["coarse"] = coarse
+        if notes := {own.id: list(own.notes) for own in self.parts if own.notes}:
+            told["notes"] = notes
         return {**told, "seal": seal(told)}
 
     @classmethod

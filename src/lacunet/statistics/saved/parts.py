@@ -24,6 +24,7 @@ from lacunet.statistics.problems.ragged import hash64
 from lacunet.wording import counted
 
 STDIN = "-"
+MOST_NOTES = 20  # on parts, which may be many
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 
 
@@ -31,10 +32,11 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 class CountedPart:
     """What was counted at one time.
 
-    ``name`` are the files that were read, or what the user called it (``is_named``). What its
-    statistics do not keep: the strata, clusters or replicate weights of the data
-    (``is_designed``) and, where families alone were counted, the states that cells are one of
-    (``cells_of_sets``: how many cells of each variable were taken as missing).
+    ``name`` are the files that were read, or what the user called it (``is_named``); ``notes``
+    what the user should know of how they were read. What its statistics do not keep: the strata,
+    clusters or replicate weights of the data (``is_designed``) and, where families alone were
+    counted, the states that cells are one of (``cells_of_sets``: how many cells of each variable
+    were taken as missing).
     """
 
     id: str
@@ -43,12 +45,36 @@ class CountedPart:
     is_named: bool = False
     is_designed: bool = False
     cells_of_sets: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name or 'a part without a name'} ({counted(self.rows, 'row')}, {self.id})"
 
 
 Block = tuple[CountedPart, ...]  # parts that were added up; they can be told apart no longer
+
+
+def notes_on(parts: Sequence[CountedPart]) -> tuple[str, ...]:
+    """What the user should know of the data that were counted, part by part.
+
+    What several parts say in the same words is said once, with their number.
+    """
+    holders_of: dict[str, list[CountedPart]] = {}
+    for part in parts:
+        for note in part.notes:
+            holders_of.setdefault(note, []).append(part)
+    said = [_said_by(holders, note, len(parts)) for note, holders in holders_of.items()]
+    if left := said[MOST_NOTES:]:
+        said[MOST_NOTES:] = [f"{counted(len(left), 'more note')} on single parts."]
+    return (*said, *design_notes(parts))
+
+
+def _said_by(holders: Sequence[CountedPart], note: str, parts: int) -> str:
+    if parts == 1:
+        return note
+    if len(holders) > 1:
+        return f"in each of {len(holders)} parts: {note}"
+    return f"in {holders[0].name or 'a part without a name'}: {note}"
 
 
 def design_notes(parts: Iterable[CountedPart]) -> tuple[str, ...]:

@@ -154,12 +154,15 @@ def _checked_part(told: Any) -> CountedPart:
 
 
 def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The parts of a header, with what it says that their statistics do not keep."""
+    """The parts of a header, with what it says of their data that their statistics do not keep."""
     designed, coarse = told.get("designed", []), told.get("coarse", {})
+    notes = told.get("notes", {})
     part_of = {part.id: part for block in blocks for part in block}
     if not _are_texts(designed) or not isinstance(coarse, dict):
         refuse("it does not say which parts had a design, or cells of several states")
-    if len(set(designed)) < len(designed) or not {*designed, *coarse} <= set(part_of):
+    if not isinstance(notes, dict) or not all(map(_are_texts, notes.values())):
+        refuse("its notes are not strings")
+    if len(set(designed)) < len(designed) or not {*designed, *coarse, *notes} <= set(part_of):
         refuse("it describes a part that it does not hold")
     left = dict(told["missing"])
     for key, cells in coarse.items():
@@ -171,7 +174,12 @@ def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block
             left[name] -= number
     return tuple(
         tuple(
-            replace(part, is_designed=part.id in designed, cells_of_sets=coarse.get(part.id, {}))
+            replace(
+                part,
+                is_designed=part.id in designed,
+                cells_of_sets=coarse.get(part.id, {}),
+                notes=tuple(notes.get(part.id, ())),
+            )
             for part in block
         )
         for block in blocks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -53,15 +53,15 @@ def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
 class RowsToWrite:
     """Distinct rows to be written, of parts that are known, or of one that is still to be named.
 
-    ``name`` is None where the parts are known; ``is_designed`` says of the other that its data
-    have a design.
+    ``name`` is None where the parts are known; ``described`` says of the other what is not kept
+    of its data, once all its rows were read.
     """
 
     rows: Iterable[Rows]
     block: Block = ()
     name: str | None = None
     is_named: bool = False
-    is_designed: bool = False
+    described: Callable[[CountedPart], CountedPart] = lambda part: part
 
 
 def write_rows(
@@ -85,7 +85,7 @@ def write_rows(
                 named = fingerprint.part(
                     source.name, rows=rows - before, total=weight, is_named=source.is_named
                 )
-                block = (replace(named, is_designed=source.is_designed),)
+                block = (source.described(named),)
             blocks.append(block)
         header = Header(ROWS, network, method, rows, total, missing_of, None, tuple(blocks))
         return file.finish(header)
