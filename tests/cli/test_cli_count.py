@@ -76,6 +76,8 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     assert main([*families, "--method", "direct-mcar"]) == 0
     page = ["learn", str(folder / "net.bif"), out, "--report", str(folder / "p.html")]
     assert main([*page, "--method", "direct-mcar"]) == 1
+    assert "do not hold the rows, which are needed here" in capsys.readouterr().err
+    assert main(["learn", str(folder / "net.bif"), out, "--method", "em"]) == 1
     assert "do not hold what the method asked for needs" in capsys.readouterr().err
 
 

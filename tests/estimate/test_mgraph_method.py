@@ -287,3 +287,22 @@ def test_a_range_that_is_wide_is_not_called_narrow() -> None:
     (told,) = [text for text in result.families["Job"].warnings if "not recoverable" in text]
     assert "anywhere between" in told
     assert "narrower" not in told
+
+
+@pytest.mark.parametrize("method", ["em", "auto", "mgraph", lc.EM()])
+def test_a_graph_hides_what_is_latent_in_the_data(method: Any) -> None:
+    network = lc.Network({v: ["0", "1"] for v in "HXY"}, {"X": ["H"], "Y": ["H"]})
+    data = lc.Data({"X": list("0110010"), "Y": ["0", "1", None, "0", None, "1", "1"]}, latent="H")
+    graph = "X -> R[Y]"
+    options: dict[str, Any] = {"missingness": graph}
+    if method == "mgraph":
+        options["otherwise"] = "em"
+    if isinstance(method, lc.EM):
+        method = lc.EM(missingness=lc.MissingnessGraph.parse(graph, network))
+        options = {}
+    result = lc.learn(network, data, method, **options)
+    planned = lc.explain(network, data, method, **options)
+    for name in "HXY":
+        assert planned.families[name].estimand == result.families[name].estimand
+    counted = lc.learn(network, lc.count(network, data, "em"), method, **options)
+    assert counted.network == result.network

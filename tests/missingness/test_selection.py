@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import lacunet as lc
@@ -310,3 +311,17 @@ def test_results_say_that_rows_are_a_selection(rows: dict[str, list[str | None]]
     assert "rows are recorded" in str(result)
     assert "Age -> R[*]" in result.methods_text()
     assert "relative frequencies" not in result.methods_text()
+
+
+def test_the_rows_of_the_population_are_read_by_the_codes_of_the_network() -> None:
+    network = Network(
+        {"Age": ["young", "old"], "Ill": ["no", "yes"]},
+        {"Ill": ["Age"]},
+        codes={"Age": {1: "young", 2: "old"}},
+    )
+    verdict = MissingnessGraph.parse("Age -> R[*]", network).recover(["Ill"], population=["Age"])
+    rows = {"Age": [1, 1, 1, 2, 2, 2], "Ill": ["no", "no", "yes", "no", "yes", "yes"]}
+    census = pa.table({"Age": [1, 1, 1, 2]})
+    # 3/4 are young, of whom 1/3 is ill; 1/4 are old, of whom 2/3 are.
+    found = np.asarray(verdict.estimate(rows, population=census))
+    np.testing.assert_allclose(found, [7 / 12, 5 / 12], rtol=1e-12)

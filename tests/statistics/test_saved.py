@@ -290,6 +290,71 @@ def test_a_file_says_that_its_data_had_a_design(
     assert lc.learn(NETWORK, two, "direct-mcar", intervals=True, memory=memory).notes == ()
 
 
+SURVEY = {
+    "Age": [12.5, 40, 61, 33, 70, 18],
+    "Smoked": [1, 2, 2, 1, 2, 9],
+    "Now": [None, "no", "yes", None, None, None],
+    "Size": ["s", "m", "l", "m+", "m+", "s"],
+}
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_a_file_keeps_rules_codes_and_cut_points(method: str, tmp_path: Path) -> None:
+    edges = "Smoked -> Now; Age -> Now; Size"
+    with pytest.warns(lc.LacunetWarning, match="taken as missing"):
+        network = lc.Network.from_data(
+            SURVEY,
+            edges,
+            codes={"Smoked": {1: "no", 2: "yes", 9: None}, "Size": {"m+": ["m", "l"]}},
+            not_asked={"Now": "Smoked=no"},
+            bins={"Age": [0, 30, np.inf]},
+        )
+    whole = lc.learn(network, SURVEY, method, prior=2).network
+    path = tmp_path / "rows.stats"
+    count_into(path, network, SURVEY, method)
+    counted = lc.count(network, SURVEY, method)
+    for given in (edges, network, lc.Network(network.states_of, network.parents_of)):
+        for data in (path, counted):
+            found = lc.learn(given, data, prior=2).network
+            assert found.cpt("Now").table[:, 0] == pytest.approx(whole.cpt("Now").table[:, 0])
+            assert found.not_asked_of == network.not_asked_of
+            assert found.codes_of == network.codes_of
+    assert lc.learn(edges, path).network.cuts_of == network.cuts_of
+    assert lc.Statistics.read(path).network == counted.network
+
+
+def test_codes_of_one_part_are_those_of_the_sum(tmp_path: Path) -> None:
+    network = lc.Network({"A": ["x", "y", "z"]})
+    for name, codes in (("one", {1: "x"}), ("two", {2: "y", 9: None})):
+        data = lc.Data({"A": [*codes, "z"]}, codes={"A": codes})
+        count_into(tmp_path / f"{name}.stats", network, data, "em")
+    paths = [tmp_path / "one.stats", tmp_path / "two.stats"]
+    merge_into(tmp_path / "all.stats", paths)
+    one, two = map(lc.Statistics.read, paths)
+    for statistics in (tmp_path / "all.stats", paths, one + two):
+        found = lc.learn(network, statistics, "em").network
+        assert found.codes_of == {"A": {"1": "x", "2": "y", "9": None}}
+
+
+def test_bounds_from_a_file_use_cells_of_several_states(tmp_path: Path) -> None:
+    network = lc.Network({"A": ["x", "y", "z"]})
+    data = lc.Data({"A": ["x", "y", "q", None]}, codes={"A": {"q": ["x", "y"]}})
+    count_into(tmp_path / "rows.stats", network, data, "em")
+    found = lc.worst_case(network, tmp_path / "rows.stats", "A")
+    # z is possible in the last row alone
+    assert (found.low.tolist(), found.high.tolist()) == ([1 / 4, 1 / 4, 0], [3 / 4, 3 / 4, 1 / 4])
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_a_file_knows_which_variables_are_latent(method: str, tmp_path: Path) -> None:
+    rows = {"B": ["0", "1", "1"], "C": ["x", None, "z"]}
+    count_into(tmp_path / "latent.stats", NETWORK, lc.Data(rows, latent=["A"]), method)
+    assert lc.learn(NETWORK, tmp_path / "latent.stats").notes == ()
+    empty = lc.count(NETWORK, {**rows, "A": [None] * 3}, method)
+    with pytest.warns(DataWarning, match="no row shows 'A'"):
+        lc.learn(NETWORK, empty + lc.count(NETWORK, lc.Data(rows, latent=["A"]), method))
+
+
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_a_file_keeps_the_notes_on_how_its_data_were_read(method: str, tmp_path: Path) -> None:
     rows = {**{name: own[:2] * 2 for name, own in STATES.items()}, "n": [1, 0, 0, 2], "x": [1] * 4}
@@ -403,6 +468,14 @@ FORGERIES = {
     "another kind": with_header("kind", {"rows": "families", "families": "rows"}.get),
     "another hash": with_header("network", lambda own: {**own, "hash": "0"}),
     "states that are numbers": with_header("network", lambda own: {**own, "states": {"A": [1]}}),
+    "codes that are a list": with_header("network", lambda own: {**own, "codes": ["A"]}),
+    "codes of no variable": with_header("network", lambda own: {**own, "codes": {"Z": {"1": "0"}}}),
+    "a rule of numbers": with_header("network", lambda own: {**own, "not_asked": {"B": [1, 2]}}),
+    "a rule that cannot be": with_header(
+        "network", lambda own: {**own, "not_asked": {"B": ["Z=1", "0"]}}
+    ),
+    "cuts that are strings": with_header("network", lambda own: {**own, "cuts": {"A": ["x"]}}),
+    "too many cuts": with_header("network", lambda own: {**own, "cuts": {"A": [1, None, 2, 3]}}),
     "fewer entries": lambda _, table: table.slice(1),
     "entries twice": lambda _, table: pa.concat_tables([table, table]),
     "one column less": lambda _, table: table.drop_columns(["lacunet:squares"]),
@@ -438,6 +511,7 @@ LOSSES = {
     "cells that are a list": with_losses("coarse", lambda own: [own]),
     "notes on another part": with_losses("notes", lambda _: {"other": ["a note"]}),
     "notes that are no strings": with_losses("notes", lambda own: {own: [1]}),
+    "latent variables that are one": with_losses("latent", lambda own: {own: "A"}),
     "notes that are a list": with_losses("notes", lambda own: [own]),
 }
 

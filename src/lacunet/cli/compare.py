@@ -13,6 +13,7 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_prior,
     add_seed,
+    data_of,
     limit,
     names,
     network_of,
@@ -59,12 +60,14 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Learn, simulate, learn by every method, and rank the methods."""
     from lacunet.comparison.compare import case_of, compare
+    from lacunet.data.reading import with_data_codes
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 
     network = network_of(options)
     separator = tuple(options.separator) if options.separator else None
-    table = noted_table(options, network)
+    table = noted_table(options, network.with_tables(None))
+    network = with_data_codes(network.with_tables(None), data_of(options))
     with progress_bar() as progress:
         case = case_of(
             network,

@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     from lacunet.statistics.observations import missing_in, observations, rows_within
 
     data = data_of(options)
-    network = network_beside(network_of(options), data, "diagnose")
+    network = network_beside(network_of(options), data, "diagnose").with_tables(None)
     budget = memory_budget(options.memory)
     with (
         progress_bar() as progress,

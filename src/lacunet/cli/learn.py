@@ -89,8 +89,8 @@ def run(options: Namespace) -> int:
         if options.report:
             from lacunet.statistics.observations import method_counted_for
 
-            options.method = options.method or method_counted_for(data)
-            network = network_beside(network, data, "learn")  # rules of statistics
+            options.method = options.method or method_counted_for(data, options.missingness)
+            network = network_beside(network, data, "learn")  # codes and rules of statistics
             data, seen = _opened(data, network, options, stack)
         result, code = learned(network, options, data)
     note(*result.notes)
@@ -112,7 +112,7 @@ def _opened(
 
     from lacunet.data.read import ReadReport
     from lacunet.memory import memory_budget
-    from lacunet.statistics.observations import missing_in, observations
+    from lacunet.statistics.observations import latent_in, missing_in, observations
 
     budget, bare = memory_budget(options.memory), network.with_tables(None)
     with progress_bar() as progress:
@@ -120,7 +120,8 @@ def _opened(
             observations(data, bare, budget, scratch=options.scratch, progress=progress)
         )
         seen = missing_in(rows, network.families, ReadReport())
-    return replace(data, source=rows, query=None, database=None), seen
+    opened = replace(data, source=rows, query=None, database=None, latent=latent_in(data))
+    return opened, seen
 
 
 def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:

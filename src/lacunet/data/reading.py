@@ -83,15 +83,21 @@ def plan_reading(given: Any, network: Network) -> Reading:
 def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
     data = data_given(given)
-    codes: dict[str, Any] = {name: dict(own) for name, own in network.codes_of.items()}
-    rules: dict[str, object] = dict(network.not_asked_of)
-    for name, own in _said_codes(network, data).items():
-        codes[name] = {**codes.get(name, {}), **own}
-    rules |= {name: own for name, own in data.not_asked.items() if name in network.states_of}
-    is_same = codes.keys() == network.codes_of.keys() and not data.not_asked
-    if is_same and all(codes[name] == network.codes_of[name] for name in codes):
+    rules = {name: own for name, own in data.not_asked.items() if name in network.states_of}
+    return with_further_codes(network, _said_codes(network, data), rules)
+
+
+def with_further_codes(
+    network: Network, codes: Mapping[str, Mapping[str, object]], rules: Mapping[str, object]
+) -> Network:
+    """The network with further codes and rules, which come before its own."""
+    every: dict[str, Any] = {name: dict(own) for name, own in network.codes_of.items()}
+    for name, own in codes.items():
+        every[name] = {**every.get(name, {}), **own}
+    whole = {**network.not_asked_of, **rules}
+    if whole == network.not_asked_of and every == network.codes_of:
         return network
-    return network.with_codes(codes, rules)
+    return network.with_codes(every, whole)
 
 
 def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:

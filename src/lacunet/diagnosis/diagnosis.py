@@ -189,7 +189,7 @@ def diagnose(
                 warn(remark)
             network, left_out = found.network, found.left_out
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
-        network = network_beside(network, data, "diagnose")
+        network = network_beside(network, data, "diagnose").with_tables(None)
         budget = memory_budget(memory)
         with observations(data, network, budget, progress=progress) as rows:
             look = rows.look()

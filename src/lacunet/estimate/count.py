@@ -156,6 +156,7 @@ def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPar
         is_designed=data.has_design,
         cells_of_sets=found.cells_of_sets,
         notes=found.notes,
+        latent=tuple(data.latent),
     )
 
 
@@ -191,7 +192,10 @@ def count_into(
             name=name_of(data, part),
             is_named=part is not None,
             described=lambda part: replace(
-                part, is_designed=data.has_design, notes=source.notes(read_report)
+                part,
+                is_designed=data.has_design,
+                notes=source.notes(read_report),
+                latent=tuple(data.latent),
             ),
         )
         header = write_rows([counted], network, method, path)

@@ -41,7 +41,12 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Observations, method_counted_for, observations
+from lacunet.statistics.observations import (
+    Observations,
+    latent_in,
+    method_counted_for,
+    observations,
+)
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12
@@ -264,8 +269,9 @@ def explain(
     if data is not None:
         given = network.with_tables(None) if data.not_asked else network
         network = with_data_codes(given, data)
-        method = method_counted_for(data) if method is None else method
-    latent = () if data is None else data.latent
+        counted_for = method_counted_for(data, options.get("missingness"))
+        method = counted_for if method is None else method
+    latent = () if data is None else latent_in(data)
     chosen, budget = method_of(network, method, options, latent), memory_budget(memory)
     check_size(network, chosen.bytes_per_cell, budget)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)

@@ -47,7 +47,12 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
-from lacunet.statistics.observations import Observations, method_counted_for, observations
+from lacunet.statistics.observations import (
+    Observations,
+    latent_in,
+    method_counted_for,
+    observations,
+)
 from lacunet.wording import first_of, listed
 
 if TYPE_CHECKING:
@@ -201,8 +206,9 @@ def learn(
     network = network_beside(network, data, "learn")
     given = network.with_tables(None) if data.not_asked else network
     network = with_data_codes(given, data)
-    method = method_counted_for(data) if method is None else method
-    chosen = method_of(network, method, options, data.latent)
+    latent = latent_in(data)
+    method = method_counted_for(data, options.get("missingness")) if method is None else method
+    chosen = method_of(network, method, options, latent)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     limit = Deadline.within(getattr(chosen, "time_limit", None))  # reading takes time too
     setting = Setting(
@@ -221,7 +227,7 @@ def learn(
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
-        return carry_out(plan, rows, setting, intervals, data.latent)
+        return carry_out(plan, rows, setting, intervals, latent)
 
 
 def _with_notes_on_missing(result: Result, latent: Sequence[str], coarse: Iterable[str]) -> Result:

@@ -96,7 +96,7 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
                 return statistics.network_counted_for(data, edges)  # type: ignore[no-any-return]
             return Network.from_data(data, edges)
         if (statistics := _room_of_statistics(data)) is not None:
-            return statistics.ruled_as_counted(data, as_network(value))  # type: ignore[no-any-return]
+            return statistics.read_as_counted(data, as_network(value))  # type: ignore[no-any-return]
     return as_network(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
@@ -9,7 +10,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import Scope
 from lacunet.statistics.folds import Folds, folds_of
 from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import observations
+from lacunet.statistics.observations import observations, read_as_counted
 from lacunet.statistics.rows import Rows
 
 
@@ -34,7 +35,8 @@ def gathered_rows(
         Some of these columns miss values, and the graph has no mechanism for them; or the data come
         with a rule of what was not asked that it does not know.
     """
-    ruled = with_data_codes(graph.network.with_tables(None), data).not_asked_of
+    coded = with_data_codes(graph.network.with_tables(None), data)
+    ruled = read_as_counted(data_given(data), coded).not_asked_of
     if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
         raise MissingnessGraphError(
             f"the data come with a rule of when {unknown[0]!r} was not asked, which the graph does "

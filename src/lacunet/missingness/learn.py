@@ -70,7 +70,7 @@ def learn_missingness(
 
     deadline = Deadline.asked(time_limit)
     data = data_given(data, weight=weight, counts=counts, missing=missing)
-    network = network_beside(network, data, "learn_missingness")
+    network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
     try:

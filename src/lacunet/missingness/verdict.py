@@ -352,8 +352,10 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
     given_laws = _given_laws(given)
     if given_laws is not None:
         return {scope: _law_over(network, scope, given_laws) for scope in scopes}
-    names = dict.fromkeys(name for scope in scopes for name in scope)
-    table = read_table(given, Network({name: network.states(name) for name in names}))
+    states = {name: network.states(name) for scope in scopes for name in scope}
+    codes = {name: own for name, own in network.codes_of.items() if name in states}
+    cuts = {name: own for name, own in network.cuts_of.items() if name in states}
+    table = read_table(given, Network(states, codes=codes, cuts=cuts))
     laws = {}
     for scope in scopes:
         rows = distinct_rows(table, scope)

@@ -47,7 +47,7 @@ from lacunet.statistics.groups import (
 from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows, rows_in_parts
-from lacunet.statistics.saved.header import ROWS, Header, check_summands
+from lacunet.statistics.saved.header import ROWS, Header, check_summands, with_dictionary
 from lacunet.statistics.saved.parts import Block, CountedPart, notes_on
 from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, saved_counts
 from lacunet.statistics.saved.write import write_statistics
@@ -168,8 +168,10 @@ class Statistics:
         write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
-        if self.network is not None and other.network is not None:
+        network = self.network
+        if network is not None and other.network is not None:
             check_summands(self, other)
+            network = with_dictionary(network, other.network)
         parts = (*self.parts, *other.parts)
         return Statistics(
             tally=self.tally + other.tally,
@@ -193,7 +195,7 @@ class Statistics:
             grouped=_in_both(self.grouped, other.grouped),
             notes=notes_on(parts) or tuple(dict.fromkeys((*self.notes, *other.notes))),
             cells_of_sets=Counter(self.cells_of_sets) + Counter(other.cells_of_sets),
-            network=self.network,
+            network=network,
             method=self.method if self.method == other.method else "",
             parts=parts,
             dealing=_both(self.dealing, other.dealing),

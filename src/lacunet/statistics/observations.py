@@ -54,6 +54,7 @@ from lacunet.statistics.saved.header import (
     header_of,
     headers_of,
     saved_paths,
+    with_dictionary,
 )
 from lacunet.statistics.saved.parts import CountedPart, design_notes, notes_on
 from lacunet.statistics.saved.read import SavedRows, entries_in
@@ -318,8 +319,13 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     return Held(replace(table, notes=statistics.notes))
 
 
-def method_counted_for(data: Any) -> str | None:
-    """The method that statistics were counted for, None if data are no statistics."""
+def method_counted_for(data: Any, missingness: object = None) -> str | None:
+    """The method that statistics were counted for, None if data are no statistics.
+
+    None also with a missingness graph, which has a method of its own.
+    """
+    if missingness is not None:
+        return None
     data = data.source if isinstance(data, Data) else data
     if isinstance(data, Statistics):
         return data.method or None
@@ -348,8 +354,8 @@ def network_counted_for(data: Data, edges: Any) -> Network | None:
     return network
 
 
-def ruled_as_counted(data: Data, network: Network) -> Network:
-    """The network with the rules of what was not asked that statistics were counted by.
+def read_as_counted(data: Data, network: Network) -> Network:
+    """The network with the codes and rules that statistics were counted by.
 
     Raises
     ------
@@ -357,13 +363,12 @@ def ruled_as_counted(data: Data, network: Network) -> Network:
         It has other rules.
     """
     counted = _network_of_statistics(data)
-    if counted is None or not counted.not_asked_of:
+    if counted is None or not (counted.not_asked_of or counted.codes_of):
         return network
     check_same(network, counted, "the statistics")
-    if network.not_asked_of:
+    if network.not_asked_of and counted.not_asked_of:
         check_same_rules(network, counted, "the statistics")
-        return network
-    return network.with_tables(None).with_codes(network.codes_of, counted.not_asked_of)
+    return with_dictionary(network, counted)
 
 
 def _network_of_statistics(data: Data) -> Network | None:
@@ -371,6 +376,16 @@ def _network_of_statistics(data: Data) -> Network | None:
         return header_of(data.source).network
     paths = saved_paths(data.source)
     return headers_of(paths)[0].network if paths else None
+
+
+def latent_in(data: Data) -> Scope:
+    """The variables that are known to have no column in the data, or in what was counted."""
+    if isinstance(data.source, Statistics):
+        parts = data.source.parts
+    else:
+        parts = tuple(own for path in saved_paths(data.source) for own in Header.read(path).parts)
+    latent = [set(part.latent) for part in parts] or [set(data.latent)]
+    return tuple(sorted(set.intersection(*latent)))
 
 
 def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
@@ -399,7 +414,7 @@ class Counted:
         return weighed(Look(partially, found.rows, self._refused), found.tally)
 
     def _refused(self, *_: Any) -> NoReturn:
-        raise self._too_little()
+        raise self._too_little("the rows, which are needed here")
 
     tables = _refused
 
@@ -411,7 +426,7 @@ class Counted:
         """Refuse what was not counted."""
         more = needs.groupings or needs.problems or needs.rows or needs.folds
         if more or (needs.complete and not self.statistics.complete):
-            raise self._too_little()
+            raise self._too_little("what the method asked for needs")
 
     def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
@@ -422,11 +437,11 @@ class Counted:
         self._check(how.needs)
         return self.statistics if how.scale == 1 else self.statistics.scaled()
 
-    def _too_little(self) -> StatisticsError:
+    def _too_little(self, what: str) -> StatisticsError:
         return StatisticsError(
             f"the statistics were counted for {self.statistics.method or 'another method'}, and "
-            "do not hold what the method asked for needs.",
-            "count the data again for that method: lacunet count --method M.",
+            f"do not hold {what}.",
+            "count the data again by lacunet count --method em: rows serve every method.",
         )
 
 

@@ -125,7 +125,7 @@ def worst_case(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     said_data = data_given(data, **said)
-    network = network_beside(network, said_data, "worst_case")
+    network = network_beside(network, said_data, "worst_case").with_tables(None)
     left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
     if not left:

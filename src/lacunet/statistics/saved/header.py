@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from glob import glob
 from os import PathLike
 from os.path import realpath
@@ -14,10 +15,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lacunet.data.errors import listed
+from lacunet.data.reading import with_further_codes
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
 from lacunet.formats.files import STATISTICS
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import Network, NetworkError, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.saved.parts import (
     Block,
@@ -30,6 +32,7 @@ from lacunet.statistics.saved.soundness import (
     checked_network,
     checked_numbers,
     checked_sets,
+    network_as_data,
     network_hash,
     refuse,
     seal,
@@ -85,12 +88,7 @@ class Header:
             "format": FORMAT,
             "version": VERSION,
             "kind": self.kind,
-            "network": {
-                "hash": network_hash(network),
-                "states": {name: list(network.states(name)) for name in network.variables},
-                "parents": {name: list(network.parents(name)) for name in network.variables},
-                **_rules_in(network),
-            },
+            "network": network_as_data(network),
             "method": self.method,
             "rows": self.rows,
             "total": self.total,
@@ -116,8 +114,10 @@ class Header:
         coarse = {own.id: dict(own.cells_of_sets) for own in self.parts if own.cells_of_sets}
         if coarse:
             told["coarse"] = coarse
-        if notes := {own.id: list(own.notes) for own in self.parts if own.notes}:
-            told["notes"] = notes
+        for key in ("notes", "latent"):
+            texts = {own.id: list(getattr(own, key)) for own in self.parts if getattr(own, key)}
+            if texts:
+                told[key] = texts
         return {**told, "seal": seal(told)}
 
     @classmethod
@@ -192,12 +192,6 @@ class Header:
         )
 
 
-def _rules_in(network: Network) -> dict[str, Any]:
-    """By which rules questions were not asked, if there are any."""
-    rules = network.not_asked_of
-    return {"not_asked": {v: [own.when, own.state] for v, own in rules.items()}} if rules else {}
-
-
 def header_of(statistics: Statistics) -> Header:
     """The header of the file that statistics are written to."""
     if statistics.network is None:
@@ -267,6 +261,18 @@ def _with_all_states(network: Network, other: Network, differ: Sequence[str]) ->
     )
 
 
+def with_dictionary(network: Network, other: Network) -> Network:
+    """The network with the codes and rules by which statistics for another were counted.
+
+    CPTs that do not obey a rule are left out.
+    """
+    try:
+        return with_further_codes(network, other.codes_of, other.not_asked_of)
+    except NetworkError:
+        bare = network.with_tables(None)
+        return with_further_codes(bare, other.codes_of, other.not_asked_of)
+
+
 def check_summands(one: Statistics, two: Statistics) -> None:
     """Refuse to add statistics of different networks or kinds."""
     assert one.network is not None
@@ -293,7 +299,7 @@ def headers_of(
 ) -> list[Header]:
     """The headers of files whose statistics add up: those of one network, and of one kind.
 
-    Without a network it is that of the first.
+    Without a network it is that of the first. All get the codes of each other.
     """
     headers = [Header.read(path) for path in paths]
     for path, header in zip(paths, headers, strict=True):
@@ -301,7 +307,8 @@ def headers_of(
         check_same(network or headers[0].network, header.network, label)
         check_same_rules(headers[0].network, header.network, label)
     check_kinds(headers)
-    return headers
+    whole = reduce(with_dictionary, (header.network for header in headers))
+    return [replace(header, network=whole) for header in headers]
 
 
 def saved_paths(data: Any) -> list[Path]:

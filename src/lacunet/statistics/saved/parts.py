@@ -33,10 +33,10 @@ class CountedPart:
     """What was counted at one time.
 
     ``name`` are the files that were read, or what the user called it (``is_named``); ``notes``
-    what the user should know of how they were read. What its statistics do not keep: the strata,
-    clusters or replicate weights of the data (``is_designed``) and, where families alone were
-    counted, the states that cells are one of (``cells_of_sets``: how many cells of each variable
-    were taken as missing).
+    what the user should know of how they were read, ``latent`` the variables that have no column.
+    What its statistics do not keep: the strata, clusters or replicate weights of the data
+    (``is_designed``) and, where families alone were counted, the states that cells are one of
+    (``cells_of_sets``: how many cells of each variable were taken as missing).
     """
 
     id: str
@@ -46,6 +46,7 @@ class CountedPart:
     is_designed: bool = False
     cells_of_sets: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    latent: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name or 'a part without a name'} ({counted(self.rows, 'row')}, {self.id})"

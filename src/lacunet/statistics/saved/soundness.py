@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import inf, isclose, prod
+from math import inf, isclose, nan, prod
+from types import NoneType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -39,6 +40,21 @@ def network_hash(network: Network) -> str:
     """A hash of the variables, their states and parents; CPTs have no part in it."""
     told = [[v, network.states(v), network.parents(v)] for v in network.variables]
     return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def network_as_data(network: Network) -> dict[str, Any]:
+    """What a header says of a network: all but its CPTs."""
+    told: dict[str, Any] = {
+        "hash": network_hash(network),
+        "states": {name: list(network.states(name)) for name in network.variables},
+        "parents": {name: list(network.parents(name)) for name in network.variables},
+    }
+    limits = {-inf: None, inf: None}
+    cuts = {name: [limits.get(cut, cut) for cut in own] for name, own in network.cuts_of.items()}
+    codes = {name: dict(own) for name, own in network.codes_of.items()}
+    rules = {name: [own.when, own.state] for name, own in network.not_asked_of.items()}
+    dictionary = {"cuts": cuts, "codes": codes, "not_asked": rules}
+    return told | {key: own for key, own in dictionary.items() if own}
 
 
 def seal(told: Mapping[str, Any]) -> str:
@@ -74,13 +90,39 @@ def checked_network(told: Any) -> Network:
     for own in (states, parents):
         if not isinstance(own, dict) or not all(_are_texts(names) for names in own.values()):
             refuse("its network is not variables with states and parents")
-    rules: Any = told.get("not_asked", {})
-    if not isinstance(rules, dict) or not all(_are_texts(own) for own in rules.values()):
-        refuse("its rules of what was not asked are not texts")
-    network = Network(states, parents, not_asked={v: tuple(own) for v, own in rules.items()})
+    network = Network(
+        states,
+        parents,
+        cuts={name: _limited(own) for name, own in _entries(told, "cuts", _are_numbers).items()},
+        codes=_entries(told, "codes", lambda own: isinstance(own, dict)),
+        not_asked={
+            name: tuple(own)
+            for name, own in _entries(
+                told, "not_asked", lambda own: _are_texts(own) and len(own) == 2
+            ).items()
+        },
+    )
     if told.get("hash") != network_hash(network):
         refuse("its network does not have the hash that it names")
     return network
+
+
+def _entries(told: dict[str, Any], key: str, is_sound: Callable[[Any], bool]) -> dict[str, Any]:
+    """What a header says of some variables, if it can be."""
+    found = told.get(key, {})
+    if not isinstance(found, dict) or not all(map(is_sound, found.values())):
+        refuse(f"its network has {key} that cannot be")
+    return found
+
+
+def _are_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(type(own) in (int, float, NoneType) for own in value)
+
+
+def _limited(cuts: Sequence[float | None]) -> list[float]:
+    """Cut points, the outer ones without a limit where they are null."""
+    ends = {0: -inf, len(cuts) - 1: inf}
+    return [ends.get(at, nan) if cut is None else cut for at, cut in enumerate(cuts)]
 
 
 def checked_sets(told: Any, network: Network) -> SetsOf:
@@ -156,13 +198,15 @@ def _checked_part(told: Any) -> CountedPart:
 def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The parts of a header, with what it says of their data that their statistics do not keep."""
     designed, coarse = told.get("designed", []), told.get("coarse", {})
-    notes = told.get("notes", {})
+    texts = {key: told.get(key, {}) for key in ("notes", "latent")}
     part_of = {part.id: part for block in blocks for part in block}
     if not _are_texts(designed) or not isinstance(coarse, dict):
         refuse("it does not say which parts had a design, or cells of several states")
-    if not isinstance(notes, dict) or not all(map(_are_texts, notes.values())):
-        refuse("its notes are not strings")
-    if len(set(designed)) < len(designed) or not {*designed, *coarse, *notes} <= set(part_of):
+    for key, own in texts.items():
+        if not isinstance(own, dict) or not all(map(_are_texts, own.values())):
+            refuse(f"its {key} are not strings")
+    described = {*designed, *coarse, *texts["notes"], *texts["latent"]}
+    if len(set(designed)) < len(designed) or not described <= set(part_of):
         refuse("it describes a part that it does not hold")
     left = dict(told["missing"])
     for key, cells in coarse.items():
@@ -178,7 +222,8 @@ def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block
                 part,
                 is_designed=part.id in designed,
                 cells_of_sets=coarse.get(part.id, {}),
-                notes=tuple(notes.get(part.id, ())),
+                notes=tuple(texts["notes"].get(part.id, ())),
+                latent=tuple(texts["latent"].get(part.id, ())),
             )
             for part in block
         )
