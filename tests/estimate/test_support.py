@@ -66,18 +66,6 @@ def test_rows_that_are_mostly_prior_are_told(name: str) -> None:
     )
 
 
-def test_a_variable_that_no_row_shows_is_told_by_em() -> None:
-    rows = {
-        "Group": ["a", "b"] * 20,
-        "Sex": ["f", "m"] * 20,
-        "Job": ["no", "yes", "yes", "no"] * 10,
-    }
-    result = lc.learn(SKIP, lc.Data(rows, latent=["Edu"]), "em")
-    assert "no row shows Edu with its parents: 6 of 6 CPT rows rest on the model alone" in (
-        result.families["Edu"].warnings
-    )
-
-
 @pytest.mark.parametrize("name", ["em", "auto", "direct-mar", "factored-mcar"])
 def test_a_column_without_any_value_supports_nothing(name: str) -> None:
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
@@ -115,3 +103,50 @@ def test_what_em_learns_of_a_variable_from_sets_of_states_is_supported() -> None
     with pytest.warns(DataWarning, match="no row shows 'Age'"):  # sets are missing to it
         closed = lc.learn(network, rows, "direct-mar")
     assert lc.query(closed, "Age", unsupported="ignore").unsupported == 1
+
+
+CLASSES = lc.Network(
+    {"A": ["0", "1", "2"], "H": ["0", "1"], "B": ["0", "1"], "C": ["0", "1"], "D": ["0", "1"]},
+    {"H": ["A"], "B": ["H"], "C": ["H", "A"], "D": ["H"]},
+)
+
+
+def classes(rows: int = 600) -> dict[str, list[Any]]:
+    """Rows of two classes that no column tells; none has the third state of A."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, rows)
+    hidden = rng.random(rows) < 0.2 + 0.6 * group
+    columns = {name: (rng.random(rows) < 0.15 + 0.7 * hidden).astype(int) for name in "BCD"}
+    named = {name: own.astype(str).tolist() for name, own in {"A": group, **columns}.items()}
+    return {**named, "Weight": rng.choice([1.0, 2.5], rows).tolist()}
+
+
+def test_a_hidden_variable_is_backed_by_rows_that_show_the_rest_of_its_families() -> None:
+    rows = classes()
+    del rows["Weight"]
+    result = lc.learn(CLASSES, lc.Data(rows, latent=["H"]), "em")
+    assert [result.families[name].unsupported for name in "AHBCD"] == [0, 1, 0, 2, 0]
+    assert result.families["H"].warnings[0].startswith("no row has A=2: 1 of 3")
+    assert result.families["C"].warnings[0].startswith("no row shows C where A=2 (H any): 2 of 6")
+    answer = lc.query(result, "B", {"A": "2"}, unsupported="ignore")
+    assert answer.unsupported == 1  # the class of A=2 is the prior's
+    assert lc.query(result, "B", {"A": "1"}).unsupported == 0
+
+
+def test_answers_about_families_that_all_hold_a_hidden_variable_know_their_share() -> None:
+    network = lc.Network({"H": ["0", "1"], "B": ["0", "1"]}, {"B": ["H"]})
+    result = lc.learn(network, lc.Data({"B": classes()["B"]}, latent=["H"]), "em")
+    assert lc.query(result, "B").unsupported == 0
+    assert result.families["H"].unsupported == result.families["B"].unsupported == 0
+
+
+def test_intervals_of_a_hidden_variable_are_known_by_the_jackknife_too() -> None:
+    network = lc.Network(
+        {"H": ["0", "1"], "B": ["0", "1"], "C": ["0", "1"], "D": ["0", "1"]},
+        {"B": ["H"], "C": ["H"], "D": ["H"]},
+    )
+    rows = {name: own for name, own in classes().items() if name != "A"}
+    data = lc.Data(rows, latent=["H"], weight="Weight")
+    result = lc.learn(network, data, "em", intervals=True)
+    assert np.isfinite(result.standard_error("B")).all()
+    assert (np.ptp(result.interval("B"), axis=-1) < 0.3).all()

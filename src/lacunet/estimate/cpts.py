@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -94,6 +94,7 @@ def family_report(
     fallback_mass: float = 0.0,
     fallback: str = "",
     warnings: Sequence[str] = (),
+    hidden: Collection[str] = (),
 ) -> FamilyReport:
     """What a CPT rests on, with a warning for everything the user should not overlook.
 
@@ -107,10 +108,11 @@ def family_report(
         The counts whose frequencies the CPT is, if it is: they give its effective sizes.
     warnings
         What the method itself has to say.
+    hidden
+        The variables that no row shows and the method learns from others.
     """
     support = np.asarray((used or counts).row_counts().sum(axis=-1))
     needed = network.needs_data(family.variable)
-    without = (support == 0) & needed
     rows_shown = round(counts.showing(counts.scope).tally.rows.sum())
     own = [family.note] if family.note else []
     own += warnings
@@ -118,37 +120,41 @@ def family_report(
         part = f"{fallback_mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {fallback} was used"
         own.append(Warned(words, FELL_BACK, part, fallback_mass))
-    own += _about_support(family, np.where(needed, support, np.inf), network, prior)
-    return FamilyReport(
+    report = FamilyReport(
         variable=family.variable,
         parents=family.parents,
         formula=family.formula,
         rows_shown=rows_shown,
         rows_used=rows_used,
         support=support,
-        unsupported=int(np.count_nonzero(without)),
+        unsupported=0,
         counts=counts,
         effective_sizes=None if plain is None else frequency_sizes(plain),
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,
-        warnings=tuple(own),
+        hidden=tuple(name for name in counts.scope if name in hidden),
     )
+    backing = np.where(needed, report.backing, np.inf)
+    own += _about_support(report, backing, network, prior)
+    return replace(report, unsupported=int((backing == 0).sum()), warnings=tuple(own))
 
 
 def _about_support(
-    family: FamilyPlan, support: FloatArray, network: Network, prior: Prior
+    report: FamilyReport, backing: FloatArray, network: Network, prior: Prior
 ) -> Iterator[str]:
-    """Name the CPT rows that no row of the data shows, and those that are mostly prior."""
-    name, parents, rows = family.variable, family.parents, support.size
-    without = support == 0
+    """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
+    name, parents, rows = report.variable, report.parents, backing.size
+    without, is_shown = backing == 0, name not in report.hidden
     if without.all():
-        words = f"no row shows {name}{' with its parents' if parents else ''}: "
-        yield Warned(words + _rest(rows, rows), NO_DATA, "all of them", 1.0)
+        others = f"its{' other' if report.hidden else ''} parents"
+        shown = f"{name} with {others}" if is_shown and parents else name if is_shown else others
+        yield Warned(f"no row shows {shown}: {_rest(rows, rows)}", NO_DATA, "all of them", 1.0)
     elif without.any():
         where = "; ".join(configurations(without, parents, network))
         number = int(without.sum())
-        words = f"no row shows {name} where {where}: {_rest(number, rows)}"
+        shown = f"shows {name} where" if is_shown else "has"
+        words = f"no row {shown} {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
     cells = np.broadcast_to(concentration_of(prior, name) - 1, network.shape((*parents, name)))
     if (possible := network.possible(name)) is not None:
@@ -158,7 +164,7 @@ def _about_support(
         words = f"the {prior.origin} prior's pseudo-counts"
     else:
         words = f"the prior's {float(pseudo.max()):g}"
-    weak = int(np.count_nonzero(~without & (support < pseudo)))
+    weak = int(np.count_nonzero(~without & (backing < pseudo)))
     if weak:
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
         words = f"{part} on fewer rows than {words}: mostly the prior"

@@ -231,8 +231,8 @@ def uncertainty_of(
         family, report = plan.network.family(name), learned.families[name]
         if are_counted and not set(family) & set(plan.partially):
             spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
-        support = np.zeros_like(report.support) if report.fallback == AT_PRIOR else report.support
-        spread_of[name] = spread_of[name].supported_by(support)
+        backing = np.zeros_like(report.support) if report.fallback == AT_PRIOR else report.backing
+        spread_of[name] = spread_of[name].supported_by(backing)
     return _sure_of_rules(replace(found, spread_of=spread_of))
 
 

@@ -340,7 +340,7 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     mechanisms = None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
     result = Result(
         plan.network.with_tables(learned.tables)
-        .with_support(_support(plan, learned, statistics))
+        .with_support(_support(plan, learned))
         .with_mechanisms(mechanisms),
         {name: learned.families[name] for name in plan.network.variables},
         plan.method,
@@ -394,31 +394,12 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
     return f"{why} The prior was {was}: {prior}.".lstrip()
 
 
-def _support(plan: Plan, learned: Learned, statistics: Statistics) -> dict[str, FloatArray]:
-    """The rows behind each CPT row.
-
-    A variable that no row shows and EM learns from others is hidden, not unsupported; what rules
-    decide or exclude needs no rows.
-    """
-    network = plan.network
-    hidden = _hidden(plan, statistics)
+def _support(plan: Plan, learned: Learned) -> dict[str, FloatArray]:
+    """The rows behind each CPT row; what rules decide or exclude needs none."""
     return {
-        name: np.where(network.needs_data(name), report.support, np.inf)
+        name: np.where(plan.network.needs_data(name), report.backing, np.inf)
         for name, report in learned.families.items()
-        if hidden.isdisjoint((name, *report.parents))
     }
-
-
-def _hidden(plan: Plan, statistics: Statistics) -> set[str]:
-    """The variables that no row shows, but one of several states, or what follows from them."""
-    never, network = set(statistics.never_shown), plan.network
-    if not never or plan.needs().problems is None:
-        return set()
-    told = set(_coarse(plan, statistics))  # and the parents of what is shown, or of what is told
-    for name in reversed(network.order):
-        if name not in never or name in told:
-            told.update(network.parents(name))
-    return never & told
 
 
 def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:

@@ -351,8 +351,9 @@ class FamilyReport(ByFormula):
     ``support`` has an axis for each parent: how many rows show the variable together with that
     parent configuration (with "listwise", of the complete ones).
     ``unsupported`` counts the configurations without any: whatever the method put there is not
-    backed by a row. ``unseen`` counts those about which the estimate says nothing either: they
-    hold the prior alone.
+    backed by a row. What EM learns of ``hidden`` variables, which no row shows, is backed by the
+    rows that show the rest of the family. ``unseen`` counts those about which the estimate says
+    nothing either: they hold the prior alone.
 
     ``rows_shown`` are the rows in which the whole family is observed, ``rows_used`` those that
     enter the estimate. ``effective_sizes`` are for each parent configuration the number of
@@ -375,6 +376,12 @@ class FamilyReport(ByFormula):
     fallback: str = ""
     unseen: int = 0
     warnings: tuple[str, ...] = ()
+    hidden: Scope = ()
+
+    @property
+    def backing(self) -> FloatArray:
+        """The rows behind each parent configuration: they show all of the family but ``hidden``."""
+        return self.counts.backing(self.hidden) if self.hidden else self.support
 
     def lines(self) -> list[str]:
         """What was estimated, from which rows, and the warnings."""

@@ -227,6 +227,22 @@ class Counts:
         """The number of these rows, whatever they weigh."""
         return self._dense(self.tally.rows)
 
+    def backing(self, hidden: Sequence[str]) -> FloatArray:
+        """The rows that show all but some variables, for each state of all variables but the last.
+
+        Examples
+        --------
+        >>> ones = np.ones(2)
+        >>> both = Counts(("H", "A"), (2, 2), np.array([6, 7]), Tally(ones, ones, ones))
+        >>> both.backing(["H"]).tolist(), both.backing(["A"]).tolist()  # no row shows H
+        ([2.0, 2.0], [0.0, 0.0])
+        """
+        shown = [name for name in self.scope if name not in hidden]
+        sizes = zip(self.scope, self.cardinalities, strict=True)
+        rows = self.marginal(shown).row_counts()
+        wide = rows.reshape([1 if name in hidden else size for name, size in sizes])
+        return np.broadcast_to(wide.sum(axis=-1), self.cardinalities[:-1])
+
     def _dense(self, values: FloatArray) -> FloatArray:
         if prod(self.radices) <= FEW_CELLS:
             cells = np.zeros(self.radices)

@@ -20,7 +20,7 @@ shown, or its states would change places. Where optima were averaged, all of it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isinf
@@ -208,6 +208,7 @@ def em_learned(
     expected = None if at.counts is None else layout.tables(at.counts)
     has_moved = at.iterations or not climber.starts_closed
     reports, incomplete = dict(learned.families), set(partially)
+    hidden = _hidden(network, families, statistics)
     for name, family in families.items() if has_moved else ():
         counts = counts_of[network.family(name)]
         is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
@@ -220,6 +221,7 @@ def em_learned(
             unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
             plain=counts if is_plain else None,
             warnings=[LOOPY] if name in climbed.loopy else [],
+            hidden=hidden,
         )
     chooses = climber.options.stop == "heldout" or climber.options.averages
     never = statistics.never_shown if climber.starts_closed else ()
@@ -234,6 +236,16 @@ def em_learned(
         engine=climbed.engine,
         prior=merged(None, climbed.prior, ()),
     )
+
+
+def _hidden(network: Network, variables: Container[str], statistics: Statistics) -> set[str]:
+    """The variables that no row shows, but one of several states, or what follows from them."""
+    never = set(statistics.never_shown)
+    told = set(statistics.cells_of_sets)  # and the parents of what is shown, or of what is told
+    for name in reversed(network.order) if never else ():
+        if name in variables and (name not in never or name in told):
+            told.update(network.parents(name))
+    return never & told
 
 
 def _climbed(
