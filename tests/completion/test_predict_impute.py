@@ -537,10 +537,8 @@ def test_the_standard_input_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
 def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> None:
     frame = pd.DataFrame({**ROWS, "often": [0, 1, 2, 0]}).drop(columns="Day")
     given: dict[str, Any] = {option: "often"}
-    with pytest.warns(DataWarning, match="often"):
-        assert len(lc.predict(RAIN, lc.Data(frame, **given), "Rain")) == len(frame)
-    with pytest.warns(DataWarning, match="often"):
-        whole = lc.impute(RAIN, lc.Data(frame, **given))
+    assert len(lc.predict(RAIN, lc.Data(frame, **given), "Rain")) == len(frame)
+    whole = lc.impute(RAIN, lc.Data(frame, **given))
     assert whole["Wet"].notna().all()
     assert whole["often"].tolist() == [0, 1, 2, 0]
 
@@ -657,3 +655,18 @@ def test_kept_columns_are_those_of_the_data(kind: Any) -> None:
     found = as_lists(lc.predict(RAIN, rows, "Wet", keep="Day"))  # without a warning of it
     assert [*found] == ["Day", "Wet=no", "Wet=yes"]
     assert found["Day"] == [7, 8]
+
+
+def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> None:
+    rows = {"A": ["0", "1"] * 20, "B": ["0", "1", "1", "0"] * 10}
+    rows |= {"Weight": ["1.5", "0.5", "1", "2"] * 10, "Town": ["a", "a", "b", "b", "c"] * 8}
+    result = lc.learn("A -> B", rows, "direct-mcar", weight="Weight", cluster="Town")
+    assert result.beside == {"weight": ("Weight",), "cluster": ("Town",)}
+    result.write(tmp_path / "result.json")
+    for source in (result, lc.read_result(tmp_path / "result.json"), tmp_path / "result.json"):
+        lc.predict(source, rows, "B")  # warns of no column
+        lc.impute(source, rows)
+        with pytest.warns(DataWarning, match=r"ignored the columns \['Weight'\]"):
+            lc.log_likelihood(source, rows)  # in which they would count
+        lc.log_likelihood(source, rows, weight="Weight")
+    lc.predict(result.network, lc.Data(rows, weight="Weight", cluster="Town"), "B")

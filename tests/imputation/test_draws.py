@@ -13,6 +13,7 @@ import lacunet as lc
 from lacunet.completion.assumptions import AssumptionWarning
 from lacunet.completion.rows import draw_completions
 from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
 from lacunet.imputation.draws import parameter_draws
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.sampling import sample
@@ -308,3 +309,16 @@ def test_pseudo_counts_of_each_cell_are_drawn_from_as_their_number_is(
         for prior in (concentration, each)
     )
     assert by_cell == by_number
+
+
+@pytest.mark.parametrize("towns", ["Town", list("aabbccddee") * 20])
+def test_draws_do_not_forget_that_rows_are_of_clusters(towns: Any) -> None:
+    rows = {"A": ["0", "1"] * 100, "B": ["0", None, "1", "1"] * 50, "Town": list("aabbccddee") * 20}
+    if towns != "Town":
+        del rows["Town"]
+    result = lc.learn("A -> B", rows, "em", cluster=towns)
+    with pytest.warns(AssumptionWarning), pytest.raises(LacunetError, match="cluster"):
+        lc.impute(result, rows, draws=2)
+    sure = lc.learn("A -> B", rows, "em", cluster=towns, intervals=True)
+    with pytest.warns(AssumptionWarning):
+        assert len(lc.impute(sure, rows, draws=2)) == 2

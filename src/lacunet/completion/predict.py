@@ -129,8 +129,8 @@ def predict(
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
     _refuse_order(network, data, targets)
-    given = data_given(data, missing=missing).every_row()
     learned = as_learned(network)
+    given = data_given(data, missing=missing).every_row(learned)
     network = network_beside(learned, given, "predict")
     _refuse_swapped(network, data, targets)
     names = _names(network, targets)

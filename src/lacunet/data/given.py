@@ -196,7 +196,8 @@ class Data:
     encoding: str = "utf-8"
     decimal: str = "."
     query: str | None = None
-    database: Any = field(default=None, metadata={"secret": True})  # may hold a password
+    database: Any = field(default=None, metadata={"unsaid": True})  # may hold a password
+    aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
 
     def __post_init__(self) -> None:
         self._check_source()
@@ -274,21 +275,35 @@ class Data:
         shown += [f"{name}={_shown(value)}" for name, value in said.items()]
         return f"Data({without_secrets(', '.join(shown))})"
 
-    def every_row(self) -> Data:
-        """The same for what looks at each row by itself: none is left out for its weight."""
-        if not (self.is_weighted or self.is_clustered or self.replicate_weights is not None):
+    def every_row(self, learned: object = None) -> Data:
+        """The same for what looks at each row by itself: none is left out for its weight.
+
+        The columns that say something of rows, also those that a result was ``learned`` with, have
+        no part in it.
+        """
+        aside = (*self.aside, *self.beside, *columns_beside(learned))
+        if not (aside or self.in_arrays):
             return self
-        return replace(
-            self, weight=None, counts=None, strata=None, cluster=None, replicate_weights=None
-        )
+        unweighted: dict[str, Any] = dict.fromkeys((*PER_ROW, "replicate_weights"))
+        return replace(self, **unweighted, aside=aside)
+
+    def weighed_as(self, learned: object) -> Data:
+        """The rows that a result was learned from: their weights are those of the same columns."""
+        roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
+        named: dict[str, Any] = {
+            role: roles[role][0]
+            for role in ("weight", "counts")
+            if roles.get(role) and not self.is_weighted
+        }
+        return replace(self, **named, aside=columns_beside(learned))
 
     @property
     def said(self) -> dict[str, Any]:
-        """What is not as it is by default, but no secrets."""
+        """What the user said that is not as it is by default, but no secrets."""
         return {
             own.name: getattr(self, own.name)
             for own in fields(self)
-            if not _is_same(getattr(self, own.name), own.default) and "secret" not in own.metadata
+            if not _is_same(getattr(self, own.name), own.default) and "unsaid" not in own.metadata
         }
 
     @property
@@ -313,6 +328,14 @@ class Data:
         named = {column: name for name in PER_ROW if isinstance(column := getattr(self, name), str)}
         replicates = self.replicate_weights.names if self.replicate_weights else ()
         return named | dict.fromkeys(replicates, "replicate_weights")
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """What is said of rows: each with its columns, none where it is given row by row."""
+        said = [name for name in (*PER_ROW, "replicate_weights") if name in self.said]
+        return {
+            name: tuple(own for own, use in self.beside.items() if use == name) for name in said
+        }
 
     @property
     def in_arrays(self) -> tuple[str, ...]:
@@ -367,6 +390,12 @@ def data_given(data: Any, **said: Any) -> Data:
             f"{twice[0]}= is said twice: in Data and beside it.", "say it in one of the two."
         )
     return replace(data, **given)
+
+
+def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns that say something of the rows of a result, but those of some roles."""
+    roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
+    return tuple(own for role, columns in roles.items() if role not in but for own in columns)
 
 
 def _in_lists(source: Any) -> Any:

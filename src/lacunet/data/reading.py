@@ -130,7 +130,7 @@ def _replaced(network: Network, said: Network) -> Iterator[str]:
 
 def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
-    wanted = set(reading.wanted)
+    wanted = {*reading.wanted, *reading.data.aside}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         yield f"{IGNORED} {listed(ignored)}, which the network does not have."
     states_of = reading.network.states_of

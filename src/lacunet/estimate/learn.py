@@ -227,7 +227,8 @@ def learn(
         progress=progress,
     ) as rows:
         plan = planned(chosen, network, rows.look(), asked)
-        return carry_out(plan, rows, setting, intervals, latent)
+        result = carry_out(plan, rows, setting, intervals, latent)
+        return replace(result, beside=data.roles)
 
 
 def _with_notes_on_missing(result: Result, latent: Sequence[str], coarse: Iterable[str]) -> Result:

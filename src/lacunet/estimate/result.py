@@ -53,6 +53,7 @@ KIND_OF: Mapping[str, Any] = {
     "why": str,
     "mechanisms": Mapping,
     "uncertainty": (Uncertainty, NoneType),
+    "beside": Mapping,
 }
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
@@ -107,7 +108,8 @@ class Result:
     ``ended`` tells how an iterative method ended, None for a closed form. ``why`` is the reason for
     the method, where the method was chosen and not given, and what the prior is like, where it was
     learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was given;
-    ``uncertainty`` is None unless intervals were asked for.
+    ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
+    with the rows, such as ``weight`` and ``cluster``, with its columns.
 
     Printed, it has a line for each CPT:
 
@@ -134,6 +136,7 @@ class Result:
     why: str = ""
     mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
     uncertainty: Uncertainty | None = None
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))

@@ -132,8 +132,8 @@ def impute(
     """
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
-    given = data_given(data, missing=missing).every_row()
     learned = as_learned(network)
+    given = data_given(data, missing=missing).every_row(learned)
     network = network_beside(learned, given, "impute")
     given = held_data(given)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
@@ -218,6 +218,12 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         )
     if given.uncertainty is not None:
         return given
+    if design := [role for role in given.beside if role not in ("weight", "counts")]:
+        raise LacunetError(
+            f"the result was learned with {', '.join(design)}, but without intervals: these rows "
+            "alone do not say how sure its CPTs are.",
+            WITH_INTERVALS,
+        )
     again = _learned_again(given, network, rows())
     if again is None or not _agree(again, network):
         raise LacunetError(

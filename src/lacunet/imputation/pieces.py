@@ -63,7 +63,7 @@ def completed_pieces(
         Files, or what else can be read twice.
     """
     refuse_no_draws(draws)
-    given = data_given(data).every_row()
+    given = data_given(data).every_row(learned)
     network, source = with_data_codes(as_network(learned), given), source_from(given)
     opened, seen_columns = _opened(given, source), SeenColumns()
     patterns = frozenset[frozenset[str]]()

@@ -16,13 +16,14 @@ over the families that rows show completely and the problems that are left, see
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, network_beside
+from lacunet.formats.files import AnyNetwork, as_learned, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
@@ -84,12 +85,14 @@ def log_likelihood(
     >>> float(np.exp(log_likelihood(rain, rows)).round(6))  # 0.05 * 0.5
     0.025
     """
-    from lacunet.data.given import data_given
+    from lacunet.data.given import columns_beside, data_given
     from lacunet.data.read import ReadReport
     from lacunet.statistics.observations import observations
 
     given = data_given(data, weight=weight, counts=counts, missing=missing)
-    network, budget = network_beside(network, given, "log_likelihood"), memory_budget(memory)
+    learned, budget = as_learned(network), memory_budget(memory)
+    network = network_beside(learned, given, "log_likelihood")
+    given = replace(given, aside=columns_beside(learned, but=("weight", "counts")))
     with observations(given, network, budget) as rows:
         found, before, read_report = 0.0, 0, ReadReport()
         for table in rows.tables(read_report):

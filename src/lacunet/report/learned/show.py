@@ -7,6 +7,7 @@ import platform
 from datetime import datetime
 from typing import Any
 
+from lacunet.data.given import data_given
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -45,7 +46,10 @@ def write_report(
 
     check_page_name(path)
     network = result.network
-    seen = None if data is None else missing_in_data(data, network, network.families)
+    seen = None
+    if data is not None:
+        given = data_given(data).weighed_as(result)
+        seen = missing_in_data(given, network, network.families)
     text = page(
         result,
         seen,
