@@ -3,7 +3,8 @@
 A rule looks at the row's other cells, which may be missing or one of several states themselves. It
 may therefore hold, not hold, or be open. Where it holds, a cell that shows nothing was not asked;
 one that shows something else contradicts the rule. Where it does not hold, a cell that says "not
-asked" does. What is open stays as it is: CPTs that obey the rule do the rest.
+asked" does, and one that may be any other state shows nothing. What is open stays as it is: CPTs
+that obey the rule do the rest.
 
 What a rule says by a variable that is to be predicted would be that variable in other words. So a
 rule can be applied as if some variables were missing.
@@ -38,6 +39,7 @@ class Skips:
     states: int  # of the variable
     skip: int  # the place of the state for those who were not asked
     holds_skip: NDArray[np.bool_]  # whether each code of the variable allows that state
+    holds_rest: NDArray[np.bool_]  # whether it is a set that holds all others
     contradicted: int = 0
     first: int | None = None  # row, from 0
     _rows: int = 0
@@ -82,8 +84,8 @@ class Skips:
 
     def _filled(self, codes: Codes, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> Codes:
         kind = codes.dtype.type
-        is_skip = fails & (codes == self.skip)
-        return np.where(holds, kind(self.skip), np.where(is_skip, kind(self.states), codes))
+        is_bare = fails & ((codes == self.skip) | self.holds_rest[codes])
+        return np.where(holds, kind(self.skip), np.where(is_bare, kind(self.states), codes))
 
 
 def by_rules(
@@ -118,6 +120,8 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
             can_hold = _some(can_hold, axis, allowed[other])
             can_fail = _some(can_fail, axis, allowed[other])
         skip = network.state_index(name, rule.state)
+        states, own = network.cardinality(name), allowed[name]
+        is_set = np.arange(len(own)) > states
         sizes = [len(allowed[other]) for other in rule.scope]
         found.append(
             Skips(
@@ -126,9 +130,10 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
                 sizes,
                 can_hold.ravel(),
                 can_fail.ravel(),
-                network.cardinality(name),
+                states,
                 skip,
-                allowed[name][:, skip],
+                own[:, skip],
+                is_set & np.delete(own, skip, axis=1).all(axis=1),
             )
         )
     return found
