@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lacunet.estimate.learn import learn
-from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, NetworkError
@@ -269,3 +269,12 @@ def test_another_name_of_a_mechanism_is_answered_with_ours(name: str) -> None:
 def test_a_name_with_a_space_is_answered_with_quotes(text: str) -> None:
     with pytest.raises(MissingnessGraphError, match=r'quotes: R\["X Y"\]'):
         list(parse_statements(text))
+
+
+def test_a_hint_on_a_mechanism_can_be_written_as_it_is() -> None:
+    hint = without_mechanism(["Age group", "Ill"]).hint
+    assert 'R["Age group"]; R[Ill]' in hint
+    network = Network({"Age group": ["0", "1"], "Ill": ["0", "1"]})
+    assert len(MissingnessGraph.parse('R["Age group"]; R[Ill]', network).causes) == 2
+    error = MissingnessGraphError.unknown_variable("R_Age group", ["Age group"])
+    assert error.hint == 'did you mean R["Age group"]?'

@@ -21,9 +21,9 @@ class MissingnessGraphError(LacunetError):
         hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
         mechanism = re.fullmatch(r"R(?:_(?P<bare>.+)|\((?P<inside>.+)\))", name)
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
-            hint = f"did you mean R[{own}]?"
+            hint = f"did you mean {Mechanism(own)}?"
         elif of := _whether_recorded(name, known):
-            hint = f"whether {of} is recorded is written R[{of}]."
+            hint = f"whether {of} is recorded is written {Mechanism(of)}."
         return cls(f"{where}the network has no variable {name!r}.", hint)
 
 
