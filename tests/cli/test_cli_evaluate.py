@@ -80,3 +80,17 @@ def test_a_small_budget_leaves_the_divergence_to_samples(
     for options, is_exact in (([], True), (["--memory", "1e-6"], False)):
         assert main(["evaluate", "alarm", even, *options, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["divergence"]["exact"] is is_exact
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["evaluate {net} --data {rows}", "predict {net} {rows} --targets Wet", "impute {net} {rows}"],
+)
+def test_values_read_as_missing_are_told(
+    command: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "odd.csv"
+    rows.write_text("Rain,Sprinkler,Wet,Day\nno,off,no,1\nhail,off,,2\n")
+    asked = command.format(net=files[1], rows=rows).split()
+    assert main([*asked, "--unknown", "missing"]) == 0
+    assert "column 'Rain': read 1 cell as missing" in capsys.readouterr().err

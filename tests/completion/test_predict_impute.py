@@ -673,19 +673,19 @@ def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> N
 
 
 def test_a_code_for_all_that_a_rule_leaves_open_shows_nothing() -> None:
+    tables: dict[str, Any] = {
+        "S": [0.4, 0.6],
+        "Z": [0.3, 0.7],
+        "Now": [[[0, 0, 1], [0, 0, 1]], [[0.2, 0.8, 0], [0.6, 0.4, 0]]],
+    }
     network = lc.Network(
         {"S": ["no", "yes"], "Z": ["0", "1"], "Now": ["never", "some", "not_asked"]},
         {"Now": ["S", "Z"]},
-        {
-            "S": [0.4, 0.6],
-            "Z": [0.3, 0.7],
-            "Now": [[[0, 0, 1], [0, 0, 1]], [[0.2, 0.8, 0], [0.6, 0.4, 0]]],
-        },
+        tables,
         not_asked={"Now": "S=no"},
         codes={"Now": {"any": ["never", "some"]}},
     ).with_support({"Now": [[1, 1], [0, 5]]})
     for cell in ("any", None):
-        found = lc.predict(
-            network, {"S": ["yes"], "Now": [cell]}, "Z", give=["probabilities", "unsupported"]
-        )
+        rows: dict[str, Any] = {"S": ["yes"], "Now": [cell]}
+        found = lc.predict(network, rows, "Z", give=["probabilities", "unsupported"])
         assert found == {"Z=0": [0.3], "Z=1": [0.7], "unsupported(Z)": [0.0]}

@@ -5,7 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.options import add, add_json, add_network_and_data, add_seed, data_of
+from lacunet.cli.options import (
+    add,
+    add_json,
+    add_network_and_data,
+    add_seed,
+    data_of,
+    notes_on_rows,
+)
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import add_output_arguments, deliver_rows
 
@@ -59,7 +66,8 @@ def run(options: Namespace) -> int:
         proper=not options.fixed_cpts,
         memory=options.memory,
     )
-    deliver_rows(pieces, outputs, as_json=options.json)
+    with notes_on_rows():
+        deliver_rows(pieces, outputs, as_json=options.json)
     return 0
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import inf
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar, say
+from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError
 from lacunet.wording import separated
 
@@ -651,6 +654,14 @@ def level(text: str) -> float:
     if value < 50 and (value >= 1 or bare != text):
         raise ArgumentTypeError(f"{text!r} is not a level such as 0.95, or 95 per cent")
     return value / 100 if value >= 1 else value
+
+
+@contextmanager
+def notes_on_rows() -> Iterator[None]:
+    """Meanwhile warnings of rows are told as notes: for answers that hold no notes themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        yield
 
 
 def note(*texts: str) -> None:

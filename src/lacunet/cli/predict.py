@@ -16,6 +16,7 @@ from lacunet.cli.options import (
     data_of,
     names,
     note,
+    notes_on_rows,
 )
 
 HELP = "predict variables for every row, even with missing values"
@@ -61,15 +62,16 @@ def run(options: Namespace) -> int:
 
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
-    found = predict(
-        read_learned(options.network),
-        data_of(options),
-        options.targets,
-        give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
-        given_targets=options.given_targets,
-        keep=options.keep,
-        memory=options.memory,
-    )
+    with notes_on_rows():
+        found = predict(
+            read_learned(options.network),
+            data_of(options),
+            options.targets,
+            give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
+            given_targets=options.given_targets,
+            keep=options.keep,
+            memory=options.memory,
+        )
     outputs = [options.output] if options.output else []
     deliver_rows([(0, found)], outputs, as_json=options.json)
     return 0

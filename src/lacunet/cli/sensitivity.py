@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.options import (
@@ -16,9 +15,9 @@ from lacunet.cli.options import (
     data_of,
     names,
     network_of,
+    notes_on_rows,
 )
 from lacunet.cli.terminal import progress_bar
-from lacunet.data.errors import DataWarning
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:
@@ -61,8 +60,7 @@ def run(options: Namespace) -> int:
 
     network = network_of(options)
     target, state, evidence = typed_state(options.query, network)
-    with progress_bar() as progress, warnings.catch_warnings():
-        warnings.simplefilter("always", DataWarning)  # its answer has no notes of the rows
+    with progress_bar() as progress, notes_on_rows():
         found = sensitivity(
             network,
             data_of(options),
