@@ -14,11 +14,10 @@ from typing import Any
 
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.draft import network_of
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, as_network, not_carried
 from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network
-from lacunet.wording import listed
 
 LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
@@ -141,15 +140,8 @@ def _cuts(variable: Any) -> tuple[float, ...]:
 
 def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
     """Warn of what the other library has no place for."""
-    lost = []
-    if network.cuts_of and not has_cuts:
-        lost.append(f"the cut points of {listed(network.cuts_of)}")
-    if not all(mask.all() for mask in (network.support or {}).values()):
-        lost.append("which CPT rows no data support")
-    if network.reversible:
-        lost.append("for which edges the data do not tell the direction")
-    if lost:
-        warn(f"{library} has no place for {' and '.join(lost)}; .json files do.")
+    if lost := not_carried(network, has_cuts=has_cuts):
+        warn(f"{library} does not carry {' and '.join(lost)}; .json files do.")
 
 
 @with_hints

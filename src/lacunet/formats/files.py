@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -452,22 +452,37 @@ def _lost(network: Network, kind: str) -> list[str]:
     """What a network knows that a format does not carry."""
     if kind == _CARRIES_ALL:
         return []
+    return not_carried(network, has_support=kind in _CARRIES_SUPPORT)
+
+
+def not_carried(
+    network: Network, *, has_support: bool = False, has_cuts: bool = False
+) -> list[str]:
+    """What a network knows beside states, structure and CPTs, where there is no place for it.
+
+    Parameters
+    ----------
+    has_support, has_cuts
+        Whether there is a place for which CPT rows data support, and for cut points.
+    """
     lost = []
-    masks = (network.support or {}).values()
-    if kind not in _CARRIES_SUPPORT and not all(mask.all() for mask in masks):
+    if not has_support and not all(mask.all() for mask in (network.support or {}).values()):
         lost.append("which CPT rows no data support")
-    if network.cuts_of:
-        are = "is" if len(network.cuts_of) == 1 else "are"
-        lost.append(f"where {listed(network.cuts_of)} {are} cut into intervals")
+    if network.cuts_of and not has_cuts:
+        lost.append(f"where {_with_verb(network.cuts_of)} cut into intervals")
     if network.codes_of:
         lost.append(f"what the codes of {listed(network.codes_of)} mean")
     if network.not_asked_of:
-        lost.append(f"when {listed(network.not_asked_of)} are not asked")
+        lost.append(f"when {_with_verb(network.not_asked_of)} not asked")
     if network.mechanisms is not None:
         lost.append("how values went missing")
     if network.reversible:
         lost.append("for which edges the data do not tell the direction")
     return lost
+
+
+def _with_verb(names: Collection[str]) -> str:
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def check_target(network: Network, path: str | os.PathLike[str]) -> None:
