@@ -17,6 +17,7 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import asset, document, write_page
 from lacunet.pages.live import SCRIPTS
 from lacunet.pages.numbers import largest_moves
+from lacunet.report.learned.page import page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
@@ -153,6 +154,26 @@ def test_intervals_of_marginals_are_those_of_query() -> None:
     for name, ends in zip(case.network.variables, live["intervals"], strict=True):
         expected = result.uncertainty.query(name).interval(0.8)  # type: ignore[union-attr]
         np.testing.assert_allclose(ends, expected, rtol=0, atol=5.1e-7)
+
+
+def test_the_page_knows_which_cpt_rows_no_data_support_as_query_does() -> None:
+    rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
+    network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
+    result = lc.learn(network, rows, "em", intervals=True)
+    expected = lc.query(result, "MI", unsupported="ignore").interval
+    carried_ones = carried(page(result, level=0.95))["live"]["intervals"]
+    np.testing.assert_allclose(
+        carried_ones[result.network.variables.index("MI")], expected, atol=1e-6
+    )
+
+
+def test_the_page_says_what_was_assumed_and_where_intervals_come_from() -> None:
+    rows = {"A": ["0", "1", None, "1"] * 10, "B": ["0", None, "1", "0"] * 10}
+    result = lc.learn("A -> B", rows, "em", intervals=True)
+    text = page(result, level=0.975)
+    assert f"It assumes that {result.assumption}." in text
+    assert "97.5% intervals by the curvature of EM" in text
+    assert "It assumes" not in page(lc.learn("A", {"A": ["0", "1"]}, "em"))
 
 
 def test_an_effective_size_that_is_not_known_is_not_made_up() -> None:

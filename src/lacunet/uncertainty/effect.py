@@ -573,7 +573,7 @@ def _by_network(
     # of p_x + p_w, and of p_x - p_w
     sums, gaps = uncertainty.variances(together).reshape(together.shape)
     ends = np.stack([np.asarray(answer.interval) for answer in answers])
-    basis = _as_causes(source), f"{level:.0%} intervals by {uncertainty.recipe}."
+    basis = _as_causes(source), f"{100 * level:g}% intervals by {uncertainty.recipe}."
     return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis, shares)
 
 
@@ -650,7 +650,7 @@ def _by_graph(
     basis = (
         *found.found.estimand.splitlines(),
         f"{verdict.why[0].upper()}{verdict.why[1:]}.",
-        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}); {level:.0%} "
+        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}); {100 * level:g}% "
         f"intervals by leaving out {found.left_out.words} in turn.",
         *found.found.warnings,
     )

@@ -25,6 +25,7 @@ from lacunet.pages.live import (
 from lacunet.pages.numbers import Behind, pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
+from lacunet.report.learned.text import intervals_by
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
@@ -96,7 +97,7 @@ def page(
     body = [
         '<a class="skip" href="#panel">to the chosen variable</a><header>',
         f"<h1>{_title(result, source)}</h1>",
-        paragraph(_chosen(result, told), "soft"),
+        paragraph(_chosen(result, level, told), "soft"),
         tiles(_tiles(result, summary, order[0], told)),
         _warnings(result, place, told),
         "</header><main>",
@@ -125,7 +126,9 @@ def _behind(
     if level is not None and result.uncertainty is not None:
         intervals = {v: told.interval(result.interval(v, level), rows[v]) for v in names}
         if not told.is_limited and cliques_size(result.network) <= MOST_SURE:
-            marginals = {v: result.uncertainty.query(v).interval(level) for v in names}
+            support = result.network.support
+            spreads = {v: result.uncertainty.query(v, support=support) for v in names}
+            marginals = {v: spread.interval(level) for v, spread in spreads.items()}
     if not told.is_limited:
         return Behind(rows, None, intervals, marginals)
     cpts = {v: told.probability(result.network.cpt(v).table, rows[v]) for v in names}
@@ -196,10 +199,15 @@ def _title(result: Result, source: Provenance) -> str:
     return f"{of}{cpts} from {where}"
 
 
-def _chosen(result: Result, told: Disclosure) -> str:
-    """The method, and why it was chosen; a sentence, whatever its length."""
+def _chosen(result: Result, level: float | None, told: Disclosure) -> str:
+    """The method, why it was chosen, what it assumes, and where intervals come from."""
     why = "" if told.is_limited else result.why.rstrip(".")
-    return f"Learned by {result.method}{': ' if why else ''}{why}."
+    words = f"Learned by {result.method}{': ' if why else ''}{why}."
+    if result.assumption not in why:
+        words += f" It assumes that {result.assumption}."
+    if level is not None and result.uncertainty is not None:
+        words += f" {intervals_by(result.uncertainty, level)}."
+    return words
 
 
 def _tiles(

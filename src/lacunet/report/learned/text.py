@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
 from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import Result
@@ -71,12 +72,16 @@ def _cpts(result: Result) -> list[str]:
     return [line for cpt in small for line in ("", str(cpt))]
 
 
+def intervals_by(uncertainty: Uncertainty, level: float) -> str:
+    """The level of intervals, and how they were found."""
+    return f"{100 * level:g}% intervals by {RECIPES.get(uncertainty.recipe, uncertainty.recipe)}"
+
+
 def _sure(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
     uncertainty = result.require_intervals()
     lines = [uncertainty.chance] if uncertainty.chance else []
-    recipe = RECIPES.get(uncertainty.recipe, uncertainty.recipe)
-    lines += [f"{level:.0%} intervals by {recipe}; the widest:"]
+    lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
     found = []
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
