@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.completion.assumptions import AssumptionWarning
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.predict import GIVEN
 from lacunet.completion.rows import most_probable
@@ -689,3 +690,27 @@ def test_a_code_for_all_that_a_rule_leaves_open_shows_nothing() -> None:
         rows: dict[str, Any] = {"S": ["yes"], "Now": [cell]}
         found = lc.predict(network, rows, "Z", give=["probabilities", "unsupported"])
         assert found == {"Z=0": [0.3], "Z=1": [0.7], "unsupported(Z)": [0.0]}
+
+
+def test_what_was_latent_to_a_result_stays_latent(tmp_path: Path) -> None:
+    network = lc.Network(
+        {name: ["0", "1"] for name in "HABC"}, {"A": ["H"], "B": ["H"], "C": ["H"]}
+    )
+    rng = np.random.default_rng(0)
+    hidden = rng.random(300) < 0.5
+    rows = {
+        name: (rng.random(300) < 0.15 + 0.7 * hidden).astype(int).astype(str).tolist()
+        for name in "ABC"
+    }
+    data = lc.Data(rows, latent=["H"])
+    result = lc.learn(network, data, "em")
+    result.write(tmp_path / "result.json")
+    for source in (result, tmp_path / "result.json"):
+        assert lc.log_likelihood(source, rows) == lc.log_likelihood(source, data)
+        assert lc.impute(source, rows) == lc.impute(source, data)
+        assert lc.predict(source, rows, "A") == lc.predict(source, data, "A")  # no warning
+    result.report(tmp_path / "page.html", rows)
+    shown = {**rows, "H": ["1", *[None] * 299]}  # a column is used where there is one
+    with pytest.warns(AssumptionWarning):
+        found = lc.predict(result, shown, "A")
+    assert found["A=1"][0] == pytest.approx(result.cpt("A").table[1, 1])

@@ -251,6 +251,7 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
     ``warns`` says whether to warn of variables without a column.
     """
     names, source = asked.names, source_from(data)
+    data = data.with_latent(asked.network.states_of, source.columns)
     latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
     if absent := _absent(asked.network, source.columns, latent):
         if warns:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -287,6 +287,11 @@ class Data:
         unweighted: dict[str, Any] = dict.fromkeys((*PER_ROW, "replicate_weights"))
         return replace(self, **unweighted, aside=aside)
 
+    def with_latent(self, variables: Container[str], columns: Collection[str]) -> Data:
+        """The same; what was latent to a result, and has no column here either, is latent again."""
+        absent = [v for v in self.aside if v in variables and v not in (*columns, *self.latent)]
+        return replace(self, latent=(*self.latent, *absent)) if absent else self
+
     def weighed_as(self, learned: object) -> Data:
         """The rows that a result was learned from: their weights are those of the same columns."""
         roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
@@ -331,11 +336,15 @@ class Data:
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """What is said of rows: each with its columns, none where it is given row by row."""
+        """What is said of rows: each with its columns, none where it is given row by row.
+
+        The latent variables are among it.
+        """
         said = [name for name in (*PER_ROW, "replicate_weights") if name in self.said]
-        return {
+        columns_of = {
             name: tuple(own for own, use in self.beside.items() if use == name) for name in said
         }
+        return columns_of | ({"latent": tuple(self.latent)} if self.latent else {})
 
     @property
     def in_arrays(self) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
     data = data_given(given)
     refuse_swapped(network, data.source)
     source = source_from(data)
+    data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
     column_of, notes = _matched_columns(source, network, data.latent)

@@ -109,7 +109,7 @@ class Result:
     the method, where the method was chosen and not given, and what the prior is like, where it was
     learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was given;
     ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
-    with the rows, such as ``weight`` and ``cluster``, with its columns.
+    with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
 
     Printed, it has a line for each CPT:
 

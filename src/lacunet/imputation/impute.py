@@ -23,7 +23,7 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table
-from lacunet.data.reading import with_data_codes
+from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, filled, held_data, replaced
 from lacunet.errors import LacunetError
@@ -39,6 +39,7 @@ from lacunet.randomness import generator
 
 SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ROUNDING = 1e-9
+DESIGN = ("strata", "cluster", "replicate_weights")
 WITH_INTERVALS = (
     "result = lacunet.learn(network, data, intervals=True), then lacunet.impute(result, data, "
     "draws=5) (lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
@@ -138,6 +139,7 @@ def impute(
     given = held_data(given)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
+    given = given.with_latent(network.states_of, source_from(given).columns)
     frame, table = given.source, read_table(given, network, keep_sets=True)
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:
@@ -218,7 +220,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         )
     if given.uncertainty is not None:
         return given
-    if design := [role for role in given.beside if role not in ("weight", "counts")]:
+    if design := [role for role in given.beside if role in DESIGN]:
         raise LacunetError(
             f"the result was learned with {', '.join(design)}, but without intervals: these rows "
             "alone do not say how sure its CPTs are.",

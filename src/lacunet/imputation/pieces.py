@@ -65,6 +65,7 @@ def completed_pieces(
     refuse_no_draws(draws)
     given = data_given(data).every_row(learned)
     network, source = with_data_codes(as_network(learned), given), source_from(given)
+    given = given.with_latent(network.states_of, source.columns)
     opened, seen_columns = _opened(given, source), SeenColumns()
     patterns = frozenset[frozenset[str]]()
     for frame, table, shown in _pieces(network, given, source, tell=True):
