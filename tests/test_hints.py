@@ -57,6 +57,8 @@ def test_a_keyword_that_is_guessed_is_answered_with_all_there_are(function: Any)
         ("EM", "max_iter", "max_iterations"),
         ("Data", "weights", "weight"),
         ("Data", "sep", "delimiter"),
+        ("learn_structure", "bootstrap", "strengths"),
+        ("learn_structure", "edges", "required"),
     ],
 )
 def test_the_keyword_of_another_library_is_answered_with_ours(
@@ -89,6 +91,7 @@ def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ou
     [
         ("states", "Network.from_data(data, edges, states=...)"),
         ("bins", "Network.from_data(data, edges, bins=...)"),
+        ("edges", "edges are the first argument: learn(edges, data)"),
         ("metod", "did you mean 'method'"),
         ("methods", "did you mean 'method'"),
         ("max_iter", "'max_iterations' is an option of one-step, em, em-bp"),

@@ -44,7 +44,20 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("tol", "epsilon"), ("tolerance",)),
     **dict.fromkeys(("n_init", "n_starts", "starts"), ("restarts",)),
     **dict.fromkeys(("pseudo_counts", "equivalent_sample_size", "ess", "alpha"), ("prior",)),
+    **dict.fromkeys(("bootstrap", "replicates", "n_bootstrap", "boot"), ("strengths",)),
+    "edges": ("required",),
 }
+
+# What our names are of, where that is not plain from the guess.
+REMARKS: Mapping[str, str] = {
+    "strengths": "the number of bootstrap replicates, 20 by default",
+    "required": "edges that must be there; learn(edges, data) learns the CPTs of known edges",
+}
+
+
+def remark(name: str) -> str:
+    """What our name is of, to be put behind an offer of it; nothing for most."""
+    return f" ({REMARKS[name]})" if name in REMARKS else ""
 
 
 def meant(keyword: str, known: Iterable[str]) -> str:
@@ -57,7 +70,9 @@ def meant(keyword: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     ours = [name for name in KEYWORDS.get(keyword, ()) if name in names]
-    return f"did you mean {ours[0]!r}?" if ours else did_you_mean(keyword, names)
+    if ours:
+        return f"did you mean {ours[0]!r}?{remark(ours[0])}"
+    return did_you_mean(keyword, names)
 
 
 def with_hints(function: Function) -> Function:
@@ -75,7 +90,7 @@ def with_hints(function: Function) -> Function:
     ... except TypeError as error:
     ...     print(error)
     draw() got an unexpected keyword argument 'seed'
-    Hint: did you mean 'rng'? it takes rows; optional: rng.
+    Hint: did you mean 'rng'?
     """
     if isinstance(function, type):
         function.__init__ = with_hints(function.__init__)  # type: ignore[misc]
@@ -143,7 +158,7 @@ def called_with_parentheses(method: Function) -> Function:
 
 
 def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
-    """What was probably meant, and all that the function takes."""
+    """What was probably meant, or all that the function takes."""
     known = signature(function).parameters
     unknown = [name for name in named if name not in known]
     is_one = len(unknown) == 1
@@ -152,6 +167,8 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
         for name in unknown
         if (offer := meant(name, known))
     ]
+    if unknown and len(offers) == len(unknown):
+        return " ".join(offers)
     arguments = [
         own
         for own in known.values()

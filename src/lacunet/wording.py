@@ -135,19 +135,22 @@ def sentence(text: str) -> str:
 def close_to(name: str, known: Iterable[str]) -> list[str]:
     """The known names that are spelled much like this one, up to three, the closest first.
 
-    The dashes of options do not count, and two letters must nearly be the name.
+    The dashes of options do not count, and two letters must nearly be the name. Names of four
+    letters and more share seven in ten: a guess that is far is worse than none.
 
     Examples
     --------
     >>> close_to("--of", ["--stop"]), close_to("--on", ["--json"]), close_to("--jsn", ["--json"])
     ([], [], ['--json'])
+    >>> close_to("print", ["predict", "drift"]), close_to("yse", ["yes", "no"])
+    ([], ['yes'])
     """
     from difflib import get_close_matches
 
     # Comparing long names takes long.
     lower = {one.lower().removeprefix("--")[:60]: one for one in known}
     word = str(name).lower().removeprefix("--")[:60]
-    found = get_close_matches(word, lower, cutoff=0.75 if len(word) == 2 else 0.6)
+    found = get_close_matches(word, lower, cutoff={2: 0.75, 3: 0.65}.get(len(word), 0.7))
     return [lower[one] for one in found]
 
 

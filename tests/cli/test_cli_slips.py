@@ -247,7 +247,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("query", "s.json", "--target", "xray"), "did you mean '--query'?"),
         (("learn", "s.json", "--rng", "1"), "did you mean '--seed'?"),
         (("learn", "s.json", "--data", "survey.csv"), "named without one: lacunet learn NETWORK"),
-        (("predict", "s.json", "survey.csv", "--target", "xray"), "'--targets' or '--given"),
+        (("predict", "s.json", "survey.csv", "--target", "xray"), "did you mean '--targets'?"),
         (("simulate", "asia", "--rows", "ten", "-o", "a.csv"), "'ten' is not a whole number"),
         (("simulate", "asia", "--rows", "10"), "give --output DATA"),
         (
@@ -257,6 +257,17 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("explain", "survey.csv"), "lacunet explain 'A -> B' survey.csv"),
         (("learn", "survey.csv", "Smoker -> xray"), "lacunet learn 'Smoker -> xray' survey.csv"),
         (("learn", "survey.csv", "s.json"), "they are swapped"),
+        (("learn", "survey.csv", "--structure"), "lacunet structure DATA finds the edges too"),
+        (
+            ("structure", "survey.csv", "--bootstrap", "50"),
+            "'--strengths'? (the number of bootstrap replicates, 20 by default)",
+        ),
+        (("structure", "survey.csv", "--edges", "A -> B"), "--required 'A -> B'"),
+        (("diagnose", "survey.csv", "--test", "mcar"), "--test; its tests are always made"),
+        (("print", "s.json"), "there is no command 'print'; did you mean 'show'?"),
+        (("cpt", "s.json"), "did you mean 'show'?"),
+        (("fit", "s.json", "survey.csv"), "did you mean 'learn'?"),
+        (("export", "s.json", "s.bif"), "did you mean 'convert'?"),
     ],
 )
 def test_a_guess_is_answered_with_the_way(

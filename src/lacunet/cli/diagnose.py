@@ -42,6 +42,8 @@ what is printed for each variable:
                 predict
 """
 
+INSTEAD = {"--test": "its tests are always made, and what they find is printed"}
+
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

@@ -56,6 +56,8 @@ what is printed for each CPT:
 """
 
 
+INSTEAD = {"--structure": "lacunet structure DATA finds the edges too"}
+
 REASONS = {
     "time limit": "the time limit",
     "interrupted": "an interruption",

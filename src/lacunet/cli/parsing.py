@@ -70,6 +70,15 @@ JOBS = (
 GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
 
 
+# What other programs call commands.
+COMMANDS_ELSEWHERE = {
+    **dict.fromkeys(("print", "cpt", "view", "plot", "draw"), "show"),
+    **dict.fromkeys(("fit", "train", "estimate"), "learn"),
+    **dict.fromkeys(("export", "write", "save"), "convert"),
+    **dict.fromkeys(("sample", "generate"), "simulate"),
+    **dict.fromkeys(("infer", "ask"), "query"),
+}
+
 # What Python calls arguments that have another name here.
 IN_PYTHON = {"rng": "seed", "target": "query", "given": "separator"}
 
@@ -180,8 +189,10 @@ def _ours(option: str) -> list[str]:
 
 
 def _with_offer(message: str, word: str, known: Iterable[str]) -> str:
+    from lacunet.hints import remark
+
     offer = did_you_mean(word, known)
-    return f"{message}; {offer}" if offer else message
+    return f"{message}; {offer}{remark(word.lstrip('-'))}" if offer else message
 
 
 def asks_for_json(words: Sequence[str]) -> bool:
@@ -277,7 +288,9 @@ class _Top(Parser):
         """End with what was probably meant."""
         if "invalid choice: '" in message:
             word = message.split("'")[1]
-            message = _with_offer(f"there is no command {word!r}", word, COMMANDS)
+            ours = COMMANDS_ELSEWHERE.get(word)
+            known = [ours] if ours else COMMANDS
+            message = _with_offer(f"there is no command {word!r}", ours or word, known)
         elif "required" in message:
             message = "name a command"
         self._end(message, "lacunet --help lists the commands")

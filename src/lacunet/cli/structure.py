@@ -42,6 +42,11 @@ what is printed for each edge:
               --, it says which way is likelier, beside ->, that other edges would undo the arrow
 """
 
+INSTEAD = {
+    "--edges": "--required 'A -> B' is for edges that must be there; lacunet learn 'A -> B' DATA "
+    "learns the CPTs of known edges"
+}
+
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

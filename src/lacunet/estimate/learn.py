@@ -35,7 +35,13 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import LEARN, AskedPrior
-from lacunet.estimate.registry import check_option_names, default_prior, intervals_at, method_of
+from lacunet.estimate.registry import (
+    EDGES_FIRST,
+    check_option_names,
+    default_prior,
+    intervals_at,
+    method_of,
+)
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
@@ -76,7 +82,7 @@ def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
         is_alone = len(args) + len({"network", "data"} & named.keys()) == 1
         return _ONLY_DATA if is_alone else ""
     data = repr(args[0]) if args and isinstance(args[0], str) else "data"
-    return f"edges are the first argument: learn(edges, {data})."
+    return EDGES_FIRST.format(data)
 
 
 _ONLY_DATA = (

@@ -98,7 +98,12 @@ def default_prior(method: Method) -> AskedPrior:
 
 
 # What belongs to the network that is learned, where it is made of edges and data.
-OF_NETWORK = ("states", "bins")
+EDGES_FIRST = "edges are the first argument: learn(edges, {})."
+OF_NETWORK = {"edges": EDGES_FIRST.format("data")} | {
+    name: "it belongs to the network: learn(lacunet.Network.from_data(data, edges, "
+    f"{name}=...), data)."
+    for name in ("states", "bins")
+}
 
 
 def intervals_at(level: float = 0.9) -> str:
@@ -114,10 +119,7 @@ def _way_to(option: str, known: Collection[str]) -> str:
     if others := _methods_with(option):
         return f"{option} is an option of {', '.join(others)}."
     if option in OF_NETWORK:
-        return (
-            "it belongs to the network: learn(lacunet.Network.from_data(data, edges, "
-            f"{option}=...), data)."
-        )
+        return OF_NETWORK[option]
     if option in Data.__dataclass_fields__:
         of_query = option in ("query", "database")
         said = "query='select ...', database=..." if of_query else f"data, {option}=..."
