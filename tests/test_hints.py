@@ -300,7 +300,12 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age -> Ill", ILL, "mar"), "'direct-mar' or 'factored-mar'"),
         (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "a column that holds the weight"),
         (lambda: lc.learn("Age>Ill", ILL), "edges are written 'Age -> Ill'"),
-        (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "with intervals=True"),  # type: ignore[call-arg]
+        (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "interval=True, of a result"),  # type: ignore[call-arg]
+        (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "(result, 'Ill', do='Age')"),  # type: ignore
+        (lambda: lc.effect(LEARNED, "Age", "Ill", intervals=True), "'Ill', do='Age', interval="),  # type: ignore
+        (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
+        (lambda: lc.effect(LEARNED, "Ill", do={"Age": "old"}), "(result, 'Ill', do='Age')"),  # type: ignore[arg-type]
+        (lambda: lc.effect(LEARNED, "Ill", do="Ill"), "(result, 'Ill', do='Age')"),
         (lambda: LEARNED.cpt["Ill"], "cpt('Ill')"),
         (lambda: LEARNED.network.cpt["Ill"], "cpt('Ill')"),
         (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -541,3 +542,19 @@ def test_nothing_is_assumed_where_no_value_is_missing() -> None:
     result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).frame())
     assert result.assumption == ""
     assert "assumes that" not in str(result)
+
+
+def test_intervals_of_an_effect_are_asked_for_as_those_of_a_query() -> None:
+    rows = rows_of(300, 0)
+    result = lc.learn(NETWORK, rows, "direct-mcar", intervals=True)
+    for source, data in ((result, None), (GRAPH, rows)):
+        asked = partial(lc.effect, source, "Y", do="X", data=data)
+        np.testing.assert_array_equal(asked(interval=True).interval, asked().interval)
+        np.testing.assert_array_equal(asked(interval=0.8).interval, asked(level=0.8).interval)
+        without = asked(interval=False)
+        assert without.interval is None
+        assert "interval" not in str(without)
+    with pytest.raises(LacunetError, match="intervals need a learned result"):
+        lc.effect(NETWORK, "Y", do="X", interval=True)
+    with pytest.raises(LacunetError, match=r"intervals=True"):
+        lc.effect(lc.learn(NETWORK, rows, "direct-mcar"), "Y", do="X", interval=0.9)

@@ -37,16 +37,20 @@ def answering(options: Namespace, command: str) -> Result | Network:
 def queries_of(options: Namespace, network: Network) -> list[str]:
     """The queries that were typed; without any, an example of one ends the command."""
     if not options.query:
-        child = next((name for name in network.variables if network.parents(name)), None)
-        asked = network.variables[0] if child is None else child
-        given = "" if child is None else network.parents(child)[0]
-        if given and options.command == "effect":
-            asked += f" | do({given})"
-        elif given:
-            asked += f" | {assigned(given, network.states(given)[0])}"
-        options.usage_error(f"give a query: --query {in_shell(asked)}")
+        example = in_shell(example_query(options.command, network))
+        options.usage_error(f"give a query: --query {example}")
     queries: list[str] = options.query
     return queries
+
+
+def example_query(command: str, network: Network) -> str:
+    """A query for a command, by names of the network."""
+    child = next((name for name in network.variables if network.parents(name)), None)
+    if child is None:
+        return network.variables[0]
+    given = network.parents(child)[0]
+    seen = f"do({given})" if command == "effect" else assigned(given, network.states(given)[0])
+    return f"{child} | {seen}"
 
 
 def note_what_is_not_used(options: Namespace, instead: str) -> None:

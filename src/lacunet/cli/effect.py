@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
+from lacunet.cli.answering import answering, example_query, note_what_is_not_used, queries_of
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
     known: Any = network_of(options) if has_data(options) else answering(options, "effect")
     network: Network = getattr(known, "network", known)
-    asked = [_parsed(network, text) for text in queries_of(options, network)]
+    asked = [_parsed(network, text, options) for text in queries_of(options, network)]
     effects, code = _effects(known, network, asked, options)
     if options.json:
         print(json.dumps([one.as_data() for one in effects]))
@@ -84,7 +84,7 @@ def run(options: Namespace) -> int:
     return code
 
 
-def _parsed(network: Network, text: str) -> dict[str, Any]:
+def _parsed(network: Network, text: str, options: Namespace) -> dict[str, Any]:
     """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
     typed = split_query(text)
     (target, outcomes), (do, states) = (
@@ -98,8 +98,7 @@ def _parsed(network: Network, text: str) -> dict[str, Any]:
         )
     if len(target) != 1 or len(do) != 1:
         raise LacunetError(
-            f"the query {text!r} does not ask for an effect.",
-            'as in "Ill | do(Smoke), Age=old": one outcome, one cause.',
+            f"the query {text!r} does not ask for an effect.", _as_in(network, options)
         )
     return {
         "target": network.known(target[0]),
@@ -107,6 +106,18 @@ def _parsed(network: Network, text: str) -> dict[str, Any]:
         "given": states_in(typed.given, network),
         "outcome": outcomes.get(target[0]),
     }
+
+
+def _as_in(network: Network, options: Namespace) -> str:
+    """A query that asks for an effect, of the names that were typed where these are two."""
+    typed = options.query
+    if len(typed) == 2 and {*typed} <= {*network.variables}:
+        one, two = typed
+        return (
+            f'for the effect of {one} on {two} write --query "{two} | do({one})"; for that of '
+            f'{two} on {one}, --query "{one} | do({two})".'
+        )
+    return f'as in --query "{example_query("effect", network)}": one outcome, one cause.'
 
 
 def _effects(

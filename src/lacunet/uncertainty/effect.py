@@ -295,15 +295,20 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The calls that a variable to group by, or two names in a row, may stand for."""
     if groups := [value for name, value in named.items() if name in _GROUPS]:
         return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
-    if {"interval", "intervals"} & named.keys():
-        return "it has them if the result was learned with intervals=True; level= is their level."
+    more = f", interval={named['intervals']!r}" if "intervals" in named else ""
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
-        return ""
+        return f"write {more[2:]}, of a result of learn(..., intervals=True)." if more else ""
     one, two = args[1:3]
     return (
-        f"for the effect of {one} on {two} write effect(result, {two!r}, do={one!r}); "
-        f"for that of {two} on {one}, effect(result, {one!r}, do={two!r})."
+        f"for the effect of {one} on {two} write effect(result, {two!r}, do={one!r}{more}); "
+        f"for that of {two} on {one}, effect(result, {one!r}, do={two!r}{more})."
     )
+
+
+def _as_name(value: object, otherwise: str) -> str:
+    """The first name in what was given in place of one."""
+    names = value if isinstance(value, Mapping | list | tuple) else [value]
+    return next((name for name in names if isinstance(name, str)), otherwise)
 
 
 _GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
@@ -330,6 +335,7 @@ def effect(
     population: Any = None,
     reference: object = None,
     outcome: object = None,
+    interval: bool | float | None = None,
     level: float = 0.95,
 ) -> Effect:
     """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
@@ -337,9 +343,8 @@ def effect(
     Parameters
     ----------
     source
-        A result of learning (with intervals, if it was learned with them), a network or learned
-        structure, the path of one, or a missingness graph, which needs ``data`` and allows for
-        hidden common causes.
+        A result of learning, a network or learned structure, the path of one, or a missingness
+        graph, which needs ``data`` and allows for hidden common causes.
     target
         The variable on which the effect is.
     do
@@ -359,8 +364,12 @@ def effect(
         The state of ``target`` whose probabilities are compared. If not given: the second of two
         states, otherwise each. States that were found in data are in alphabetical order, numbers by
         size.
+    interval
+        Whether the effect has intervals, or their level, as in `lacunet.query`. By default it has
+        them where they are known: for a result of ``learn(..., intervals=True)``, and for a
+        missingness graph with data.
     level
-        The level of the intervals.
+        The level of the intervals, unless ``interval`` is one.
 
     Returns
     -------
@@ -376,12 +385,13 @@ def effect(
     Warns
     -----
     LacunetWarning
-        The outcome comes before the treatment in the network, so that the effect is zero (which is
-        no finding where the data do not tell the directions of the edges between); what is
-        given is a consequence of the treatment or of the outcome, so that it is not the effect in
-        a group that can be chosen beforehand; it rests on CPT rows without data; or the data do
-        not tell the direction of an edge at the treatment, where the structure was learned from
-        them (``network.reversible``).
+        - The outcome comes before the treatment in the network: the effect is zero. Where the
+          data do not tell the directions of the edges between them, that is no finding.
+        - What is given is a consequence of the treatment or of the outcome: it is not the effect
+          in a group that can be chosen beforehand.
+        - The effect rests on CPT rows without data.
+        - The structure was learned, and the data do not tell the direction of an edge at the
+          treatment (``network.reversible``).
 
     Examples
     --------
@@ -401,12 +411,7 @@ def effect(
     <BLANKLINE>
     It takes the edges of the network as causes, and assumes no hidden common causes.
     """
-    for name, value in (("target", target), ("do", do)):
-        if not isinstance(value, str):
-            raise LacunetError(
-                f"{name} is {value!r}, but must be the name of one variable.",
-                'as in effect(result, "Ill", do="Smoke"): the states of Smoke are compared.',
-            )
+    _check_names(target, do)
     source = as_learned(source)
     network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
     states = network.states(network.known(do))
@@ -422,20 +427,27 @@ def effect(
     check_mapping("given", given)
     given = states_seen(network, given)
     if target == do or {target, do} & {*given}:
+        other = next((name for name in network.variables if name not in (target, *given)), "X")
         raise LacunetError(
             "the outcome, the treatment (do) and what is given must be different variables, but "
             f"{do if do in (target, *given) else target} is named twice.",
-            'as in effect(result, "Ill", do="Smoke", given={"Age": "old"}).',
+            f"as in effect(result, {target!r}, do={other!r}).",
         )
     if not given:
         _warn_of_order(network, target, do)
     _warn_of_consequences(network, target, do, given)
     warn_of_undirected(network, [do])
-    if isinstance(source, MissingnessGraph):
+    if interval is not None and not isinstance(interval, bool):
+        level = interval
+    is_graph = isinstance(source, MissingnessGraph)
+    if interval is None:
+        interval = is_graph or getattr(source, "uncertainty", None) is not None
+    asked = None if interval is False else level
+    if is_graph:
         is_zero = False
-        numbers = _by_graph(source, target, do, given, data, population, level)
+        numbers = _by_graph(source, target, do, given, data, population, asked)
     else:
-        numbers = _by_network(source, network, target, do, given, level)
+        numbers = _by_network(source, network, target, do, given, asked)
         if is_zero := _is_zero(network, target, do, given):
             zero = _by_directions(network, target, do, given) or _ZERO.format(do=do, target=target)
             numbers = numbers._replace(basis=(*numbers.basis, zero))
@@ -451,6 +463,19 @@ def effect(
         outcome=outcome,
         is_zero=is_zero,
     )
+
+
+def _check_names(target: object, do: object) -> None:
+    """Refuse what is not the name of one variable."""
+    for name, value in (("target", target), ("do", do)):
+        if not isinstance(value, str):
+            on, of = _as_name(target, "Ill"), _as_name(do, "Smoke")
+            one = f"; query(result, {on!r}, do={do!r}) sets one." * isinstance(do, Mapping)
+            raise LacunetError(
+                f"{name} is {value!r}, but must be the name of one variable.",
+                f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared"
+                f"{one or '.'}",
+            )
 
 
 _ZERO = "By the edges of the network {do} has no effect on {target}, whatever the data."
@@ -545,11 +570,15 @@ def _as_causes(source: Any) -> str:
 
 
 def _by_network(
-    source: Any, network: Network, target: str, do: str, given: Mapping[str, object], level: float
+    source: Any,
+    network: Network,
+    target: str,
+    do: str,
+    given: Mapping[str, object],
+    level: float | None,
 ) -> _Numbers:
-    has_intervals = getattr(source, "uncertainty", None) is not None
-    interval = level if has_intervals else False
-    asked_of = source if has_intervals else network
+    interval = False if level is None else level
+    asked_of = network if level is None else source
     answers = [
         answered(asked_of, (target,), given, do={do: state}, interval=interval)
         for state in network.states(do)
@@ -562,8 +591,8 @@ def _by_network(
         if noted := [f"{asked}: {resting(own)}" for own, asked in each if own >= NOTED_SHARE]:
             warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
-    if not has_intervals:
-        is_learned = hasattr(source, "require_intervals")
+    if level is None:
+        is_learned = hasattr(source, "require_intervals") and source.uncertainty is None
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return _Numbers(probabilities, None, None, (_as_causes(source), *more), shares)
     uncertainty = source.require_intervals()
@@ -623,7 +652,7 @@ def _by_graph(
     given: Mapping[str, str],
     data: Any,
     population: Any,
-    level: float,
+    level: float | None,
 ) -> _Numbers:
     if data is None:
         raise LacunetError(
@@ -647,14 +676,19 @@ def _by_graph(
     covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]
     blocks = covariance.reshape(*cells.shape, *cells.shape)
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
+    how = ""
+    if level is not None:
+        how = f"; {100 * level:g}% intervals by leaving out {found.left_out.words} in turn"
     basis = (
         *found.found.estimand.splitlines(),
         f"{verdict.why[0].upper()}{verdict.why[1:]}.",
-        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}); {100 * level:g}% "
-        f"intervals by leaving out {found.left_out.words} in turn.",
+        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}){how}.",
         *found.found.warnings,
     )
-    return _Numbers(found.found.table[chosen], found.interval(level)[chosen], correlations, basis)
+    table = found.found.table[chosen]
+    if level is None:
+        return _Numbers(table, None, None, basis)
+    return _Numbers(table, found.interval(level)[chosen], correlations, basis)
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:
