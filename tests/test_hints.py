@@ -309,6 +309,18 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: LEARNED.cpt["Ill"], "cpt('Ill')"),
         (lambda: LEARNED.network.cpt["Ill"], "cpt('Ill')"),
         (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),
+        (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),
+        (lambda: lc.write_network("x.bif", RAIN), "write_network(network, 'x.bif')"),  # type: ignore[arg-type]
+        (lambda: lc.learn_structure("Age -> Ill", "x.csv"), "edges as required='A -> B'"),
+        (lambda: lc.learn_structure("Age -> Ill"), "edges as required='A -> B'"),
+        (lambda: lc.learn(ILL, network="Age -> Ill"), "learn('Age -> Ill', data)"),  # type: ignore
+        (lambda: lc.diagnose(LEARNED), "diagnose(result, data)"),
+        (lambda: lc.MissingnessGraph.parse("Age -> RIll", LEARNED.network), "did you mean R[Ill]?"),
+        (lambda: lc.learn("Age->Ill Ill->Age", ILL), "separate edges by ;, as in '... -> Ill; Ill"),
+        (lambda: lc.learn("Age,Ill", ILL), "edges are written 'Age -> Ill'"),
+        (lambda: LEARNED.to_csv, "result.table(variable).to_csv"),
+        (lambda: LEARNED.network.to_csv, "network.cpt(variable).to_frame()"),
+        (lambda: LEARNED.cpt("Ill").to_csv, "cpt.to_frame()"),
         (lambda: lc.recover, "verdict.estimate(data, interval=True)"),  # type: ignore[attr-defined]
     ],
 )

@@ -136,7 +136,8 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     """The known names that are spelled much like this one, up to three, the closest first.
 
     The dashes of options do not count, and two letters must nearly be the name. Names of four
-    letters and more share seven in ten: a guess that is far is worse than none.
+    letters and more share seven in ten, unless one begins with the other: a guess that is far is
+    worse than none.
 
     Examples
     --------
@@ -144,14 +145,18 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     ([], [], ['--json'])
     >>> close_to("print", ["predict", "drift"]), close_to("yse", ["yes", "no"])
     ([], ['yes'])
+    >>> close_to("smoking", ["smoking_status", "walking"])
+    ['smoking_status']
     """
     from difflib import get_close_matches
 
     # Comparing long names takes long.
     lower = {one.lower().removeprefix("--")[:60]: one for one in known}
     word = str(name).lower().removeprefix("--")[:60]
-    found = get_close_matches(word, lower, cutoff={2: 0.75, 3: 0.65}.get(len(word), 0.7))
-    return [lower[one] for one in found]
+    near = get_close_matches(word, lower, cutoff={2: 0.75, 3: 0.65}.get(len(word), 0.7))
+    far = get_close_matches(word, lower, cutoff=0.6)
+    begun = [one for one in far if one.startswith(word) or word.startswith(one)]
+    return [lower[one] for one in far if one in near or one in begun]
 
 
 def beginning_with(start: str, known: Iterable[str]) -> list[str]:

@@ -267,6 +267,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("print", "s.json"), "there is no command 'print'; did you mean 'show'?"),
         (("cpt", "s.json"), "did you mean 'show'?"),
         (("fit", "s.json", "survey.csv"), "did you mean 'learn'?"),
+        (("recover", "s.json", "R[xray]", "survey.csv"), "data go with --data survey.csv"),
         (("export", "s.json", "s.bif"), "did you mean 'convert'?"),
     ],
 )
@@ -361,3 +362,18 @@ def test_what_is_set_is_not_called_unobserved(survey: Path, capsys: Captured) ->
         told = refused(capsys, command, "r.json", "--query", "xray | do(Smoker=5)")
         assert "no state '5'" in told
         assert "observed" not in told
+
+
+def test_what_may_be_edges_is_answered_with_how_they_are_typed(
+    survey: Path, capsys: Captured
+) -> None:
+    for words in (("Smoker", "-", "survey.csv"), ("Smoker", "xray", "survey.csv")):
+        assert "in quotes, 'Smoker -> B'" in refused(capsys, "learn", *words)
+    assert "'Smoker -> xray'" in refused(capsys, "learn", "Smoker,xray", "survey.csv")
+
+
+def test_a_folder_that_is_not_there_is_answered_with_how_to_make_it(
+    survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "learn", "s.json", "survey.csv", "-o", "out/net.bif")
+    assert "make it (mkdir out)" in told

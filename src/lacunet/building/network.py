@@ -359,8 +359,14 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
             )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
-            delimiter_hint(columns) or " Or: ".join(hints),
+            delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
         )
+
+
+def _between_edges(absent: Sequence[str], columns: Scope) -> str:
+    """How edges are separated, where columns stand beside each other in place of one."""
+    several = [name.split() for name in absent if {*name.split()} <= {*columns}]
+    return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
 
 
 def _summary(

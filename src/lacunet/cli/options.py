@@ -148,7 +148,9 @@ def split_files(options: Namespace) -> None:
     elif len(files) <= 1:
         setattr(options, options.then, files[0] if files else None)
     else:
-        options.usage_error(f"name one {options.then} after the network")
+        data = [name for name in files if is_data_name(name)]
+        more = f"; data go with --data {quote(data[0])}" if data and options.then == "graph" else ""
+        options.usage_error(f"name one {options.then} after the network{more}")
 
 
 def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:

@@ -19,8 +19,8 @@ from lacunet.data.given import Data
 from lacunet.data.select import without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
+from lacunet.formats.files import DATA_ALONE, STATISTICS, is_edges
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
-from lacunet.formats.files import STATISTICS
 from lacunet.wording import near_files
 
 STDIN = "-"
@@ -74,6 +74,8 @@ def _files(path: str) -> list[Path]:
         # What a folder holds is matched by itself where it should be, as in **.
         files = [Path(name) for name in found if os.path.isfile(name)]
         return files or [file for name in found for file in _files(name)]
+    if is_edges(path):
+        raise DataError(f"{path!r} looks like edges, where data are taken.", DATA_ALONE)
     raise DataError(f"there is no file or folder {path!r}.", near_files(path) or "check the path.")
 
 

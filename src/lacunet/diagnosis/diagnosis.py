@@ -202,7 +202,11 @@ def diagnose(
 def _only_data(given: object) -> object:
     """What is given alone; a network or edges need data beside them."""
     if isinstance(getattr(given, "network", given), Network):
-        raise LacunetError("there are no data to diagnose.", "as in diagnose(network, data).")
+        own = "network" if isinstance(given, Network) else "result"
+        raise LacunetError(
+            f"there are no data to diagnose: the {own} does not keep the rows.",
+            f"give them too: diagnose({own}, data); or alone: diagnose(data).",
+        )
     if isinstance(given, str) and is_edges(given):
         raise LacunetError(
             f"edges are given without data: {clipped(given)}.",

@@ -43,7 +43,7 @@ from lacunet.estimate.registry import (
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges, are_edges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.asked import notes_on_rules
@@ -78,10 +78,14 @@ SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The call with edges in place of the network, where they were given by name or not at all."""
+    data = repr(args[0]) if args and isinstance(args[0], str) else "data"
+    if args and "network" in named:
+        own = named["network"]
+        own = repr(own) if isinstance(own, str) else "edges" if are_edges(own) else "network"
+        return f"the network, or edges, come first: learn({own}, {data})."
     if "edges" not in named:
         is_alone = len(args) + len({"network", "data"} & named.keys()) == 1
         return _ONLY_DATA if is_alone else ""
-    data = repr(args[0]) if args and isinstance(args[0], str) else "data"
     return EDGES_FIRST.format(data)
 
 

@@ -73,6 +73,7 @@ INSTEAD = {
         ("to_dataframe", "to_frame", "to_pandas", "dataframe", "frame"),
         "result.table(variable), or result.cpt(variable).to_frame()",
     ),
+    "to_csv": 'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all',
     **dict.fromkeys(
         ("effect", "causal_effect", "ate"), 'lacunet.effect(result, "Outcome", do="Treatment")'
     ),

@@ -47,6 +47,10 @@ _EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|\s--+\s|^\s*\[")
 _EDGES_OR_CELLS = re.compile(rf"{_EDGES.pattern}|[,\[\]]")
 # In the text of a file.
 ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
+DATA_ALONE = (
+    "learn_structure(data) takes data alone, and edges as required='A -> B'; if you know all "
+    "edges, learn(edges, data)."
+)
 MOST_EDGES = 2**20  # bytes of a file that may hold edges in place of a network
 
 _CARRIES_ALL = "lacunet_json"
@@ -411,6 +415,12 @@ def write_network(
     FormatError
         The format cannot carry the network, or the file cannot be written.
     """
+    if isinstance(getattr(path, "network", path), Network):
+        written = repr(network) if isinstance(network, str) else "path"
+        raise FormatError(
+            "the arguments are swapped: the network comes first, then the file.",
+            f"as in write_network(network, {written}).",
+        )
     network, name = as_network(network), os.fspath(path)
     writer, lost = _writer_of(name), _lost(network, _format_of(name))
     if rename and _format_of(name) != _CARRIES_ALL:
@@ -528,13 +538,14 @@ def _format_of(name: str) -> str:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
             f"the file of a network ends with one of {', '.join(FORMATS)}; where data are taken, "
-            f"the network comes first, then the data.{_bundled(name)}",
+            f"the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
         )
     if meant := _with_arrows(name):
         raise FormatError(f"{name!r} is neither the file of a network nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
-        f"end it with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
+        f"end it with one of {', '.join(FORMATS)}, each also with .gz; edges in place of a network "
+        f"go in quotes, '{name if name.isidentifier() else 'A'} -> B'.{_bundled(name)}",
     )
 
 
@@ -543,10 +554,11 @@ def _with_arrows(text: str) -> str:
 
     Examples
     --------
-    >>> _with_arrows("Age>Ill"), _with_arrows("net")
-    ("edges are written 'Age -> Ill'.", '')
+    >>> _with_arrows("Age>Ill"), _with_arrows("Age, Ill"), _with_arrows("net")
+    ("edges are written 'Age -> Ill'.", "edges are written 'Age -> Ill'.", '')
     """
-    edges = re.sub(r"\s*(>|~>|\|>)\s*", " -> ", text)
+    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r">|~>|\|>"
+    edges = re.sub(rf"\s*({arrows})\s*", " -> ", text)
     return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
 
 

@@ -147,6 +147,12 @@ def query(
     no   0.9474  0.0526
     yes  0.3333  0.6667
     """
+    if isinstance(getattr(target, "network", target), Network):
+        asked_for = repr(network) if isinstance(network, str) else "target"
+        raise QueryError(
+            "the arguments are swapped: the network comes first, then the target.",
+            f"as in query(result, {asked_for}).",
+        )
     source = as_learned(network)
     network = as_network(source)
     check_choice(unsupported)

@@ -19,7 +19,7 @@ class MissingnessGraphError(LacunetError):
     ) -> MissingnessGraphError:
         """Name what may have been meant: a variable, or a mechanism written in another way."""
         hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
-        mechanism = re.fullmatch(r"R(?:_(?P<bare>.+)|\((?P<inside>.+)\))", name)
+        mechanism = re.fullmatch(r"R(?:\((?P<inside>.+)\)|[_.]?(?P<bare>.+))", name)
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
             hint = f"did you mean {Mechanism(own)}?"
         elif of := _whether_recorded(name, known):

@@ -71,6 +71,7 @@ class NetworkError(LacunetError):
 # What is asked of a CPT elsewhere, and what to write.
 INSTEAD_OF_CPT = {
     **dict.fromkeys(("to_pandas", "to_dataframe", "frame", "df"), "cpt.to_frame()"),
+    "to_csv": 'cpt.to_frame().to_csv("cpt.csv")',
     **dict.fromkeys(("values", "to_numpy", "probabilities"), "cpt.table"),
 }
 
@@ -232,6 +233,7 @@ class Network(metaclass=Hinted):
             ("write", "save", "to_file", "to_bif", "to_json", "to_xdsl", "write_bif", "dump"),
             'lacunet.write_network(network, "net.bif"): the ending says the format',
         ),
+        "to_csv": 'network.cpt(variable).to_frame().to_csv("cpt.csv")',
         **dict.fromkeys(("nparams", "n_parameters", "dimension"), "network.free_parameters"),
         **{name: f"lacunet.{name}(network)" for name in ("to_pgmpy", "to_pyagrum")},
         **{name: f"lacunet.{name}(model)" for name in ("from_pgmpy", "from_pyagrum")},
