@@ -334,3 +334,19 @@ def test_a_method_that_is_called_is_as_it_was() -> None:
     assert inspect.signature(lc.Result.cpt).parameters.keys() == {"self", "variable"}
     assert inspect.signature(LEARNED.cpt).parameters.keys() == {"variable"}
     assert LEARNED.cpt(variable="Ill").table.shape == (2, 2)
+
+
+def test_a_result_names_the_cpts_that_it_does_not_print() -> None:
+    parents = [f"P{at}" for at in range(4)]
+    rows = {name: ["no", "yes"] * 8 for name in [*parents, "Ill"]}
+    text = str(lc.learn(f"{', '.join(parents)} -> Ill", rows, "direct-mcar"))
+    assert "P(P0)" in text
+    assert "CPTs not shown here: Ill; print(result.cpt('Ill')) shows one" in text
+    assert "not shown here" not in str(LEARNED)
+    assert "effective: how many complete rows" in text
+
+
+def test_a_learned_structure_prints_its_notes() -> None:
+    rows = {"A": [0, 1] * 50, "B": [0, 1] * 50, "C": [0, 0, 1, 1] * 25}
+    found = lc.learn_structure(rows, tiers=[["A"], ["B"]])
+    assert "note: in no tier: C" in str(found)

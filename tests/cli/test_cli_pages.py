@@ -97,7 +97,7 @@ def test_a_page_that_cannot_be_written_is_an_error_in_words(folder: Path, capsys
 def test_a_diagnosis_shows_the_dependence_that_is_there(folder: Path) -> None:
     main([*PAGES["diagnose"], "--report", "page.html"])
     text = (folder / "page.html").read_text(encoding="utf-8")
-    assert "Values are not missing completely at random: Disease depends on" in text
+    assert "not missing completely at random: whether Disease is missing depends on" in text
     rows = re.findall(r'id="mcar-tests".*?</table>', text, re.DOTALL)
     assert "<bdi>Disease</bdi>" in rows[0]
 

@@ -140,7 +140,7 @@ def test_what_is_missing_at_random_is_found_and_said() -> None:
     first = found.mcar[0]
     assert (first.missing, first.cause, first.highest) == ("B", "A", "1")
     assert first.ratio == pytest.approx(6, rel=0.3)
-    assert found.conclusions[0].startswith("Values are not missing completely at random: B depends")
+    assert "completely at random: whether B is missing depends on A" in found.conclusions[0]
     assert found.mar[0].adjusted > 0.05
     assert "cannot be seen in any data" in found.conclusions[-1]
     assert "B is missing in" in str(found)
@@ -236,7 +236,7 @@ def test_the_command_prints_words_or_json(
     arguments = ["diagnose", str(folder / "net.bif"), str(folder / "rows.csv")]
     assert main([*arguments, "--missingness-out", str(folder / "graph.txt")]) == 0
     out, err = capsys.readouterr()
-    assert "not missing completely at random: B depends on A" in out
+    assert "not missing completely at random: whether B is missing depends on A" in out
     assert "too few rows (120)" in err
     assert main([*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

@@ -140,3 +140,12 @@ def test_steps_that_read_no_cell_are_not_said_to_read_any() -> None:
     why = lc.learn("Age -> Ill", rows).why
     assert " EM step" in why
     assert "table cells" not in why
+
+
+def test_held_out_rows_are_part_of_the_plan_only_where_a_prior_is_given() -> None:
+    rows = {"A": [0, 1, None] * 100, "B": [0, 1, 1] * 100}
+    for prior, is_held_out in ((None, False), ("learn", False), (2, True)):
+        plan = lc.explain("A -> B", rows, prior=prior)
+        assert ("  if held-out rows are" in str(plan)) is is_held_out
+        branches = [branch for stage in plan.as_data()["stages"] for branch in stage["branches"]]
+        assert any("held-out" in branch for branch in branches) is is_held_out

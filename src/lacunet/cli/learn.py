@@ -32,6 +32,7 @@ from lacunet.cli.output import (
     page_source,
 )
 from lacunet.cli.terminal import progress_bar
+from lacunet.wording import in_shell
 
 if TYPE_CHECKING:
     from lacunet.data.given import Data
@@ -158,7 +159,16 @@ def _shown(result: Result, options: Namespace) -> str:
     level = options.intervals if result.uncertainty else None
     if options.json:
         return json.dumps(result_as_data(result, level))
-    return result_as_text(result, level, sys.stdout.isatty())
+    return result_as_text(
+        result,
+        level,
+        sys.stdout.isatty(),
+        lambda name: f"{_show(options.output or 'FILE', name)} prints one",
+    )
+
+
+def _show(path: str, variable: str) -> str:
+    return f"lacunet show {in_shell(path)} {in_shell(variable)}"
 
 
 def _keep(result: Result, options: Namespace) -> None:
@@ -172,7 +182,8 @@ def _keep(result: Result, options: Namespace) -> None:
         keep_learned(alone if options.min_count else result.write, options.output)
         if options.min_count and options.output.lower().endswith((".json", ".json.gz")):
             note("with --min-count, counts and intervals are not written beside the network")
-        note(f"the learned network is in {options.output}")
+        show = _show(options.output, result.network.order[-1])
+        note(f"the learned network is in {options.output}; {show} prints a CPT")
         if options.min_count:
             note("its probabilities are exact: small counts may be worked out from them")
     elif not options.json:

@@ -173,7 +173,7 @@ def diagnose(
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
     >>> print(diagnose(network, rows).conclusions[0])
-    Values are not missing completely at random: Ill depends on Age.
+    Values are not missing completely at random: whether Ill is missing depends on Age.
     """
     progress = as_progress(progress)
     said = {"weight": weight, "counts": counts, "missing": missing}
@@ -353,14 +353,14 @@ def _completely(tests: Sequence[MissingTest]) -> str:
 
 
 def _dependences(tests: Sequence[MissingTest]) -> str:
-    """``Income depends on Age, Sex; Job on Age``, the strongest first."""
+    """``whether Income is missing depends on Age, Sex; Job on Age``, the strongest first."""
     causes_of: dict[str, list[str]] = {}
     for test in tests:
         causes_of.setdefault(test.missing, []).append(test.cause)
     parts = []
     for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
-        verb = "depends on" if at == 0 else "on"
-        parts.append(f"{missing} {verb} {first_of(causes, 3)}")
+        of = f"{missing} on" if at else f"whether {missing} is missing depends on"
+        parts.append(f"{of} {first_of(causes, 3)}")
     rest = len(causes_of) - len(parts)
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 

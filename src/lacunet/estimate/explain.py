@@ -17,19 +17,22 @@ from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand
 from lacunet.estimands.terms import Factor
+from lacunet.estimate.auto import Auto
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion, check_size
+from lacunet.estimate.em.stage import HELDOUT_BRANCH
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.method import (
     FamilyPlan,
     Method,
     MethodError,
     Plan,
+    Stage,
     assumed_by,
     checked_prior,
     planned,
 )
-from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
+from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior, is_given
 from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import ByName, with_hints
@@ -180,7 +183,7 @@ class Explanation:
             "assumption": self.assumption,
             "refusal": self.refusal,
             "stages": [
-                {"name": stage.name, "branches": list(stage.branches)}
+                {"name": stage.name, "branches": _branches(plan, stage)}
                 for stage in (() if plan.refusal else plan.stages)
             ],
             "prior": self.prior,
@@ -207,12 +210,18 @@ class Explanation:
         }
 
 
+def _branches(plan: Plan, stage: Stage) -> list[str]:
+    """What a stage does otherwise; "auto" holds rows out only under a prior that was given."""
+    heldout = plan.method != Auto.name or is_given(plan.prior)
+    return [branch for branch in stage.branches if heldout or branch != HELDOUT_BRANCH]
+
+
 def _stage_lines(plan: Plan) -> list[str]:
     """The stages and their branches."""
     lines = []
     if len(plan.stages) > 1:
         lines.append("stages: " + ", then ".join(stage.name for stage in plan.stages))
-    branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
+    branches = dict.fromkeys(branch for stage in plan.stages for branch in _branches(plan, stage))
     return [*lines, *(f"  if {branch}" for branch in branches)]
 
 

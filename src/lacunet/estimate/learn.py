@@ -422,7 +422,8 @@ def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
             least = min(weak, key=lambda own: own.information)
             others = [other for other in least.families if other != name]
             detail = f"with {', '.join(others)}" if others else "by itself"
-            yield Warned(f"{kind}: {least}", kind, detail, 1 - least.information)
+            told = f": {least}" if others else str(least).removeprefix(name)
+            yield Warned(f"{kind}{told}", kind, detail, 1 - least.information)
 
 
 def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:

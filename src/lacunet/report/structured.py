@@ -34,13 +34,18 @@ def structure_as_text(found: LearnedStructure) -> str:
             "score, higher is better, of the first graph and of each attempt to improve it: "
             + ", ".join(steps)
         )
-    lines += ["", edges_as_text(found)]
+    lines += ["", _edges_in_table(found)]
     if found.missingness is not None:
         lines += ["", "how values go missing (R[X]: X is recorded):", str(found.missingness)]
     return "\n".join(lines)
 
 
 def edges_as_text(found: LearnedStructure) -> str:
+    """The edges in a table, and the notes below."""
+    return "\n".join([_edges_in_table(found), *(f"note: {text}" for text in found.notes)])
+
+
+def _edges_in_table(found: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
     for parent, child in found.network.edges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +16,7 @@ from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.report.plain import plain
-from lacunet.wording import assigned, counted, finite, text_table
+from lacunet.wording import assigned, counted, finite, first_of, text_table
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
@@ -25,16 +26,26 @@ OF_ROWS = (
     "They are of what the rows say without the prior's pseudo-counts: an estimate may lie near an "
     "end."
 )
+EFFECTIVE = (
+    "effective: how many complete rows would tell as much of the weakest CPT row, of the rows that "
+    "show its parents' states (-: intervals would tell)"
+)
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
     "support unsupported unseen warnings"
 )
 
 
-def result_as_text(result: Result, level: float | None = None, with_cpts: bool = False) -> str:
+def result_as_text(
+    result: Result,
+    level: float | None = None,
+    with_cpts: bool = False,
+    shown_by: Callable[[str], str] = "print(result.cpt({!r})) shows one".format,
+) -> str:
     """What was learned by which method, and what each CPT rests on.
 
     ``with_cpts`` adds the CPTs themselves, if the network is small; ``level`` their intervals.
+    ``shown_by`` says how to see a CPT that is not shown.
     """
     gaps = sum(result.missing.values())
     partially = sum(count > 0 for count in result.missing.values())
@@ -51,9 +62,9 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     if result.assumption not in result.why:
         lines += [f"It assumes that {result.assumption}."]
     lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
-    lines += ["", _families(result)]
-    if with_cpts and len(result.network.variables) <= FEW:
-        lines += _cpts(result)
+    lines += ["", _families(result), EFFECTIVE]
+    if with_cpts:
+        lines += _cpts(result, shown_by)
     if result.mechanisms:
         lines += ["", "mechanisms, as learned:"]
         lines += [_mechanism(result, name, cpt) for name, cpt in result.mechanisms.items()]
@@ -67,9 +78,16 @@ def result_as_text(result: Result, level: float | None = None, with_cpts: bool =
     return "\n".join(lines)
 
 
-def _cpts(result: Result) -> list[str]:
-    small = [cpt for cpt in result.network.cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
-    return [line for cpt in small for line in ("", str(cpt))]
+def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
+    """The small CPTs of a small network, and how to see the others."""
+    cpts = result.network.cpts
+    small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
+    shown = small if len(cpts) <= FEW else []
+    lines = [line for cpt in shown for line in ("", str(cpt))]
+    are_shown = {cpt.child for cpt in shown}
+    if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
+        lines += ["", f"CPTs not shown here: {first_of(large, 5)}; {shown_by(large[-1])}"]
+    return lines
 
 
 def intervals_by(uncertainty: Uncertainty, level: float) -> str:
