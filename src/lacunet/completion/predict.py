@@ -73,8 +73,9 @@ def predict(
     ``lacunet predict`` writes ``give=["probabilities", "states", "log-probability"]``.
 
     Rows may miss any cells. The targets are predicted from the other columns, whether a row shows
-    the targets or not: a target is not evidence, not even of whether another question was asked (by
-    a rule ``not_asked``). A network that was learned with a missingness graph also takes as
+    the targets or not: a target is not evidence, not even of whether another question was asked
+    (where the network has rules for that, such as ``not_asked={"SmokesNow": "Smoked=no"}``). A
+    network that was learned with a missingness graph also takes as
     evidence which cells a row misses.
 
     Parameters
@@ -116,7 +117,9 @@ def predict(
     -------
     A dataframe of the data's kind with one row for each row of the data (an Arrow table for
     files). A row of probability zero has NaN, and a warning counts them; another counts the rows
-    that show some targets and miss others, where the shown ones are not evidence.
+    that show some targets and miss others, where the shown ones are not evidence. Probabilities
+    have no intervals here; `lacunet.query` gives those of one case:
+    ``query(result, "Ill", {"Age": "old"}, interval=True)``.
 
     Examples
     --------

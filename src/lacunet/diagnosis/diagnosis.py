@@ -133,11 +133,13 @@ def diagnose(
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
 
+    Call it as ``diagnose(data)`` or as ``diagnose(network, data)``.
+
     Parameters
     ----------
     network
-        Structure and states, or edges; CPTs, if it has any, are ignored. It may be left out,
-        ``diagnose(data)``: then all columns are looked at, without edges.
+        Structure and states, or edges; CPTs, if it has any, are ignored. Where one argument is
+        given, it is the data: then all columns are looked at, without edges.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     weight, counts, strata, cluster, missing

@@ -252,7 +252,8 @@ def explain(
     Parameters
     ----------
     network, data, method, prior, weight, counts, strata, cluster, missing, memory, progress
-        As `lacunet.learn` takes them; without data every variable may have missing values.
+        As `lacunet.learn` takes them. Without data every variable is taken to have missing
+        values.
     options
         The options of the method. What intervals would cost is always part of the plan.
 

@@ -132,20 +132,25 @@ def learn(
         given, "mgraph", which estimates each CPT by the formula that the graph gives for it.
     prior
         The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell of
-        a CPT; 1 adds none, which is maximum likelihood. ("auto" with prior=1 may stop EM before its
-        first step. Its start has one pseudo-count per cell, since EM never leaves a zero; the
-        result says so then.) With "learn", the pseudo-counts of each cell are estimated from the
-        counts of all CPTs (empirical Bayes). A prior that was learned before, `Result.prior`, can
-        be given again. A mapping from variables to pseudo-counts, such as
-        ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one axis for each parent, in the
-        network's order, then one for the variable itself; variables that it does not name have one
-        per cell. The default is 2 for "listwise", "direct-mcar", "factored-mcar", "direct-mar",
-        "factored-mar", "informed-direct" and "informed-factored", and "learn" for all others. These
-        seven scale their estimate to all rows before they add pseudo-counts. For example, 10 of 100
-        rows show a variable with two states, and all 10 the same one: that state then counts 100
-        rows, and with prior=2 it gets (100 + 1) / (100 + 2), not (10 + 1) / (10 + 2).
+        a CPT; 1 adds none. With method="em", 1 gives maximum likelihood. With "auto" it need not:
+        under a prior that you give, "auto" stops EM where held-out rows stop getting more likely.
+        If that is before the first step, the CPTs are those that EM starts from, and these have
+        one pseudo-count per cell (EM never leaves a zero); the result says so. With "learn", the
+        pseudo-counts of each cell are estimated from the counts of all CPTs (empirical Bayes). A
+        prior that was learned before, `Result.prior`, can be given again. A mapping from variables
+        to pseudo-counts, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one
+        axis for each parent, in the network's order, then one for the variable itself; variables
+        that it does not name have one per cell. The default is 2 for "listwise", "direct-mcar",
+        "factored-mcar", "direct-mar", "factored-mar", "informed-direct" and "informed-factored",
+        and "learn" for all others. These seven add pseudo-counts as in the paper: they estimate
+        what all rows would show, so the estimate is scaled to all rows first, and the prior weighs
+        the same in every CPT, however few rows show it. For example, 10 of 100 rows show a variable
+        with two states, and all 10 the same one: that state then counts 100 rows, and with prior=2
+        it gets (100 + 1) / (100 + 2), not (10 + 1) / (10 + 2).
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
+        Rows with unequal weights tell less than as many with equal ones: "500 rows, weighted:
+        worth 429" means as much as 429, which is (sum of weights)^2 / (sum of squared weights).
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
@@ -163,19 +168,21 @@ def learn(
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     intervals
-        Whether to compute confidence intervals of all CPT entries. `Result.table` shows them,
-        `Result.interval` and `Result.standard_error` give them as numbers, and answers of
-        `lacunet.query` have them too. They are of what the rows say without the prior's
-        pseudo-counts, so an estimate may lie near an end of its interval. What they cost depends
+        Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
+        show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
+        of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
+        around the estimate without the prior's pseudo-counts. The estimate in the CPT has these
+        pseudo-counts, so it may lie near an end of its interval. What they cost depends
         on the method: for "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more
         than a few further fits; for "em" up to two EM steps for each free parameter; for the other
         methods, and for EM with more than 3,000 free parameters, about thirty fits.
         `lacunet.explain` says it beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
-        "informed-direct"; ``missingness`` is a graph, its text or a file's path. Other methods
-        than "mgraph" take it too: "em" and "auto", if you name them, learn the mechanisms together
-        with the CPTs, by maximum likelihood under the graph.
+        "informed-direct"; ``missingness`` is a graph, its text or a file's path. With
+        it, ``method="auto"`` is not the same as no method: without a method "mgraph" is used, while
+        "em" and "auto" learn the mechanisms together with the CPTs, by maximum likelihood under the
+        graph.
 
     Returns
     -------

@@ -222,8 +222,8 @@ class Result:
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high.
 
-        Intervals are of what the rows say without the prior's pseudo-counts, so an estimate may
-        lie near an end of its interval.
+        Intervals are made from the rows alone, around the estimate without the prior's
+        pseudo-counts. The estimate in the CPT has these, so it may lie near an end.
 
         Parameters
         ----------

@@ -97,7 +97,9 @@ def impute(
 
     Returns
     -------
-    A frame of the data's kind (an Arrow table for files), or a list of them. Rows keep their
+    A frame of the data's kind (an Arrow table for files), or a list of them, which are written as
+    frames of that kind are, for pandas ``frames[0].to_csv("filled-1.csv")``; the command
+    ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep their
     order; cells that are shown and columns that are not the network's stay as they are. Only a
     column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
     an interval is all that is known of its missing cells. And in a column of codes, such as 1 and 2

@@ -96,6 +96,19 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
 
     Examples
     --------
+    Draw completed tables, compute a share and its variance from each, pool them.
+
+    >>> from lacunet import impute, learn
+    >>> rows = {"Age": ["old", "young"] * 50, "Ill": ["yes", "no", "no", None] * 25}
+    >>> result = learn("Age -> Ill", rows, "em", missingness="Age -> R[Ill]")
+    >>> tables = impute(result, rows, draws=20, rng=0)
+    >>> shares = np.array([table["Ill"].count("yes") / 100 for table in tables])
+    >>> pooled = pool(shares, shares * (1 - shares) / 100, df=99)
+    >>> round(float(pooled.estimate), 1), round(float(pooled.standard_error), 2)
+    (0.3, 0.04)
+
+    Of numbers that were computed elsewhere:
+
     >>> pooled = pool([0.30, 0.34, 0.26, 0.30], [0.0021, 0.0022, 0.0019, 0.0021], df=99)
     >>> round(float(pooled.estimate), 4), round(float(pooled.standard_error), 4)
     (0.3, 0.0584)

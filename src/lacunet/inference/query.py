@@ -80,8 +80,8 @@ def query(
         The variables asked for; the axes of the answer are in this order. Or a query as it is
         written, ``"P(Ill | do(Drug=yes), Age=old)"``, which says what is seen and set too; of
         ``"P(Ill=yes)"`` the answer has that state alone, and ``float`` makes a number of it. Of
-        ``"P(Ill | Age)"`` it has a row for each state of Age: what stands behind the bar without
-        a state has the first axes.
+        ``"P(Ill | Age)"`` it has a row for each state of Age: variables behind the bar that have
+        no state are the first axes of the answer, those asked for the last.
     evidence
         The states of the variables seen, as the data would have them: 5 and "5" are
         the same state, None and NaN mean that the variable was not seen.
@@ -91,8 +91,8 @@ def query(
         Whether the answer has intervals, or their level (True: 0.95), for a result that was
         learned with intervals. By default it has them where the result does. They take much
         longer than the answer itself, so they are computed only when they are read or printed.
-        They are of what the rows say without the prior's pseudo-counts, stretched to hold the
-        answer: under a prior it need not be in their middle.
+        They are made from the rows alone, around the answer without the prior's pseudo-counts, and
+        stretched to hold the answer itself: it need not be in their middle.
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest

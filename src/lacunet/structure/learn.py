@@ -256,7 +256,8 @@ def learn_structure(
     tiers
         Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
         A list of lists, in which a name alone is a group of its own, or a text: ``["A", "B"]`` and
-        ``"A; B"`` are A before B. Columns in no group may come before or after any, with a note.
+        ``"A; B"`` are A before B. Columns in no group may come before or after any; ``notes`` names
+        them.
     max_parents
         The largest number of parents.
     missingness
@@ -278,8 +279,8 @@ def learn_structure(
     equivalent_size
         The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths
-        The number of bootstrap replicates for arc strengths; True for 20, False for none. By
-        default 20, and none for more than 200,000 rows; fewer than 10 say little.
+        The number of bootstrap replicates for arc strengths; also True for 20, False or 0 for
+        none. By default 20, and none for more than 200,000 rows; fewer than 10 say little.
     bins
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
         points. The network keeps them.
@@ -288,8 +289,8 @@ def learn_structure(
     prior
         The prior of the CPTs, as for `lacunet.learn`.
     weight, counts, missing, codes, not_asked
-        How the data are read, as in `lacunet.Data`. What a rule of ``not_asked`` looks at is
-        required as a parent.
+        How the data are read, as in `lacunet.Data`. A rule of ``not_asked`` requires arcs: with
+        ``{"SmokesNow": "Smoked=no"}`` Smoked is a parent of SmokesNow.
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
