@@ -301,7 +301,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "a column that holds the weight"),
         (lambda: lc.learn("Age>Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "interval=True, of a result"),  # type: ignore[call-arg]
-        (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "(result, 'Ill', do='Age')"),  # type: ignore
+        (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "do='Age', interval=True)"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Age", "Ill", intervals=True), "'Ill', do='Age', interval="),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
         (lambda: lc.effect(LEARNED, "Ill", do={"Age": "old"}), "(result, 'Ill', do='Age')"),  # type: ignore[arg-type]

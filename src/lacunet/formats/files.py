@@ -544,8 +544,8 @@ def _format_of(name: str) -> str:
         raise FormatError(f"{name!r} is neither the file of a network nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
-        f"end it with one of {', '.join(FORMATS)}, each also with .gz; edges in place of a network "
-        f"go in quotes, '{name if name.isidentifier() else 'A'} -> B'.{_bundled(name)}",
+        f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "
+        f"a file ends with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
     )
 
 

@@ -295,9 +295,11 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The calls that a variable to group by, or two names in a row, may stand for."""
     if groups := [value for name, value in named.items() if name in _GROUPS]:
         return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
-    more = f", interval={named['intervals']!r}" if "intervals" in named else ""
+    asked = named.get("interval", named.get("intervals"))
+    more = "" if asked is None else f", interval={asked!r}"
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
-        return f"write {more[2:]}, of a result of learn(..., intervals=True)." if more else ""
+        is_guess = bool(more) and "intervals" in named
+        return f"write {more[2:]}, of a result of learn(..., intervals=True)." * is_guess
     one, two = args[1:3]
     return (
         f"for the effect of {one} on {two} write effect(result, {two!r}, do={one!r}{more}); "
