@@ -306,5 +306,5 @@ def test_values_taken_as_missing_are_named_in_one_line_for_all_columns() -> None
     (text,) = [str(own.message) for own in told]
     assert text == (
         "4 cells with 'NA', '?' taken as missing, in the columns 'A' (2), 'B' (1), 'C' (1); if it "
-        "is a state, name it with all others: states={'A': ['0', '1', 'NA']} (--states)."
+        "is a state, name it with all others: states={'A': ['0', '1', 'NA']} (--states A=0,1,NA)."
     )

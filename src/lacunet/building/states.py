@@ -327,9 +327,16 @@ def _as_states(
     for name in (own for own in names if own in states_of):
         states, tokens = states_of[name], seen[name].tokens
         it = "it is a state" if len(tokens) == 1 else "any of them is a state"
-        every = "..., " if len(states) > FEW_STATES else "".join(f"{own!r}, " for own in states)
+        are_few = len(states) <= FEW_STATES
+        every = "".join(f"{own!r}, " for own in states) if are_few else "..., "
         every += ", ".join(map(repr, tokens))
-        return f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} (--states)"
+        typed = [*(states if are_few else ["..."]), *tokens]
+        typed = [f'"{own}"' if "," in own else own for own in typed]
+        option = in_shell(f"{name}={','.join(typed)}")
+        return (
+            f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
+            f"(--states {option})"
+        )
     return ""
 
 
