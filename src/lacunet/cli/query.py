@@ -88,7 +88,7 @@ def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
     note(*result.notes)
     if options.intervals is not None and not code:
         sure = result.require_intervals()
-        note(f"learned by {result.method}; {options.intervals:.0%} intervals by {sure.recipe}")
+        note(f"learned by {result.method}; {100 * options.intervals:g}% intervals by {sure.recipe}")
         for direction in sure.unidentified[:3]:
             note(f"not identified by the data: {direction}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
