@@ -306,8 +306,6 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
         (lambda: lc.effect(LEARNED, "Ill", do={"Age": "old"}), "(result, 'Ill', do='Age')"),  # type: ignore[arg-type]
         (lambda: lc.effect(LEARNED, "Ill", do="Ill"), "(result, 'Ill', do='Age')"),
-        (lambda: LEARNED.cpt["Ill"], "cpt('Ill')"),
-        (lambda: LEARNED.network.cpt["Ill"], "cpt('Ill')"),
         (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),
         (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),
         (lambda: lc.write_network("x.bif", RAIN), "write_network(network, 'x.bif')"),  # type: ignore[arg-type]

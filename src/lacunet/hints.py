@@ -7,7 +7,7 @@ name is told ours, behind the words of Python: an error stays an AttributeError 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -118,43 +118,6 @@ def with_hints_by(
         return called  # type: ignore[return-value]
 
     return decorated
-
-
-class _Bound(partial[Any]):
-    """A method of a value, for `called_with_parentheses`."""
-
-    def __getitem__(self, key: object) -> object:
-        name = self.func.__name__
-        raise TypeError(
-            f"'method' object is not subscriptable\nHint: write {name}({key!r}), with parentheses."
-        )
-
-
-class _CalledWithParentheses:
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-    def __get__(self, value: object, kind: type) -> Any:
-        return self.function if value is None else _Bound(self.function, value)
-
-
-def called_with_parentheses(method: Function) -> Function:
-    """The method itself; an index in place of its argument is told how it is called.
-
-    Examples
-    --------
-    >>> class Box:
-    ...     @called_with_parentheses
-    ...     def side(self, name):
-    ...         return name
-    >>> Box().side("left")
-    'left'
-    >>> Box().side["left"]
-    Traceback (most recent call last):
-    TypeError: 'method' object is not subscriptable
-    Hint: write side('left'), with parentheses.
-    """
-    return _CalledWithParentheses(method)  # type: ignore[return-value]
 
 
 def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:

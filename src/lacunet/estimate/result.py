@@ -25,7 +25,6 @@ from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
 from lacunet.hints import (
     ByName,
-    called_with_parentheses,
     no_attribute,
     with_hints,
     with_hints_by,
@@ -210,7 +209,6 @@ class Result:
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
-    @called_with_parentheses
     @with_hints_by(_intervals_of_cpt)
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted, called_with_parentheses, no_attribute, with_hints
+from lacunet.hints import Hinted, no_attribute, with_hints
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -390,7 +390,6 @@ class Network(metaclass=Hinted):
         """Whether the network carries parameters."""
         return self.tables_of is not None
 
-    @called_with_parentheses
     def cpt(self, variable: str) -> Cpt:
         """The CPT of a variable."""
         self.known(variable)
