@@ -524,7 +524,10 @@ def test_required_parents_with_too_many_states_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("arcs", "message"),
-    [("A->B, C->D", r"two ways(?s:.)*'A -> B; C -> D'"), ("A -> B; C", "'C' has none")],
+    [
+        ("A->B, C->D", r"two ways(?s:.)*'A -> B; C -> D'"),
+        ("A -> B; C", "'C' is a variable, not an arc"),
+    ],
 )
 def test_arcs_that_cannot_be_read_are_said_to_be_edges(arcs: str, message: str) -> None:
     rows = {name: ["0", "1"] * 20 for name in "ABCD"}

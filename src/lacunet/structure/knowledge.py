@@ -80,7 +80,8 @@ def _written(text: str) -> Iterator[tuple[str, str]]:
     edges = edges_of(text)
     arcs = [(parent, child) for child, own in edges.parents_of.items() for parent in own]
     if lone := {*edges.variables}.difference(*arcs):
-        raise LacunetError(f"in the arcs {text!r}: {min(lone)!r} has none.", "as in 'A -> B'.")
+        name = min(lone)
+        raise LacunetError(f"{text!r}: {name!r} is a variable, not an arc.", "as in 'A -> B'.")
     return iter(arcs)
 
 
