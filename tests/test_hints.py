@@ -305,6 +305,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.effect(LEARNED, "Age", "Ill", intervals=True), "'Ill', do='Age', interval="),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
         (lambda: lc.effect(LEARNED, "Ill", do={"Age": "old"}), "(result, 'Ill', do='Age')"),  # type: ignore[arg-type]
+        (lambda: lc.effect(LEARNED, "Ill", {"Age": "old"}), "effect(result, 'Ill', do='Age')"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Ill"), "(result, 'Ill', do='Age')"),
         (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),
         (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),

@@ -297,6 +297,8 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
         return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
     asked = named.get("interval", named.get("intervals"))
     more = "" if asked is None else f", interval={asked!r}"
+    if len(args) > 2 and isinstance(args[2], Mapping):
+        return f"write effect(result, {args[1]!r}, do={_as_name(args[2], 'X')!r}{more})."
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
         is_guess = bool(more) and "intervals" in named
         return f"write {more[2:]}, of a result of learn(..., intervals=True)." * is_guess
