@@ -14,7 +14,7 @@ import pytest
 import lacunet as lc
 from lacunet.building.bins import BinsError
 from lacunet.building.network import find_network, network_of_columns
-from lacunet.data.errors import UnknownStateError
+from lacunet.data.errors import UnknownStateError, WeightError
 from lacunet.data.read import read_table
 from lacunet.formats.errors import FormatError
 
@@ -28,6 +28,24 @@ def test_quantiles_leave_equally_many_rows_in_each_interval() -> None:
     cut = lc.discretise(numbers, {"X": 4})
     assert cut["X"].value_counts().tolist() == [250] * 4
     assert list(cut["X"].cat.categories) == ["<250", "[250,500)", "[500,750)", ">=750"]
+
+
+@pytest.mark.parametrize("bins", [2, 4, ("width", 3)])
+@pytest.mark.parametrize("is_column", [True, False])
+def test_a_row_that_stands_for_many_is_cut_as_many(bins: Any, is_column: bool) -> None:
+    table = pd.DataFrame({"X": range(1, 10), "B": list("uv") * 4 + ["u"]})
+    number = [50, 1, 1, 1, 1, 1, 1, 44, 0]
+    rows = table.loc[table.index.repeat(number)]
+    table = table.assign(number=number)
+    data = lc.Data(table, counts="number") if is_column else lc.Data(table, counts=number)
+    expected = lc.Network.from_data(rows, "X -> B", bins={"X": bins})
+    assert lc.Network.from_data(data, "X -> B", bins={"X": bins}).cuts_of == expected.cuts_of
+
+
+@pytest.mark.parametrize("counts", ["Age", "nothing", [1] * 8, [-1] * 9])
+def test_counts_that_cannot_be_are_refused_where_numbers_are_cut(counts: Any) -> None:
+    with pytest.raises(WeightError):
+        lc.Network.from_data(lc.Data(AGES, counts=counts), "Age -> Ill", bins={"Age": 2})
 
 
 def test_equal_widths_are_equal() -> None:

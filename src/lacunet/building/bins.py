@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.building.states import tokens_in
-from lacunet.data.batches import coded, matcher_of, remarks
+from lacunet.data.batches import coded, copied_pieces, matcher_of, remarks
 from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
@@ -170,12 +170,11 @@ def _shortest(low: float, high: float) -> float:
 
 
 def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
-    """The distinct numbers of a column, ascending, and how often each occurs."""
+    """The distinct numbers of a column, ascending, and in how many rows each occurs."""
     missing = tokens_in(name, data)
     pieces = [
-        _counted(name, piece.columns[name], missing, data.decimal)
-        for part in source.parts
-        for piece in part.read([name])
+        _counted(name, piece.columns[name], copies, missing, data.decimal)
+        for piece, copies in copied_pieces(source, [name], data)
     ]
     values = np.concatenate([values for values, _ in pieces])
     counts = np.concatenate([counts for _, counts in pieces])
@@ -196,13 +195,17 @@ def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
 
 
 def _counted(
-    name: str, column: Column, missing: frozenset[str], decimal: str
+    name: str,
+    column: Column,
+    copies: FloatArray | None,
+    missing: frozenset[str],
+    decimal: str,
 ) -> tuple[FloatArray, FloatArray]:
     numbers, counts = [], []
-    for count, value in zip(*distinct_cells(column), strict=True):
+    for count, value in zip(*distinct_cells(column, copies), strict=True):
         if value is not None and count and spelled(value) not in missing:
             numbers.append(_as_number(name, value, decimal))
-            counts.append(float(count))
+            counts.append(count)
     return np.array(numbers), np.array(counts)
 
 

@@ -34,10 +34,11 @@ from lacunet.data.errors import (
     clipped,
     listed,
 )
+from lacunet.data.given import Data
 from lacunet.data.matching import Matcher
-from lacunet.data.reading import Reading
+from lacunet.data.reading import Reading, check_beside
 from lacunet.data.skips import by_rules, skips_of
-from lacunet.data.source import Part, Piece
+from lacunet.data.source import DataSource, Part, Piece
 from lacunet.data.table import Codes, Copies, Design, Labels, code_type
 from lacunet.model.dictionary import Meaning, NotAsked
 from lacunet.model.intervals import cuts_of, spelled_cut
@@ -120,7 +121,7 @@ class Door:
         begun: list[tuple[int, Part]] = []
 
         def places() -> Iterator[_Place]:
-            for place in _places(self.reading, progress):
+            for place in _places(self.reading.source, self.reading.wanted, progress):
                 if not place.row_in_part:
                     begun.append((place.row, place.part))
                 yield place
@@ -258,13 +259,29 @@ def remarks(
             )
 
 
-def _places(reading: Reading, progress: Progress) -> Iterator[_Place]:
+def copied_pieces(
+    source: DataSource, columns: Sequence[str], data: Data
+) -> Iterator[tuple[Piece, FloatArray | None]]:
+    """The pieces of some columns, and how many rows each row stands for, if that is said.
+
+    Raises
+    ------
+    WeightError
+        A count is not a number of rows, or there is no such column.
+    """
+    check_beside(source, columns, data)
+    beside = [data.counts] if isinstance(data.counts, str) else []
+    for place in _places(source, [*columns, *beside], silent):
+        yield place.piece, _numbers(data.counts, "counts", data.decimal, place)
+
+
+def _places(source: DataSource, wanted: Sequence[str], progress: Progress) -> Iterator[_Place]:
     """Each piece of each part, with its place; tells the progress as it goes."""
-    source, row, before = reading.source, 0, 0
+    row, before = 0, 0
     unit = source.parts[0].unit
     for part in source.parts:
         row_in_part = done = 0
-        for piece in _read(part, reading.wanted):
+        for piece in _read(part, wanted):
             done = before + piece.done
             progress("reading", done, source.total, unit)
             expected = source.rows
@@ -317,8 +334,8 @@ def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> Encode
 def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies | None]:
     """What each row weighs, and how many rows it stands for."""
     data = reading.data
-    weights = _numbers(data.weight, "weight", reading, place)
-    counts = _numbers(data.counts, "counts", reading, place)
+    weights = _numbers(data.weight, "weight", data.decimal, place)
+    counts = _numbers(data.counts, "counts", data.decimal, place)
     if counts is None:
         return weights, None
     if weights is None:
@@ -326,12 +343,12 @@ def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies
     return counts * weights, Copies(counts, counts * weights**2)
 
 
-def _numbers(given: Any, option: str, reading: Reading, place: _Place) -> FloatArray | None:
+def _numbers(given: Any, option: str, decimal: str, place: _Place) -> FloatArray | None:
     """The numbers of the rows of a piece, from a column or from beside the data."""
     if given is None or isinstance(given, np.ndarray):
         return None if given is None else _own_rows(given, option, place)
     column = place.piece.columns[given]
-    numbers = number_column(column, reading.data.decimal)
+    numbers = number_column(column, decimal)
     if (wrong := first_wrong(numbers)) is not None:
         where = f"{place.where(wrong)}, column {given!r}"
         raise WeightError.value(NOUN[option], where, cell_at(column, wrong))
@@ -353,7 +370,9 @@ def _design(reading: Reading, place: _Place) -> Design | None:
         return None if strata is None and clusters is None else Design(strata, clusters)
     replicates = data.replicate_weights
     if replicates.names:
-        columns = [_numbers(name, "replicate_weights", reading, place) for name in replicates.names]
+        columns = [
+            _numbers(name, "replicate_weights", data.decimal, place) for name in replicates.names
+        ]
         matrix = np.stack([column for column in columns if column is not None], axis=1)
     else:
         matrix = _own_rows(replicates.columns, "replicate_weights", place)

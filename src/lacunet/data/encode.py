@@ -243,10 +243,13 @@ def _plain(cell: Any) -> Hashable:
     return cell  # type: ignore[no-any-return]
 
 
-def distinct_cells(column: Column) -> tuple[list[int], list[Any]]:
-    """How often each distinct value of a column occurs, and the values; nulls are left out."""
+def distinct_cells(column: Column, copies: FloatArray | None = None) -> tuple[list[Any], list[Any]]:
+    """How often each distinct value of a column occurs, and the values; nulls are left out.
+
+    ``copies`` says how many rows each cell stands for, one if it is not given.
+    """
     indices, values = _distinct(column)
-    return np.bincount(indices, minlength=len(values) + 1).tolist()[: len(values)], values
+    return np.bincount(indices, copies, len(values) + 1).tolist()[: len(values)], values
 
 
 # Weighted sample sizes need sums of squares, which must neither overflow nor vanish.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,7 +75,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
     data = replace(data, fully_observed=checked_promise(network, data))
     column_of, notes = _matched_columns(source, network, data.latent)
     _check_columns(source, network, data)
-    _check_beside(source, network, data)
+    check_beside(source, network.variables, data)
     reading = Reading(with_data_codes(network, data), source, data, column_of, ())
     said = _replaced(network, reading.network)
     return replace(reading, notes=(*notes, *said, *_remarks(reading)))
@@ -261,10 +261,10 @@ MEANT = {
 }
 
 
-def _check_beside(source: DataSource, network: Network, data: Data) -> None:
+def check_beside(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
-        if column in network.states_of:
+        if column in variables:
             raise WeightError(
                 f"{option}={column!r} names a variable of the network.",
                 f"name a column that holds {MEANT[option]}; if this one does, give it another name "
