@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,3 +61,19 @@ def test_a_result_assumes_what_its_separator_says(separator: list[str], given: s
     assert result.assumption.endswith(given)  # rows of P(B, C) are grouped by B too
     explained = lc.explain("A -> B -> C -> D", rows, "informed-direct", separator=separator)
     assert explained.assumption == result.assumption
+
+
+@pytest.mark.parametrize("method", ["informed-direct", "informed-factored"])
+def test_a_result_keeps_the_graph_and_refuses_what_its_hidden_causes_confound(
+    method: str, tmp_path: Path
+) -> None:
+    rows = {"X": ["a", "a", "a", "b", "b", "b"], "Y": ["a", "b", None, "b", "b", None]}
+    graph = "X -> R[Y]; X <-> Y"
+    result = lc.learn("X -> Y", rows, method, missingness=graph)
+    result.write(tmp_path / "learned.json")
+    for known in (result, lc.read_result(tmp_path / "learned.json")):
+        with pytest.raises(lc.LacunetError, match="hidden common cause"):
+            lc.query(known, "Y", do={"X": "a"})
+    assert not [w for w in result.warnings if "hidden" in w]  # P(X) P(Y | X) is their law
+    apart = lc.learn("X; Y", rows, method, missingness="X <-> Y; R[Y]")
+    assert any("hidden common cause" in note for note in apart.notes)

@@ -94,14 +94,11 @@ class MGraph:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
         from lacunet.estimate.recovery import prior_stage, recovery_stage
-        from lacunet.missingness.confounding import NOT_DESCRIBED, hidden_cause, undescribed_pairs
+        from lacunet.missingness.confounding import notes_on_graph
         from lacunet.missingness.recover.answers import recover_families
 
         graph = self.graph.over(network)
-        notes: tuple[str, ...] = ()
-        if look.partially is not None:
-            notes = graph.check_partially(look.partially, network.variables)
-        notes += tuple(f"{hidden_cause(p)}: {NOT_DESCRIBED}" for p in undescribed_pairs(graph))
+        notes = notes_on_graph(graph, look.partially)
         partially = graph.partially_observed if look.partially is None else look.partially
         verdicts = recover_families(graph, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]

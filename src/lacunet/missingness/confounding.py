@@ -135,6 +135,21 @@ def undescribed_pairs(graph: MissingnessGraph) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(_hidden_step(among, path) for path in _undescribed(among)))
 
 
+def notes_on_graph(graph: MissingnessGraph, partially: Collection[str] | None) -> tuple[str, ...]:
+    """What there is to say of learning CPTs with a graph; ``partially`` is None before the data.
+
+    Raises
+    ------
+    MissingnessGraphError
+        The data miss values of a variable that has no mechanism.
+    """
+    notes: tuple[str, ...] = ()
+    if partially is not None:
+        notes = graph.check_partially(partially, graph.network.variables)
+    pairs = undescribed_pairs(graph)
+    return (*notes, *(f"{hidden_cause(pair)}: {NOT_DESCRIBED}" for pair in pairs))
+
+
 @lru_cache(maxsize=16)
 def _read(text: str, network: Network) -> MixedGraph:
     return _among_variables(graph_of(text, network))

@@ -384,13 +384,16 @@ class Informed(Deletion):
 
     def plan(self, network: Network, look: Look) -> Plan:
         """The same with a separator of what seems to decide on being missing, if asked for."""
-        if self.missingness is not None and (own := self.missingness.over(network)) is not (
-            self.missingness
-        ):
-            return replace(self, missingness=own).plan(network, look)
-        if look.partially is None and self.missingness is not None:
-            look = replace(look, partially=self.missingness.partially_observed)
-        elif look.partially is not None and self.separator == LEARN:
+        if self.missingness is not None:
+            from lacunet.missingness.confounding import notes_on_graph
+
+            graph = self.missingness.over(network)
+            notes = notes_on_graph(graph, look.partially)
+            if look.partially is None:
+                look = replace(look, partially=graph.partially_observed)
+            plan = Deletion.plan(replace(self, missingness=graph), network, look)
+            return replace(plan, notes=notes, graph=graph)
+        if look.partially is not None and self.separator == LEARN:
             from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 
             known = observed_mechanisms(network, look.sampled(MOST_ROWS))
@@ -409,9 +412,7 @@ class Informed(Deletion):
         return tuple(name for name in observed if name in left or name in separator)
 
     def check(self, network: Network, partially: Scope) -> None:
-        """Refuse a separator that the data do not always show, or another network's graph."""
-        if self.missingness is not None:
-            self.missingness.check_partially(partially, network.variables)
+        """Refuse a separator that the data do not always show."""
         for name in self.separator if self.separator != LEARN else ():
             if network.known(name) in partially:
                 raise MethodError(
