@@ -19,6 +19,7 @@ from serving import exported, finish, keep, served
 import lacunet as lc
 from lacunet.building.edges import edges_of
 from lacunet.data.typed import split_query
+from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result, read_learned
 from lacunet.model.network import Network
 from lacunet.model.nodes import named
@@ -234,3 +235,10 @@ def test_a_method_without_mechanisms_gets_none() -> None:
     without = Project(data="r.csv", graph=graph, method="direct-mar")
     assert "missingness='A -> R[B]'" in python_text(with_graph, "f")
     assert "missingness" not in python_text(without, "f") + shell_text(without, "f")
+
+
+def test_a_method_without_a_graph_does_not_forget_a_hidden_cause_of_two_variables() -> None:
+    graph = "A -> B; A <-> B; A -> R[B]; B <-> R[B]"
+    with pytest.raises(LacunetError, match=r"\(A <-> B\)"):
+        shell_text(Project(data="r.csv", graph=graph, method="direct-mar"), "f")
+    assert "A <-> B" in shell_text(Project(data="r.csv", graph=graph, method="mgraph"), "f")

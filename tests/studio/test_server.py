@@ -440,6 +440,33 @@ def test_numbers_are_cut_and_codes_far_from_them_offered(tmp_path: Path) -> None
     assert told["Height"] == ("bins", [])
 
 
+def test_a_number_among_many_words_is_offered_as_a_code(tmp_path: Path) -> None:
+    towns = [f"{first}{second}" for first in "abcd" for second in "wxyz"]
+    (tmp_path / "rows.csv").write_text("\n".join(["Town", *towns * 3, "999"]))
+    with served(tmp_path) as server:
+        status, found = answer(server, "/look", {"project": {"data": "rows.csv"}})
+    assert status == 200
+    assert found["columns"][0]["codes"] == ["999"]
+
+
+def test_a_graph_is_drawn_although_its_table_is_gone(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        project = {"data": "gone.csv", "graph": "X -> Y; X -> R[Y]"}
+        status, found = answer(server, "/graph", {"project": project})
+    assert status == 200
+    assert [own["status"] for own in found["verdicts"]] == ["recoverable"] * 2
+
+
+def test_rows_that_stand_for_many_count_where_numbers_are_cut(tmp_path: Path) -> None:
+    rows = [f"{age},{50 if age == 1 else 1}" for age in range(1, 9)]
+    (tmp_path / "rows.csv").write_text("\n".join(["Age,Number", *rows]))
+    with served(tmp_path) as server:
+        project = {"data": "rows.csv", "counts": "Number"}
+        asked = {"project": project, "column": "Age", "bins": "2"}
+        status, found = answer(server, "/intervals", asked)
+    assert (status, found) == (200, {"labels": ["<2", ">=2"]})
+
+
 def test_a_run_whose_files_cannot_be_made_ends_and_says_why(tmp_path: Path) -> None:
     def refuse(folder: Path) -> None:
         raise LacunetError("there is no room.")

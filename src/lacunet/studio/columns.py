@@ -92,10 +92,9 @@ def _codes(table: ReadColumns, name: str) -> list[str]:
     number_of_cell = table.numbers(name)
     odd = suspicious([*number_of_cell])
     usual = [number for cell, number in number_of_cell.items() if number and cell not in odd]
+    most = 2 * max(usual, default=Decimal(0))  # beside words every number is far off
     return [
-        cell
-        for cell in odd
-        if (number := number_of_cell[cell]) is None or number < 0 or number > 2 * max(usual)
+        cell for cell in odd if (number := number_of_cell[cell]) is None or not 0 <= number <= most
     ]
 
 

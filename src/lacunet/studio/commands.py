@@ -15,7 +15,7 @@ from lacunet.building.bins import asked_bins
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.mgraph import MGraph
-from lacunet.estimate.registry import METHODS, options_of
+from lacunet.estimate.registry import options_of
 from lacunet.studio.folder import PROJECT
 from lacunet.studio.project import ANYWHERE, Project
 from lacunet.studio.reading import USUAL_TEXT
@@ -148,14 +148,23 @@ def learning_text(project: Project) -> str:
 
 
 def missingness_of(project: Project) -> str:
-    """The missingness graph that learning takes: none for methods that know of no mechanisms."""
-    if project.method and project.method not in METHODS:
+    """The missingness graph that learning takes: none for methods that know of no mechanisms.
+
+    Raises
+    ------
+    LacunetError
+        Two variables share a hidden cause, and what the method learns would not know of it.
+    """
+    sketch = checked_sketch(project.graph)
+    if not project.method or "missingness" in options_of(project.method):
+        return sketch.mechanisms_text
+    if hidden := sketch.hidden_causes:
         raise LacunetError(
-            f"there is no method {project.method!r}.", f"choose one of {', '.join(METHODS)}."
+            f"{project.method} takes no graph, so its result would not know that variables share "
+            f"a hidden common cause ({'; '.join(hidden)}).",
+            f"choose {MGraph.name}, or take the hidden cause out of the graph.",
         )
-    if project.method and "missingness" not in options_of(project.method):
-        return ""
-    return checked_sketch(project.graph).mechanisms_text
+    return ""
 
 
 def question(

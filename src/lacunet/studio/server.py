@@ -47,7 +47,7 @@ from lacunet.studio.commands import (
     question,
     structure_words,
 )
-from lacunet.studio.folder import Folder
+from lacunet.studio.folder import Folder, OutsideError
 from lacunet.studio.page import studio_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
 from lacunet.studio.reading import proposed_reading
@@ -134,7 +134,9 @@ class Studio:
         sketch = sketch_of(project.graph)
         if not sketch.variables:
             return {"variables": [], "mechanisms": [], "edges": [], "wrong": [], "verdicts": []}
-        table = self._tables.get(self._key(project)) if project.data else None
+        table = None
+        with suppress(OutsideError):  # a graph can be drawn without a table
+            table = self._tables.get(self._key(project))
 
         def states_of(name: str) -> tuple[str, ...]:
             if name in project.states:
@@ -269,6 +271,10 @@ class Studio:
             delimiter=delimiter or None,
             encoding=project.encoding,
             decimal=project.decimal,
+            weight=project.weight or None,
+            counts=project.counts or None,
+            strata=project.strata or None,
+            cluster=project.cluster or None,
         )
 
     def _key(self, project: Project) -> tuple[object, ...]:

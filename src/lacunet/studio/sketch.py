@@ -58,6 +58,17 @@ class Sketch:
         """The missingness graph, as ``--missingness`` takes it; empty where there is none."""
         return "; ".join(write_statements(list(self.mechanisms)).splitlines())
 
+    @property
+    def hidden_causes(self) -> list[str]:
+        """The edges between variables that share a hidden cause, as the text has them."""
+        between = [own for own in self.mechanisms if own.arrow == "<->"]
+        return [
+            " ".join(edge)
+            for own in between
+            if all(isinstance(node, str) for node in (*own.left, *own.right))
+            for edge in _edges(own)
+        ]
+
     def network(self, states_of: Callable[[str], Scope]) -> Network:
         """The network without CPTs."""
         states = {name: states_of(name) or UNKNOWN_STATES for name in self.variables}

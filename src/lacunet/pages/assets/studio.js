@@ -205,7 +205,7 @@
   }
   const cuts = new Map();  // asked for once
   async function cut(column, bins, shown) {
-    const key = JSON.stringify([column.name, bins, project.data, project.delimiter, project.encoding, project.decimal, project.missing]);
+    const key = JSON.stringify([column.name, bins, project.data, project.delimiter, project.encoding, project.decimal, project.missing, project.counts]);
     if (!cuts.has(key)) cuts.set(key, ask("/intervals", { project, column: column.name, bins }));
     try {
       shown.textContent = (await cuts.get(key)).labels.join("  ");
