@@ -93,6 +93,16 @@ def test_weights_without_information_change_no_p_value() -> None:
         assert tenfold.variables[name].values.p_value == pytest.approx(own.values.p_value, rel=1e-6)
 
 
+def test_the_shares_of_missing_values_are_of_the_weight_that_is_tested() -> None:
+    coin = lc.Network({"Coin": ["head", "tail"]})
+    rows = {"Coin": ["head", "tail", None, None] * 50}
+    before = lc.count(coin, lc.Data(rows, weight=[3, 3, 1, 1] * 50), "direct-mcar")
+    after = lc.count(coin, lc.Data(rows, weight=[1, 1, 3, 3] * 50), "direct-mcar")
+    found = lc.drift(before, after).variables["Coin"]
+    assert found.missing == pytest.approx((0.25, 0.75))
+    assert found.missingness.distance == pytest.approx(0.5)
+
+
 def test_the_command_compares_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = str(tmp_path / "one.stats"), str(tmp_path / "two.stats")
     counted(CHAIN, 1, "em").write(one)

@@ -12,7 +12,7 @@ EXAMPLE = """example:
   lacunet drift monday.stats tuesday.stats
 
 what is printed for each variable:
-  missing        share of the rows that do not show it, before and after
+  missing        share of the rows (weighted) that do not show it, before and after
   values         how far the distribution of its shown values has moved (0 to 1)
   given parents  the same for its CPT: among rows that show it and its parents
   *              chance hardly explains it (p < 0.05, adjusted for the number of tests)

@@ -56,7 +56,11 @@ class Change:
 
 @dataclass(frozen=True)
 class VariableDrift:
-    """What has changed of one variable; ``missing`` is the share of rows, before and after."""
+    """What has changed of one variable.
+
+    ``missing`` is the share of the rows that do not show it, of their weight if they have any,
+    before and after.
+    """
 
     missing: tuple[float, float]
     missingness: Change
@@ -173,8 +177,8 @@ def drift(
     variables = {}
     for name, own in tables.items():
         changes = [Change(_distance(table), float(next(adjusted))) for table in own]
-        missing = [int(part.missing_of[name]) / part.rows for part in parts]
-        variables[name] = VariableDrift((missing[0], missing[1]), *changes)
+        shown, missing = own[0][0].T
+        variables[name] = VariableDrift(tuple((missing / (shown + missing)).tolist()), *changes)
     return Drift((parts[0].rows, parts[1].rows), variables)
 
 
