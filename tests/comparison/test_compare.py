@@ -12,8 +12,11 @@ from standins import SOURCE
 
 from examples import NOT_VERIFIED, SCREENING
 from lacunet.comparison.compare import Comparison, case_of, compare
+from lacunet.data.given import Data
+from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Network
 from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import sample
@@ -77,6 +80,12 @@ def test_the_draws_miss_as_much_as_the_data(found: Comparison) -> None:
     assert mechanism.parents == ("Symptoms", "Test")
     assert found.case.rows == 5_000
     assert 0 < found.hidden < 0.25
+
+
+def test_a_row_that_stands_for_many_is_drawn_as_many() -> None:
+    network, rows = Network({"Coin": ["head", "tail"]}), {"Coin": ["head", "tail", None]}
+    case = case_of(network, read_table(Data(rows, counts=[60, 30, 10]), network))
+    assert case.rows == 100
 
 
 def test_the_verdict_names_the_best_and_its_cost(found: Comparison) -> None:

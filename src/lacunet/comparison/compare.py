@@ -142,7 +142,7 @@ def case_of(
     """The case that the user's data are: what is taken as the truth, and what hides values."""
     learned = learn(network, table, truth, prior, memory=memory).network
     missingness = replace(fitted_mechanisms(network, table), separator=separator)
-    return Case(learned, missingness, rows or table.rows, prior)
+    return Case(learned, missingness, rows or table.row_count, prior)
 
 
 def compare(
