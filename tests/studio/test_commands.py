@@ -242,3 +242,9 @@ def test_a_method_without_a_graph_does_not_forget_a_hidden_cause_of_two_variable
     with pytest.raises(LacunetError, match=r"\(A <-> B\)"):
         shell_text(Project(data="r.csv", graph=graph, method="direct-mar"), "f")
     assert "A <-> B" in shell_text(Project(data="r.csv", graph=graph, method="mgraph"), "f")
+
+
+def test_a_tab_between_cells_is_one_in_the_exported_python() -> None:
+    project = Project(data="r.csv", graph="A -> B", delimiter="\\t")
+    assert r"delimiter='\t'" in python_text(project, "f")
+    assert r"--delimiter '\t'" in shell_text(project, "f")

@@ -440,6 +440,15 @@ def test_numbers_are_cut_and_codes_far_from_them_offered(tmp_path: Path) -> None
     assert told["Height"] == ("bins", [])
 
 
+def test_codes_are_offered_beside_numbers_with_a_decimal_comma(tmp_path: Path) -> None:
+    rows = [f"{size},{size % 10};{size % 3},5" for size in range(30, 60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["Size;Step", *rows, "-9;-9"]))
+    with served(tmp_path) as server:
+        reading = {"data": "rows.csv", "delimiter": ";", "decimal": ","}
+        _, found = answer(server, "/look", {"project": reading})
+    assert [column["codes"] for column in found["columns"]] == [["-9"], ["-9"]]
+
+
 def test_a_number_among_many_words_is_offered_as_a_code(tmp_path: Path) -> None:
     towns = [f"{first}{second}" for first in "abcd" for second in "wxyz"]
     (tmp_path / "rows.csv").write_text("\n".join(["Town", *towns * 3, "999"]))

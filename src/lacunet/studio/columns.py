@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -88,14 +89,20 @@ def _codes(table: ReadColumns, name: str) -> list[str]:
     """Values that may mean "not observed": of measured numbers those far from all others."""
     states = table.states(name)
     if 0 < len(states) <= MANY_NUMBERS:
-        return suspicious(states)
+        return _odd(table, states)
     number_of_cell = table.numbers(name)
-    odd = suspicious([*number_of_cell])
+    odd = _odd(table, [*number_of_cell])
     usual = [number for cell, number in number_of_cell.items() if number and cell not in odd]
     most = 2 * max(usual, default=Decimal(0))  # beside words every number is far off
     return [
         cell for cell in odd if (number := number_of_cell[cell]) is None or not 0 <= number <= most
     ]
+
+
+def _odd(table: ReadColumns, cells: Sequence[str]) -> list[str]:
+    """Those of the values that look like codes, among numbers with the table's decimals."""
+    cell_of = {cell.replace(table.decimal, "."): cell for cell in cells}
+    return [cell_of[text] for text in suspicious([*cell_of])]
 
 
 def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isinf
 from typing import Any
 from urllib.parse import unquote
@@ -231,7 +232,8 @@ def python_text(project: Project, folder: str) -> str:
     missing = {name or None: list(codes) for name, codes in project.missing.items()}
     states = {name: list(states) for name, states in own.states.items()}
     bins = {name: asked_bins(name, bins) for name, bins in own.bins.items()}
-    data = reading_options(project) | _said(missing=missing, not_asked=own.not_asked)
+    data = reading_options(replace(project, delimiter=project.tab_or_delimiter))
+    data |= _said(missing=missing, not_asked=own.not_asked)
     learning = _said(method=project.method, missingness=graph, prior=project.prior)
     learning |= {"rng": project.seed, "intervals": bool(level)}
     building, report = _said(states=states, bins=bins), _said(missingness=graph, level=level)

@@ -54,6 +54,11 @@ class Project:
     run: int = 0
 
     @property
+    def tab_or_delimiter(self) -> str:
+        """What separates cells, with a tab that is typed as a backslash and t as itself."""
+        return "\t" if self.delimiter == "\\t" else self.delimiter
+
+    @property
     def reading(self) -> tuple[object, ...]:
         """What decides how the table is read: equal for equal columns."""
         missing = tuple((name, tuple(codes)) for name, codes in self.missing.items())

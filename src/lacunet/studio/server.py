@@ -264,11 +264,10 @@ class Studio:
     def _data(self, project: Project) -> Data:
         path = self.folder.table(project.data)
         missing = {name or None: codes for name, codes in project.missing.items()}
-        delimiter = "\t" if project.delimiter == "\\t" else project.delimiter
         return Data(
             path,
             missing=missing,
-            delimiter=delimiter or None,
+            delimiter=project.tab_or_delimiter or None,
             encoding=project.encoding,
             decimal=project.decimal,
             weight=project.weight or None,
