@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lacunet.data.table import EncodedTable
@@ -118,3 +119,13 @@ def test_a_printed_cpt_has_the_intervals_of_its_result() -> None:
     with pytest.raises(TypeError) as refused:
         result.cpt("B", intervals=True)  # type: ignore[call-arg]
     assert "result.interval(variable" in str(refused.value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_equally_wide_intervals_the_first_is_printed_in_any_order_of_rows(seed: int) -> None:
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"A": rng.choice(["a", "b"], 90), "w": rng.gamma(2, 1, 90)})
+    rows = rows.sample(frac=1, random_state=seed)
+    coin = Network({"A": ["a", "b"]})
+    result = learn(coin, rows, "direct-mcar", weight="w", intervals=True)
+    assert "  P(A=a) = " in str(result)

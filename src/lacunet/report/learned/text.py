@@ -103,7 +103,7 @@ def _sure(result: Result, level: float) -> list[str]:
     found = []
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
-        width = both[..., 1] - both[..., 0]
+        width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
         place = np.unravel_index(int(width.argmax()), width.shape)
         states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
         given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states[:-1], strict=True))
