@@ -419,3 +419,20 @@ def test_the_numbers_of_the_table_are_explained_below_it() -> None:
     rows = {"A": ["0", "1", None, "0"] * 5, "B": ["0", "1", "1", None] * 5}
     text = str(diagnose(data=rows))
     assert text.index("outflux\n") < text.index("\ninflux: share") < text.index("\noutflux: share")
+
+
+@pytest.mark.filterwarnings("ignore:left out 1 of 5 rows")
+def test_a_row_that_stands_for_many_counts_as_many_in_what_is_never_shown() -> None:
+    cells = [("yes", "few"), ("yes", "many"), ("yes", None), ("no", None), ("no", "many")]
+    table = pd.DataFrame(cells, columns=["Smoke", "Cigs"])
+    number = [30, 25, 5, 60, 0]
+    rows = table.loc[table.index.repeat(number)]
+    states = {"Smoke": ["no", "yes"], "Cigs": ["few", "many"]}
+    network = Network(states, {"Cigs": ["Smoke"]})
+    counted = diagnose(network, Data(table, counts=number))
+    expected = diagnose(network, rows)
+    assert counted.positivity == expected.positivity
+    assert counted.conclusions == expected.conclusions
+    assert "--not-asked" in counted.conclusions[-1]
+    with pytest.warns(LacunetWarning, match="in all 60 rows where Smoke=no"):
+        Network.from_data(Data(table, counts=number), "Smoke -> Cigs")

@@ -10,6 +10,7 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
+    FirstRows,
     IdentifierError,
     Said,
     Seen,
@@ -107,7 +108,7 @@ class ColumnsHeld:
     given: Mapping[str, Scope]
     cuts: Mapping[str, Sequence[float]]
     seen: Mapping[str, Seen]
-    first: Piece | None
+    first: FirstRows | None
     extra: Mapping[str, Sequence[str]]
 
     @property
@@ -130,13 +131,13 @@ class ColumnsHeld:
 
     def proposals(self, network: Network) -> Iterator[str]:
         """What the first rows make one think of."""
-        first = self.first
-        if first is None:
+        if self.first is None:
             return proposals(network, {}, {})
+        first, copies = self.first
         columns = [name for name in network.variables if name in self.source.columns]
         shown = first_codes(network, self.source, self.said, columns, first)
         numbers_of = {name: numbers_in(first, name, self.said) for name in network.cuts_of}
-        return proposals(network, shown, numbers_of)
+        return proposals(network, shown, numbers_of, copies)
 
 
 def columns_held(

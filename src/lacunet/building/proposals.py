@@ -13,7 +13,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import Network
+from lacunet.data.table import whole_rows
+from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of
 from lacunet.wording import counted, in_shell
 
@@ -103,24 +104,36 @@ class Skip:
     elsewhere: float  # the share of empty cells in the other rows
 
 
-def skips_in(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> list[Skip]:
+def skips_in(
+    network: Network,
+    columns: Mapping[str, NDArray[np.integer]],
+    copies: FloatArray | None = None,
+) -> list[Skip]:
     """For each variable the states of another under which its cells are always empty.
 
     Parameters
     ----------
     columns
         The codes of each variable; from the number of states on, a cell is empty.
+    copies
+        How many rows each stands for, one if it is not given.
     """
     names = [name for name in network.variables if name in columns]
     codes = {name: columns[name][:MOST_ROWS] for name in names}
+    copies = np.ones(len(codes[names[0]])) if copies is None else copies[:MOST_ROWS]
+    if not copies.all():
+        kept = np.flatnonzero(copies)
+        codes, copies = {name: own[kept] for name, own in codes.items()}, copies[kept]
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
-    total = hidden.sum(axis=0)
+    total = copies @ hidden
     was_declared = np.array([name in network.not_asked_of for name in names])
-    asked = np.flatnonzero(~was_declared & (total > 0) & (total < len(hidden)))
+    asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
-        for at, states in _always_empty(codes[cause], network.cardinality(cause), hidden, asked):
-            skip = _skip(network, cause, names[at], codes[cause], hidden[:, at], states)
+        states_of = _always_empty(codes[cause], copies, network.cardinality(cause), hidden, asked)
+        for at, states in states_of:
+            is_hidden = hidden[:, at]
+            skip = _skip(network, cause, names[at], codes[cause], copies, is_hidden, states)
             if skip is None:
                 continue
             explained = skip.rows / float(total[at])
@@ -133,6 +146,7 @@ def skips_in(network: Network, columns: Mapping[str, NDArray[np.integer]]) -> li
 
 def _always_empty(
     codes: NDArray[np.integer],
+    copies: FloatArray,
     cardinality: int,
     hidden: NDArray[np.bool_],
     asked: NDArray[np.integer],
@@ -144,9 +158,9 @@ def _always_empty(
     states_of: dict[int, list[int]] = {}
     rows_of = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     for state, rows in enumerate(rows_of[:cardinality]):
-        if len(rows) < FEWEST_ROWS:
+        if copies[rows].sum() < FEWEST_ROWS:
             continue
-        few = rows[:: len(rows) // FEWEST_ROWS]
+        few = rows[:: max(len(rows) // FEWEST_ROWS, 1)]
         left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
         for at in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
             states_of.setdefault(at, []).append(state)
@@ -158,6 +172,7 @@ def _skip(
     cause: str,
     name: str,
     codes: NDArray[np.integer],
+    copies: FloatArray,
     is_hidden: NDArray[np.bool_],
     states: Sequence[int],
 ) -> Skip | None:
@@ -165,24 +180,26 @@ def _skip(
         return None
     is_skipped = np.isin(codes, states)
     is_other = ~is_skipped & (codes < network.cardinality(cause))
-    others = int(is_other.sum())
+    others = float(copies[is_other].sum())
     if others == 0:
         return None
-    elsewhere = int((is_hidden & is_other).sum()) / others
+    elsewhere = float(copies[is_hidden & is_other].sum()) / others
     if elsewhere > MOST_ELSEWHERE:
         return None
     rule = " or ".join(f"{cause}={network.states(cause)[state]}" for state in states)
-    return Skip(name, rule, int(is_skipped.sum()), elsewhere)
+    return Skip(name, rule, whole_rows(float(copies[is_skipped].sum())), elsewhere)
 
 
 def proposals(
     network: Network,
     columns: Mapping[str, NDArray[np.integer]],
     numbers_of: Mapping[str, NDArray[np.floating]] | None = None,
+    copies: FloatArray | None = None,
 ) -> Iterator[str]:
     """What is proposed for a network and some rows, as the code that would declare it.
 
-    ``numbers_of`` has the numbers of columns that are cut.
+    ``numbers_of`` has the numbers of columns that are cut, ``copies`` how many rows each row stands
+    for.
     """
     codes = {
         name: [s for s in suspicious(network.states(name)) if not _is_declared(network, name, s)]
@@ -200,7 +217,7 @@ def proposals(
             f"some values look like codes for missing ones ({each}). If so, say missing={said!r} "
             f"(--missing {option})."
         )
-    for skip in skips_in(network, columns) if columns else ():
+    for skip in skips_in(network, columns, copies) if columns else ():
         yield (
             f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
             f"in {skip.elsewhere:.0%} of the others: it looks like a question that was not asked "

@@ -21,7 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isnan
+from typing import NamedTuple
 
+from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
@@ -29,6 +31,7 @@ from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.model.dictionary import by_spelling
+from lacunet.model.network import FloatArray
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, first_of, in_shell, listed
 
@@ -167,9 +170,16 @@ def _is_nested(column: Column) -> bool:
     return bool(types.is_nested(kind))
 
 
+class FirstRows(NamedTuple):
+    """The first piece of the data, and how many rows each row stands for, if that is said."""
+
+    piece: Piece
+    copies: FloatArray | None
+
+
 def seen_in(
     source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
-) -> tuple[dict[str, Seen], Piece | None]:
+) -> tuple[dict[str, Seen], FirstRows | None]:
     """What each of the columns holds, and the first rows, of other columns also.
 
     The data are read once, in bounded memory.
@@ -181,11 +191,10 @@ def seen_in(
     """
     seen = {name: Seen(Said.of(name, data)) for name in columns}
     first = None
-    for part in source.parts:
-        for piece in part.read((*columns, *also)):
-            first = first or piece
-            for name in columns:
-                seen[name].add(piece.columns[name])
+    for piece, copies in copied_pieces(source, (*columns, *also), data):
+        first = first or FirstRows(piece, copies)
+        for name in columns:
+            seen[name].add(piece.columns[name])
     has_rows = any(own.rows or own.empty or own.is_nested for own in seen.values())
     if not has_rows and not all(own.said.labels for own in seen.values()):
         raise DataError.no_rows(source.label)

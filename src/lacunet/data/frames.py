@@ -36,7 +36,7 @@ def is_spark(data: Any) -> bool:
 
 def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
     raise DataError(
-        "only learning works on a Spark DataFrame in place; this needs its rows here.",
+        "this is not available for Spark DataFrames: it needs their rows here.",
         "give data.toArrow() if they fit in memory, or some of them: data.limit(...).toArrow().",
     )
 

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
@@ -40,6 +40,7 @@ from lacunet.statistics.missing import is_missing
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
+NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
 MOST_CELLS = 2**21  # of tables that are tested at once
 MOST_STRATA = 5_000
 
@@ -197,13 +198,14 @@ def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list
 def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     """The states under which a variable is never shown, most rows first."""
     found = []
-    unweighted = EncodedTable.of(table.cardinality_of, table.columns)
+    copies = None if table.copies is None else table.copies.rows
+    unweighted = EncodedTable.of(table.cardinality_of, table.columns, copies)
     for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
-        never = (counts[:, 1] == 0) & (counts[:, 0] >= FEWEST_ROWS)
+        never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= FEWEST_ROWS)
         for at, state in np.argwhere(never).tolist():
             missing = table.partially_observed[at]
             if cause != missing and table.missing_of[missing] < table.row_count:
-                name, rows = network.states(cause)[state], int(counts[at, 0, state])
+                name, rows = network.states(cause)[state], whole_rows(counts[at, 0, state])
                 found.append(NeverShown(missing, cause, name, rows))
     return tuple(sorted(found, key=lambda one: -one.rows))
 

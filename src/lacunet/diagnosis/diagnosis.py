@@ -255,7 +255,9 @@ def diagnosed(
         )
     if cells:
         words = (*words, sentence(note_on_sets(cells)))
-    words = (*words, *map(sentence, (*proposals(network, table.columns), *left_out)))
+    copies = None if table.copies is None else table.copies.rows
+    proposed = proposals(network, table.columns, copies=copies)
+    words = (*words, *map(sentence, (*proposed, *left_out)))
     return Diagnosis(described, completely, always, never, grounds, words, trial)
 
 

@@ -125,7 +125,9 @@ class Studio:
         own = project.only(sketch.variables)
         bins = {name: asked_bins(name, typed) for name, typed in own.bins.items()}
         found = find_network(data, sketch.edges_text, own.states, bins=bins)
-        skips = skips_in(found.network, read_table(data, found.network).columns)
+        table = read_table(data, found.network)
+        copies = None if table.copies is None else table.copies.rows
+        skips = skips_in(found.network, table.columns, copies)
         return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
 
     def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
