@@ -17,7 +17,7 @@ from lacunet.building.states import StatesError
 from lacunet.cli import main
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
-from lacunet.model.dictionary import DictionaryError
+from lacunet.model.dictionary import DictionaryError, parsed_rule
 from operations import calls_in
 
 RNG = np.random.default_rng(22)
@@ -288,6 +288,16 @@ def test_skips_are_those_of_the_definition(seed: int) -> None:
         columns[name] = np.where(is_skipped | is_lost, len(states[name]), columns[name])
     columns["V0"] = np.where(rng.random(rows) < 0.1, len(states["V0"]), columns["V0"])
     assert skips_in(network, columns) == skips_by_definition(network, columns)
+
+
+@pytest.mark.parametrize("cause", ["not employed", "(a) Job", "a or b", "x=y", "Job"])
+@pytest.mark.parametrize("state", ["no", "x or y", "(a)", "a=b"])
+def test_a_rule_that_is_proposed_can_be_given(cause: str, state: str) -> None:
+    network = lc.Network({cause: [state, "other"], "Hours": ["few", "many"]}, {"Hours": [cause]})
+    columns = {cause: np.repeat([0, 1], 40), "Hours": np.repeat([2, 0], 40)}
+    (skip,) = skips_in(network, columns)
+    _, holds = parsed_rule(skip.rule, network.states_of)
+    assert holds.tolist() == [True, False]
 
 
 def test_skips_are_looked_for_without_a_call_for_every_pair_of_variables() -> None:

@@ -26,6 +26,7 @@ WORDS = re.compile(
     r"answered|reported)|no (?:answer|response|data)|inapplicable|iap|n\.?k\.?|n\.?a\.?|nil",
     re.IGNORECASE,
 )
+READ_OTHERWISE = re.compile(r"\(|not\b", re.IGNORECASE)  # names of variables, in a rule
 FEWEST_VALUES = 3  # of a column of numbers, beside which one may be far off
 FEWEST_WORDS = 2  # states that are no numbers, beside which a number is odd
 FEWEST_ROWS = 20  # that have a state under which another column is always empty
@@ -186,7 +187,8 @@ def _skip(
     elsewhere = float(copies[is_hidden & is_other].sum()) / others
     if elsewhere > MOST_ELSEWHERE:
         return None
-    rule = " or ".join(f"{cause}={network.states(cause)[state]}" for state in states)
+    written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
+    rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
     return Skip(name, rule, whole_rows(float(copies[is_skipped].sum())), elsewhere)
 
 
