@@ -68,6 +68,29 @@ def separated(text: str) -> list[str]:
     return [_QUOTED.sub(lambda match: match[1] + match[2].replace('""', '"'), p) for p in parts]
 
 
+def keyed(name: str, sign: str) -> str:
+    """A name as it is typed before a sign: in quotes if it holds the sign.
+
+    >>> keyed("Age", "="), keyed("Sex=m", "=")
+    ('Age', '"Sex=m"')
+    """
+    is_plain = sign not in name and not name.startswith('"')
+    return name if is_plain else '"' + name.replace('"', '""') + '"'
+
+
+def key_and_rest(text: str, sign: str) -> tuple[str, str]:
+    """What is typed before a sign, a name in quotes or not, and behind it; no name without it.
+
+    >>> key_and_rest('"Sex=m"=no,yes', "="), key_and_rest("Age", "=")
+    (('Sex=m', 'no,yes'), ('', 'Age'))
+    """
+    quoted = re.match(rf'\s*"((?:[^"]|"")*)"\s*{sign}', text)
+    if quoted:
+        return quoted[1].replace('""', '"'), text[quoted.end() :]
+    name, found, rest = text.partition(sign)
+    return (name, rest) if found else ("", text)
+
+
 def in_shell(text: str) -> str:
     """A text as a shell takes it for one word.
 

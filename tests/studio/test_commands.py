@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,12 +19,19 @@ from serving import exported, finish, keep, served
 
 import lacunet as lc
 from lacunet.building.edges import edges_of
+from lacunet.cli import main
 from lacunet.data.typed import split_query
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result, read_learned
 from lacunet.model.network import Network
 from lacunet.model.nodes import named
-from lacunet.studio.commands import python_text, query_words, question, shell_text
+from lacunet.studio.commands import (
+    network_words,
+    python_text,
+    query_words,
+    question,
+    shell_text,
+)
 from lacunet.studio.project import Project, ProjectError, project_from
 from lacunet.studio.sketch import sketch_of
 
@@ -227,6 +235,26 @@ def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
 def test_a_project_of_other_things_is_refused(said: Any) -> None:
     with pytest.raises(ProjectError):
         project_from(said)
+
+
+def test_names_with_signs_go_through_the_options_of_the_exported_commands(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"Sex=m": [1, 2, 1, 2] * 30, "Q: 1": [None, "u", None, "9"] * 30})
+    rows["b=c"] = rows.index * 1.5
+    rows.to_csv(tmp_path / "r.csv", index=False)
+    project = Project(
+        data=str(tmp_path / "r.csv"),
+        graph='"Sex=m" -> "Q: 1"; "b=c"',
+        states={"Sex=m": ("2", "1"), "Q: 1": ("u", "v")},
+        bins={"b=c": "2"},
+        missing={"b=c": ("0",), "Q: 1": ("9",)},
+        not_asked={"Q: 1": "Sex=m=1"},
+    )
+    assert main(network_words(project, tmp_path.as_posix())) == 0
+    made = lc.read_network(tmp_path / "network.json")
+    assert made.states("Sex=m") == ("2", "1")
+    assert made.states("Q: 1") == ("u", "v", "not_asked")
+    assert made.cuts_of.keys() == {"b=c"}
+    assert made.codes_of["b=c"] == {"0": None}
 
 
 def test_a_method_without_mechanisms_gets_none() -> None:

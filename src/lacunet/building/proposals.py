@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import whole_rows
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of
-from lacunet.wording import counted, in_shell
+from lacunet.wording import counted, in_shell, keyed
 
 # Numbers that stand for "refused", "don't know" and the like at the end of a scale.
 ABOVE = frozenset(map(Decimal, (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 999, 7777, 8888, 9999)))
@@ -214,17 +214,20 @@ def proposals(
         own = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
         said = {name: odd[0] if len(odd) == 1 else odd for name, odd in own.items()}
         each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
-        option = " ".join(in_shell(f"{name}={','.join(odd)}") for name, odd in codes.items())
+        option = " ".join(
+            in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()
+        )
         yield (
             f"some values look like codes for missing ones ({each}). If so, say missing={said!r} "
             f"(--missing {option})."
         )
     for skip in skips_in(network, columns, copies) if columns else ():
+        key = keyed(skip.variable, ":")
         yield (
             f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
             f"in {skip.elsewhere:.0%} of the others: it looks like a question that was not asked "
             f"there. If so, say not_asked={{{skip.variable!r}: {skip.rule!r}}} "
-            f"(--not-asked {in_shell(f'{skip.variable}: {skip.rule}')})."
+            f"(--not-asked {in_shell(f'{key}: {skip.rule}')})."
         )
 
 

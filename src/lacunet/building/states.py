@@ -33,7 +33,7 @@ from lacunet.errors import LacunetError
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import counted, first_of, in_shell, listed
+from lacunet.wording import counted, first_of, in_shell, keyed, listed
 
 MOST_COLUMNS = 5  # that are named of those with values taken as missing
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
@@ -266,7 +266,8 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
 
 def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
     built = "lacunet.Network.from_data(data, edges,"
-    give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{name}=A,B')})"
+    key = keyed(name, "=")
+    give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if not found:
         raise StatesError(
             f"column {name!r} holds no value: every cell is missing.",
@@ -292,7 +293,7 @@ def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
         f"a discrete variable may have at most {MOST_STATES}"
         f"{'' if in_edges else _or_weights(name, seen)}.",
         f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
-        f"{in_shell(f'{name}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
+        f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         f"values, or give the states: {give}.",
     )
 
@@ -341,7 +342,7 @@ def _as_states(
         every += ", ".join(map(repr, tokens))
         typed = [*(states if are_few else ["..."]), *tokens]
         typed = [f'"{own}"' if "," in own else own for own in typed]
-        option = in_shell(f"{name}={','.join(typed)}")
+        option = in_shell(f"{keyed(name, '=')}={','.join(typed)}")
         return (
             f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
             f"(--states {option})"
@@ -359,10 +360,11 @@ def codes_not_met(seen: Mapping[str, Seen]) -> Iterator[str]:
 def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     if seen.nones and seen.empty:
+        option = in_shell(f"{keyed(name, '=')}=None")
         yield (
             f"column {name!r}: {counted(seen.nones, 'cell')} with 'None' taken as a state, since "
             f"{counted(seen.empty, 'cell')} {'is' if seen.empty == 1 else 'are'} empty; say "
-            f"codes={{{name!r}: {{'None': None}}}} (--missing {in_shell(f'{name}=None')}) if it "
+            f"codes={{{name!r}: {{'None': None}}}} (--missing {option}) if it "
             "means missing too."
         )
     labels = seen.said.labels

@@ -132,8 +132,9 @@ def asked_bins(text: str) -> tuple[str, Any]:
 
 def _parted(text: str, example: str) -> tuple[str, str]:
     from lacunet.cli.output import OptionError
+    from lacunet.wording import key_and_rest
 
-    name, sign, values = text.partition("=")
-    if not (name and sign and values):
+    name, values = key_and_rest(text, "=")
+    if not (name and values):
         raise OptionError(f"{text!r} does not name a variable and its values.", f"as in {example}")
     return name, values

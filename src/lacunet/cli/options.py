@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lacunet.cli.terminal import progress_bar, say
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError
-from lacunet.wording import separated
+from lacunet.wording import key_and_rest, separated
 
 if TYPE_CHECKING:
     from lacunet.data.given import Data, ReplicateWeights
@@ -108,7 +108,10 @@ def add_network_or_edges(
 
 def add_building_arguments(command: Any) -> None:
     """Say what edges and data alone do not: states, and how to cut numbers."""
-    states = "the states of a variable, in order, instead of those found in the data"
+    states = (
+        "the states of a variable, in order, instead of those found in the data (quote a name with "
+        """an equals sign: '"X=1"=A,B,C')"""
+    )
     add(command, "--states X=A,B,C", states, action="append", default=[])
     bins = (
         "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
@@ -334,7 +337,10 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "(null: missing, a list: one of several states); a network in .json keeps its own"
     )
     add(group, "--codes JSON", codes)
-    rule = "when a question was not asked, as in 'SmokesNow: Smoked=no'; can be given several times"
+    rule = (
+        "when a question was not asked, as in 'SmokesNow: Smoked=no' (quote a name with a colon); "
+        "can be given several times"
+    )
     add(group, "--not-asked RULE", rule, action="append", default=[])
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
@@ -496,8 +502,8 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     """
     found: dict[str | None, list[str]] = {}
     for token in tokens:
-        column, sign, codes = token.partition("=")
-        if column and sign and codes:
+        column, codes = key_and_rest(token, "=")
+        if column and codes:
             found.setdefault(column, []).extend(names(codes))
         else:
             found.setdefault(None, []).append(token)
@@ -561,8 +567,8 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
     is_whole = isinstance(told, dict) and told.keys() <= {"codes", "not_asked"}
     found: dict[str, dict[str, Any]] = dict(told) if is_whole else {"codes": told}
     for rule in rules:
-        name, sign, when = rule.partition(":")
-        if not (name.strip() and sign and when.strip()):
+        name, when = key_and_rest(rule, ":")
+        if not (name.strip() and when.strip()):
             raise LacunetError(
                 f"--not-asked {rule!r} does not name a variable and a rule.",
                 "as in --not-asked 'SmokesNow: Smoked=no'.",

@@ -45,7 +45,7 @@ from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, did_you_mean, in_shell
+from lacunet.wording import counted, did_you_mean, in_shell, keyed
 
 if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
@@ -471,7 +471,7 @@ def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> st
     if not below and not above:  # the network has the names of the intervals, not the cut points
         return "keep the network as .json, which keeps cut points, "
     wider = [*(["-inf"] if below else []), *map(spelled_cut, cuts), *(["inf"] if above else [])]
-    shell = in_shell(f"{name}={','.join(wider)}")
+    shell = in_shell(f"{keyed(name, '=')}={','.join(wider)}")
     python = ", ".join(f"float({cut!r})" if "inf" in cut else cut for cut in wider)
     return f"widen the cut points, bins={{{name!r}: [{python}]}} (--bins {shell}), "
 

@@ -21,6 +21,7 @@ from lacunet.studio.folder import PROJECT
 from lacunet.studio.project import ANYWHERE, Project
 from lacunet.studio.reading import USUAL_TEXT
 from lacunet.studio.sketch import Sketch, checked_sketch
+from lacunet.wording import keyed
 
 Words = list[str]
 BESIDE = ("weight", "counts", "strata", "cluster")
@@ -33,7 +34,10 @@ def reading_words(project: Project) -> Words:
     words: Words = []
     for column, codes in project.missing.items():
         listed = ",".join(map(_item, codes))
-        words += ["--missing", *(codes if column == ANYWHERE else [f"{column}={listed}"])]
+        words += [
+            "--missing",
+            *(codes if column == ANYWHERE else [f"{keyed(column, '=')}={listed}"]),
+        ]
     for name, own in reading_options(project).items():
         words += [f"--{name}", own]
     return words
@@ -56,11 +60,11 @@ def building_words(project: Project, sketch: Sketch) -> Words:
     words: Words = []
     own = project.only(sketch.variables)
     for name, states in own.states.items():
-        words += ["--states", f"{name}={','.join(map(_item, states))}"]
+        words += ["--states", f"{keyed(name, '=')}={','.join(map(_item, states))}"]
     for name, bins in own.bins.items():
-        words += ["--bins", f"{name}={bins}"]
+        words += ["--bins", f"{keyed(name, '=')}={bins}"]
     for name, rule in own.not_asked.items():
-        words += ["--not-asked", f"{name}: {rule}"]
+        words += ["--not-asked", f"{keyed(name, ':')}: {rule}"]
     return words
 
 
