@@ -140,9 +140,10 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         variables = [node for node in district if isinstance(node, str)]
         if len(variables) > 1:
             raise LacunetError(
-                f"{' and '.join(map(named, sorted(variables)))} share a hidden cause: the "
-                "network's CPTs do not describe them.",
-                "add the cause to the network as a latent variable, or an edge between them.",
+                f"{' and '.join(map(named, sorted(variables)))} share a hidden cause, of which EM "
+                "has no model.",
+                "method='mgraph' (--method mgraph) takes it; or add the cause to the network as a "
+                "latent variable, or draw an edge in its place.",
             )
         before: set[Node] = set()
         for name in variables:
