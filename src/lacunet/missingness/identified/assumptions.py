@@ -26,10 +26,10 @@ import numpy as np
 
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.lifted import Lifted
 from lacunet.missingness.identified.sets import BestModels, best_fit, ends_of, freedom, lifted_near
 from lacunet.missingness.independence import holm
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism, Node, named
@@ -151,7 +151,7 @@ def _judged(one: Assumption) -> str:
     return "the data call for it" if one.adjusted < LEVEL else ""
 
 
-def check_assumptions(graph: Drawing, asked: Asked, narrow: Lifted, rows: Rows) -> Assumptions:
+def check_assumptions(graph: Drawing, asked: Asked, narrow: Models, rows: Rows) -> Assumptions:
     """Test every assumption near a query, and see what becomes of the query without it.
 
     Parameters

@@ -27,8 +27,9 @@ import numpy as np
 from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
-from lacunet.missingness.identified.lifted import Lifted, lifted
+from lacunet.missingness.identified.lifted import lifted
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.models import Models
 from lacunet.missingness.refute.tangent import Grid
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
@@ -97,7 +98,7 @@ class IdentifiedSet:
         return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
 
 
-def lifted_near(graph: Drawing, asked: Asked) -> Lifted:
+def lifted_near(graph: Drawing, asked: Asked) -> Models:
     """All models of a graph, or of its part near a query where the whole is too large.
 
     Raises
@@ -119,7 +120,7 @@ class BestModels:
     ``scale`` makes variances of shares from those of one row.
     """
 
-    model: Lifted
+    model: Models
     counts: FloatArray
     law: FloatArray
     best: FloatArray
@@ -138,7 +139,7 @@ class BestModels:
         return self.model.query(self.best, asked).reshape(shape)
 
 
-def best_fit(model: Lifted, rows: Rows) -> BestModels:
+def best_fit(model: Models, rows: Rows) -> BestModels:
     """The models of a graph that fit best the rows over its variables."""
     counts = manifest_counts(model.grid, rows)
     law, best, starts = _same_law(model, counts)
@@ -146,7 +147,7 @@ def best_fit(model: Lifted, rows: Rows) -> BestModels:
     return BestModels(model, counts, law, best, starts, scale, rows.scope)
 
 
-def freedom(model: Lifted) -> int:
+def freedom(model: Models) -> int:
     """The number of dimensions of the manifest laws: the rank of their tangents, at random."""
     weights = _random(model, 0)
     slopes = model.manifest_slopes(weights) @ _within_groups(model, weights)
@@ -185,7 +186,7 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     return added_up(numbers, rows.weights, grid.cells)
 
 
-def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+def _same_law(model: Models, counts: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
     """The manifest law of highest likelihood, weights that have it, and starts near by.
 
     If some weights have the shares of the rows as their law, no law fits better.
@@ -201,12 +202,12 @@ def _same_law(model: Lifted, counts: FloatArray) -> tuple[FloatArray, FloatArray
     return model.manifest(best), best, starts
 
 
-def _random(model: Lifted, seed: int) -> FloatArray:
+def _random(model: Models, seed: int) -> FloatArray:
     weights = np.random.default_rng(seed).uniform(0.2, 1.0, model.size)
     return _normalised(model, np.where(model.zeros, 0.0, weights))
 
 
-def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:
+def fitted(model: Models, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:
     """The weights that EM reaches from a start: of highest likelihood, if all goes well."""
     weights = start
     before, grid = -np.inf, model.grid
@@ -231,7 +232,7 @@ def fitted(model: Lifted, counts: FloatArray, start: FloatArray, steps: int) -> 
 
 
 def _normalised(
-    model: Lifted, weights: FloatArray, otherwise: FloatArray | None = None
+    model: Models, weights: FloatArray, otherwise: FloatArray | None = None
 ) -> FloatArray:
     """Weights that add up to one in every group; those of a group without any as they were."""
     totals = model.group_sums.T @ (model.group_sums @ weights)
@@ -244,7 +245,7 @@ def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
     return float((counts[seen] * np.log(law[seen])).sum())
 
 
-def _covariance(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray:
+def _covariance(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray:
     """The covariance of the manifest law estimated by maximum likelihood, times the rows."""
     seen = law > 0
     inside = _within_groups(model, weights)
@@ -256,7 +257,7 @@ def _covariance(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArr
     return whole
 
 
-def _within_groups(model: Lifted, weights: FloatArray) -> FloatArray:
+def _within_groups(model: Models, weights: FloatArray) -> FloatArray:
     """Directions in which the weights of every group keep adding up to one."""
     from scipy.linalg import null_space
 
@@ -267,7 +268,7 @@ def _within_groups(model: Lifted, weights: FloatArray) -> FloatArray:
     return inside
 
 
-def _restored(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray | None:
+def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray | None:
     """Weights near by whose manifest law is the one wanted, or None."""
     before = np.inf
     for _ in range(40):
@@ -290,7 +291,7 @@ def _restored(model: Lifted, weights: FloatArray, law: FloatArray) -> FloatArray
 class _Follower:
     """Follows the models with one manifest law, from one of them, to the ends of a query."""
 
-    def __init__(self, model: Lifted, asked: Asked, law: FloatArray, start: FloatArray) -> None:
+    def __init__(self, model: Models, asked: Asked, law: FloatArray, start: FloatArray) -> None:
         self.model, self.asked, self.law, self.start = model, asked, law, start
 
     def end(self, cell: int, sign: float) -> tuple[float, FloatArray]:
@@ -298,7 +299,7 @@ class _Follower:
         now, trusted = self.start, 1.0
         value, slope = self._value(now, cell), np.zeros_like(self.law)
         for _ in range(PROGRAMS):
-            aim = sign * self._slope(now, cell)
+            aim = sign * self.model.query_slopes(now, self.asked)[cell]
             step, multipliers = self._program(now, aim, trusted)
             slope = sign * multipliers
             promised = float(aim @ step)
@@ -315,19 +316,6 @@ class _Follower:
 
     def _value(self, weights: FloatArray, cell: int) -> float:
         return float(self.model.query(weights, self.asked)[cell])
-
-    def _slope(self, weights: FloatArray, cell: int) -> FloatArray:
-        """The derivative of P(a | b, do(c)) by the weights."""
-        model, asked = self.model.under(self.asked.do), self.asked
-        factors = model.factors(weights)
-        joint = np.prod(factors, axis=0)
-        both, cells = model.grid.groups(asked.names)
-        below, configurations = model.grid.groups(asked.conditions)
-        given = cell // (cells // configurations)
-        upper, lower = model.slope(factors, both == cell), model.slope(factors, below == given)
-        mass = max(float(joint[below == given].sum()), 1e-300)
-        share = float(joint[both == cell].sum()) / mass
-        return np.asarray((upper - share * lower) / mass)
 
     def _program(
         self, now: FloatArray, aim: FloatArray, trusted: float

@@ -19,7 +19,7 @@ from lacunet.estimands.terms import Term
 from lacunet.missingness.recover.chain import FoundTerm, Known, find_term, other_terms
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.models import random_model
+from lacunet.missingness.refute.models import models_of, random_weights
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
 from lacunet.model.table import Table
@@ -68,24 +68,24 @@ def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
     if _configurations(graph, states) > MOST_CONFIGURATIONS:
         return False
     sizes = dict.fromkeys(graph.variables, states)
-    submodel = Submodel(graph, sizes)
+    models = models_of(Submodel(graph, sizes))
+    grid = models.grid
     for seed in range(MODELS):
-        model = random_model(submodel, seed)
-        grid = model.grid
-        law = model.manifest()[: grid.cells]
+        model = random_weights(models, seed)
+        law = models.manifest(model)
         columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
         rows = distinct_rows(EncodedTable.of(sizes, columns, law), tuple(columns))
         laws = {}
         for names in map(graph.named, known):
             groups, cells = grid.groups(names)
-            shares = added_up(groups, model.joint(), cells)
+            shares = added_up(groups, models.joint(model), cells)
             laws[names] = Table(names, shares.reshape([states] * len(names)))
         try:
             with np.errstate(all="ignore"):
                 found = term.compute(Run(rows, laws)).table.aligned(asked.names)
         except Unfounded:
             return False
-        gap = np.abs(np.ravel(found) - model.query(asked))
+        gap = np.abs(np.ravel(found) - models.query(model, asked))
         if not (gap < EXACT).all():
             return False
     return True

@@ -1,132 +1,306 @@
 """Models of a graph with all their configurations laid out: small ones only.
 
-What a model says of what can be observed (`manifest`) and of a query, and how both change with
-its CPTs.
+The law of all nodes is a product of kernels, each linear in weights of its own: the entries of the
+CPT of one node, or those of a mixture for several. What a model says of what can be observed
+(`manifest`) and of a query, and how both change with its weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.missingness.refute.tangent import Grid, gradients, grid_of
-from lacunet.model.network import FloatArray
+from lacunet.missingness.refute.tangent import Grid, Integers, grid_of
+from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 
-LEAST = 0.02  # of a CPT's entries
+TINY = 1e-100  # products are not divided by less
+Sparse = Any  # a matrix of scipy
 
 
-@dataclass(frozen=True)
-class DenseModel:
-    """CPTs of a submodel as rows, and what follows from them."""
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The kernel of one or several nodes as a linear function of its weights.
+
+    The weights of each group add up to one: those of a row of a CPT, or those of all tuples of
+    response functions. At a configuration the kernel is one weight, that at its ``place``, or the
+    sum of those that its row of the ``matrix`` marks; without either the nodes are set from outside
+    and the kernel is one. ``responses`` are, for each of several nodes, the state by which each
+    tuple answers each configuration of its parents.
+    """
+
+    nodes: tuple[AnyNode, ...]
+    group: Integers
+    place: Integers | None = None
+    matrix: Sparse = None
+    responses: dict[AnyNode, Integers] | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return len(self.group)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether all nodes are set from outside."""
+        return self.place is None and self.matrix is None
+
+    def at(self, weights: FloatArray) -> FloatArray:
+        """The kernel at every configuration."""
+        if self.place is not None:
+            return weights[self.place]
+        return np.asarray(self.matrix @ weights)
+
+    def gathered(self, numbers: FloatArray) -> FloatArray:
+        """Numbers at every configuration, added up for every weight that has a part in it."""
+        if self.place is not None:
+            return added_up(self.place, numbers, self.size)
+        return np.asarray(self._transposed @ numbers)
+
+    @cached_property
+    def _transposed(self) -> Sparse:
+        return self.matrix.T
+
+    def gathered_by(self, numbers: FloatArray, groups: Integers, count: int) -> FloatArray:
+        """The same for each group of configurations: one row each."""
+        if self.is_set:
+            return np.zeros((count, self.size))
+        if self.place is not None:
+            sums = added_up(groups * self.size + self.place, numbers, count * self.size)
+            return sums.reshape(count, self.size)
+        from scipy.sparse import csr_array
+
+        every = np.arange(len(groups))
+        adding = csr_array((numbers, (groups, every)), shape=(count, len(groups)))
+        return np.asarray((adding @ self.matrix).toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """A graph, the states of its variables, and the blocks that its law is a product of.
+
+    A model is the weights of all blocks, one block after the other. ``is_outer`` if the blocks
+    allow more than the models of the graph. Derivatives are by all weights; or, if they are
+    ``by_parameters``, by all but the last of each group, which is one less the sum of the others.
+    """
 
     grid: Grid
-    tables: Mapping[AnyNode, FloatArray]
+    blocks: tuple[Block, ...]
+    is_outer: bool = False
+    by_parameters: bool = False
 
-    def entries(self, node: AnyNode) -> FloatArray:
-        """The entry of a CPT that each configuration takes."""
-        return self.tables[node][self.grid.rows[node], self.grid.value_of[node]]
+    @cached_property
+    def zeros(self) -> NDArray[np.bool_]:
+        """The weights that are zero, since a mechanism is never 1 without another."""
+        return np.concatenate([_zeros(self.grid, block) for block in self.blocks])
 
-    def joint(self, do: Sequence[str] = ()) -> FloatArray:
-        """The law of all nodes, the CPTs of what is done left out."""
-        joint = np.ones(self.grid.length)
-        for node in self.tables:
-            if node not in do:
-                joint = joint * self.entries(node)
-        return joint
+    @property
+    def variables(self) -> Scope:
+        """The variables that the models are about."""
+        return self.grid.submodel.graph.variables
 
-    def manifest(self) -> FloatArray:
-        """The law of what can be observed, among the rows that are recorded."""
-        law = self.grid.law(self.joint())
-        known = [added_up(of, self.joint(), count) for of, count in self._known()]
-        return np.concatenate([law / law.sum(), *known])
+    @property
+    def size(self) -> int:
+        """The number of weights of all blocks."""
+        return sum(block.size for block in self.blocks)
 
-    def _known(self) -> list[tuple[np.ndarray, int]]:
+    @cached_property
+    def group(self) -> Integers:
+        """The number of the group that each weight belongs to, all blocks counted through."""
+        starts = np.cumsum([0, *(block.group[-1] + 1 for block in self.blocks[:-1])])
+        groups = [block.group + start for block, start in zip(self.blocks, starts, strict=True)]
+        return np.concatenate(groups)
+
+    @cached_property
+    def group_sums(self) -> FloatArray:
+        """What adds up the weights of every group: to one, each."""
+        return np.equal.outer(np.arange(self.group[-1] + 1), self.group).astype(np.float64)
+
+    @cached_property
+    def _last(self) -> Integers:
+        """For each weight the last one of its group."""
+        return np.searchsorted(self.group, self.group, side="right") - 1
+
+    @cached_property
+    def _free(self) -> Integers:
+        """The parameters: all weights but the last of each group."""
+        return np.flatnonzero(self._last != np.arange(self.size))
+
+    @cached_property
+    def _held(self) -> NDArray[np.bool_]:
+        """The parameters that never change, as the last weight of their group is zero."""
+        return self.zeros[self._last[self._free]]
+
+    def moved(self, weights: FloatArray, step: FloatArray) -> FloatArray:
+        """The model whose parameters are so much larger."""
+        change = np.where(self._held, 0.0, step)
+        result = weights - added_up(self._last[self._free], change, self.size)
+        result[self._free] += change
+        return result
+
+    def parts(self, weights: FloatArray) -> list[FloatArray]:
+        """The weights of each block."""
+        return [weights[part] for part in self._slices]
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        ends = np.cumsum([0, *(block.size for block in self.blocks)]).tolist()
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    def under(self, do: Sequence[str]) -> Models:
+        """The same where some variables are set from outside, whatever they would have been."""
+        if not do:
+            return self
+        if tuple(do) not in self._under:
+            blocks = tuple(_set(self.grid, block, do) for block in self.blocks)
+            self._under[tuple(do)] = replace(self, blocks=blocks)
+        return self._under[tuple(do)]
+
+    @cached_property
+    def _under(self) -> dict[tuple[str, ...], Models]:
+        return {}
+
+    def factors(self, weights: FloatArray) -> list[FloatArray]:
+        """The kernel of every block at every configuration."""
+        return [
+            np.ones(self.grid.length) if block.is_set else block.at(part)
+            for block, part in zip(self.blocks, self.parts(weights), strict=True)
+        ]
+
+    def joint(self, weights: FloatArray) -> FloatArray:
+        """The law of all nodes."""
+        return np.asarray(np.prod(self.factors(weights), axis=0))
+
+    def _joint_and_others(self, weights: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """The law of all nodes, and for each block the product of all the other factors."""
+        factors = self.factors(weights)
+        joint = np.asarray(np.prod(factors, axis=0))
+        others = []
+        for at, factor in enumerate(factors):
+            is_tiny = factor < TINY
+            product = np.divide(joint, factor, out=np.zeros_like(joint), where=~is_tiny)
+            if is_tiny.any():
+                rest = [*factors[:at], *factors[at + 1 :]]
+                product[is_tiny] = np.prod([other[is_tiny] for other in rest], axis=0)
+            others.append(product)
+        return joint, others
+
+    def _slopes(self, others: list[FloatArray], groups: Integers, count: int) -> FloatArray:
+        """The derivative of the sums of the joint over groups.
+
+        ``others`` are for each block the product of all the other factors.
+        """
+        found = [
+            block.gathered_by(product, groups, count)
+            for block, product in zip(self.blocks, others, strict=True)
+        ]
+        slopes = np.concatenate(found, axis=1)
+        if not self.by_parameters:
+            return slopes
+        change = slopes.take(self._free, axis=1) - slopes.take(self._last[self._free], axis=1)
+        return np.where(self._held, 0.0, change)
+
+    def _known(self) -> list[tuple[Integers, int]]:
         """The groups of configurations whose probabilities are known from elsewhere."""
         return [self.grid.groups(names) for names in self.grid.submodel.known]
 
-    def query(self, asked: Asked) -> FloatArray:
-        """P(target | given, do(do)), the cells in a row."""
-        return self.grid.query(self.joint(asked.do), asked)
+    def manifest(self, weights: FloatArray) -> FloatArray:
+        """The law of what can be observed, among the rows that are recorded."""
+        joint = self.joint(weights)
+        law = self.grid.law(joint)
+        known = [added_up(groups, joint, count) for groups, count in self._known()]
+        return np.concatenate([law / max(float(law.sum()), 1e-300), *known])
 
-    def jacobian(self) -> FloatArray:
-        """The derivative of the manifest law by the free parameters."""
-        cells = self.grid.cells
-        slopes = self._gradients(self.grid.manifest, cells + 1, ())[:cells]
+    def manifest_slopes(self, weights: FloatArray) -> FloatArray:
+        """The derivative of that law."""
+        (joint, others), cells = self._joint_and_others(weights), self.grid.cells
+        slopes = self._slopes(others, self.grid.manifest, cells + 1)[:cells]
         if self.grid.is_selected:
-            slopes = self.grid.among_recorded(slopes, self.joint())
-        known = [self._gradients(of, count, ()) for of, count in self._known()]
+            slopes = self.grid.among_recorded(slopes, joint)
+        known = [self._slopes(others, *groups) for groups in self._known()]
         return np.concatenate([slopes, *known])
 
-    def query_gradients(self, asked: Asked) -> FloatArray:
+    def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
+        """P(target | given, do(do)), the cells in a row."""
+        return self.grid.query(self.under(asked.do).joint(weights), asked)
+
+    def query_slopes(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
+        under = self.under(asked.do)
+        joint, others = under._joint_and_others(weights)
         both, cells = self.grid.groups(asked.names)
         below, configurations = self.grid.groups(asked.conditions)
-        mass = added_up(below, self.joint(asked.do), configurations)
+        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
         of = np.arange(cells) // (cells // configurations)
-        upper = self._gradients(both, cells, asked.do)
-        lower = self._gradients(below, configurations, asked.do)
-        return np.asarray((upper - lower[of] * self.query(asked)[:, None]) / mass[of][:, None])
-
-    def _gradients(self, groups: np.ndarray, count: int, do: Sequence[str]) -> FloatArray:
-        joint = self.joint(do)
-
-        def weights_of(node: AnyNode) -> FloatArray:
-            entries = self.entries(node)
-            if node in do:
-                return np.zeros_like(joint)
-            return np.divide(joint, entries, out=np.zeros_like(joint), where=entries > 0)
-
-        return gradients(self.grid, groups, count, weights_of)
-
-    def moved(self, step: FloatArray) -> DenseModel:
-        """The model whose free parameters are so much larger."""
-        tables, start = {}, 0
-        for node, table in self.tables.items():
-            rows, states = table.shape
-            size = rows * (states - 1)
-            change = step[start : start + size].reshape(rows, states - 1)
-            start += size
-            if node in self.grid.held:
-                change = np.where(self.grid.held[node][:, None], 0.0, change)
-            if change.any():
-                table = table + np.hstack([change, -change.sum(axis=1, keepdims=True)])  # noqa: PLW2901
-            tables[node] = table
-        return DenseModel(self.grid, tables)
-
-    def room(self, step: FloatArray) -> float:
-        """How far a step can be taken before an entry falls to `LEAST`."""
-        moved, room = self.moved(step), np.inf
-        for node, table in self.tables.items():
-            down = table - moved.tables[node]
-            if (down > 0).any():
-                room = min(room, float(((table - LEAST)[down > 0] / down[down > 0]).min()))
-        return room
-
-    def is_positive(self) -> bool:
-        """Whether no entry is near zero."""
-        least = LEAST / 2
-        held = self.grid.held
-        return all(
-            (table[~held[node]] > least).all() if node in held else (table > least).all()
-            for node, table in self.tables.items()
-        )
+        upper = under._slopes(others, both, cells)
+        lower = under._slopes(others, below, configurations)
+        shares = self.grid.query(joint, asked)
+        return np.asarray((upper - lower[of] * shares[:, None]) / mass[of][:, None])
 
 
-def random_model(submodel: Submodel, seed: int) -> DenseModel:
-    """CPTs drawn at random."""
-    grid, rng = grid_of(submodel), np.random.default_rng(seed)
-    tables = {n: _random_rows(rng, grid.sizes[n]) for n in submodel.nodes}
-    for node, rows in grid.held.items():
-        tables[node][rows] = [1.0, 0.0]
-    return DenseModel(grid, tables)
+def models_of(submodel: Submodel) -> Models:
+    """The models of a submodel, hidden causes as nodes: one CPT for each node."""
+    grid = grid_of(submodel)
+    blocks = tuple(cpt_block(grid, node) for node in submodel.nodes)
+    return Models(grid, blocks, by_parameters=True)
 
 
-def _random_rows(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
-    """Rows far from uniform, so that what is not seen makes a difference; none near zero."""
-    table = rng.uniform(0.0, 1.0, size) ** 2 + 0.1
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
+def random_weights(models: Models, seed: int) -> FloatArray:
+    """CPTs drawn at random: far from uniform, so that what is not seen makes a difference.
+
+    No entry is near zero, but for those that are zero.
+    """
+    grid, rng = models.grid, np.random.default_rng(seed)
+    tables = []
+    for node in grid.submodel.nodes:
+        table = rng.uniform(0.0, 1.0, grid.sizes[node]) ** 2 + 0.1
+        table /= table.sum(axis=1, keepdims=True)
+        if node in grid.held:
+            table[grid.held[node]] = [1.0, 0.0]
+        tables.append(table.reshape(-1))
+    return np.concatenate(tables)
+
+
+def cpt_block(grid: Grid, node: AnyNode) -> Block:
+    """The CPT of one node, row by row."""
+    rows, states = grid.sizes[node]
+    return Block((node,), np.repeat(np.arange(rows), states), grid.place(node))
+
+
+def matching(grid: Grid, nodes: Sequence[AnyNode], responses: dict[AnyNode, Integers]) -> Sparse:
+    """Which tuples of response functions answer each configuration by the values it has."""
+    from scipy.sparse import csr_array
+
+    fits = np.ones((1, grid.length), dtype=bool)
+    for node in nodes:
+        answered = responses[node][:, grid.rows[node]]  # tuples x configurations
+        fits = fits & (answered == grid.value_of[node])
+    return csr_array(fits.T.astype(float))
+
+
+def _zeros(grid: Grid, block: Block) -> NDArray[np.bool_]:
+    found = np.zeros(block.size, dtype=bool)
+    for node, rows in ((n, grid.held[n]) for n in block.nodes if n in grid.held):
+        if block.responses is None:
+            found |= np.kron(rows, [False, True])
+        else:
+            found |= (block.responses[node][:, rows] == 1).any(axis=1)
+    return found
+
+
+def _set(grid: Grid, block: Block, do: Sequence[str]) -> Block:
+    """The block where some of its nodes are set: what they would have been no longer matters."""
+    rest = [node for node in block.nodes if node not in do]
+    if len(rest) == len(block.nodes):
+        return block
+    if rest and block.responses is not None:
+        return replace(block, matrix=matching(grid, rest, block.responses))
+    return replace(block, place=None, matrix=None)

@@ -14,11 +14,10 @@ there never exceeds the generic one, and falls short of it with a probability be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,6 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import pack
 
 Integers = NDArray[np.int64]
-Number = TypeVar("Number", np.int64, np.float64)
 PRIME = 2**31 - 1
 POINTS = 2
 
@@ -55,6 +53,10 @@ class Grid:
     cells: int
     seen: Mapping[str, Integers]
     held: Mapping[AnyNode, NDArray[np.bool_]]
+
+    def place(self, node: AnyNode) -> Integers:
+        """The entry of a node's CPT that each configuration takes, row by row."""
+        return self.rows[node] * self.sizes[node][1] + self.value_of[node]
 
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
@@ -188,7 +190,7 @@ def _random_point(grid: Grid, rng: np.random.Generator) -> _Point:
     joint = np.ones(grid.length, dtype=np.int64)
     inverse_at, begin = {}, 0
     for node, table in tables.items():
-        place = grid.rows[node] * table.shape[1] + grid.value_of[node]
+        place = grid.place(node)
         joint = joint * table.reshape(-1)[place] % PRIME
         inverse_at[node] = inverses[begin + place]
         begin += table.size
@@ -209,12 +211,21 @@ def _inverse(values: Integers) -> Integers:
 def _gradients(
     grid: Grid, point: _Point, groups: Integers, count: int, do: Sequence[str] = ()
 ) -> Integers:
+    """The derivative of the sum of the joint over each group, by every free parameter."""
     joint = _without_choice(point, do)
-
-    def weights_of(node: AnyNode) -> Integers:
-        return np.zeros_like(joint) if node in do else joint * point.inverse_at[node] % PRIME
-
-    return gradients(grid, groups, count, weights_of) % PRIME
+    blocks = []
+    for node in grid.submodel.nodes:
+        rows, states = grid.sizes[node]
+        weights = np.zeros_like(joint) if node in do else joint * point.inverse_at[node] % PRIME
+        # Sums of integers below the prime are exact: there are fewer than 2^22 configurations.
+        place = groups * (rows * states) + grid.place(node)
+        flat = added_up(place, weights.astype(np.float64), count * rows * states)
+        block = flat.astype(np.int64).reshape(count, rows, states)
+        free = block[..., :-1] - block[..., -1:]
+        if node in grid.held:
+            free[:, grid.held[node]] = 0  # not a parameter
+        blocks.append(free.reshape(count, rows * (states - 1)))
+    return np.concatenate(blocks, axis=1) % PRIME
 
 
 def _without_choice(point: _Point, do: Sequence[str]) -> Integers:
@@ -223,28 +234,6 @@ def _without_choice(point: _Point, do: Sequence[str]) -> Integers:
     for name in do:
         joint = joint * point.inverse_at[name] % PRIME
     return joint
-
-
-def gradients(
-    grid: Grid, groups: Integers, count: int, weights_of: Callable[[AnyNode], NDArray[Number]]
-) -> NDArray[Number]:
-    """The derivative of the sum of the joint over each group, by every free parameter.
-
-    ``weights_of`` gives for each configuration the joint without the entry of a node's CPT.
-    """
-    blocks = []
-    for node in grid.submodel.nodes:
-        (rows, states), weights = grid.sizes[node], weights_of(node)
-        cell = grid.rows[node] * states + grid.value_of[node]
-        # Sums of integers below the prime are exact: there are fewer than 2^22 configurations.
-        place = groups * (rows * states) + cell
-        flat = added_up(place, weights.astype(np.float64), count * rows * states)
-        block = flat.astype(weights.dtype).reshape(count, rows, states)
-        free = block[..., :-1] - block[..., -1:]
-        if node in grid.held:
-            free[:, grid.held[node]] = 0  # not a parameter
-        blocks.append(free.reshape(count, rows * (states - 1)))
-    return np.concatenate(blocks, axis=1)
 
 
 def _query_gradients(grid: Grid, point: _Point, asked: Asked) -> Integers:

@@ -15,13 +15,14 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.models import DenseModel, random_model
+from lacunet.missingness.refute.models import Models, models_of, random_weights
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.network import FloatArray
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
+LEAST = 0.02  # of a CPT's entries
 SEEDS = 3
 MOST_WORK = 1e8  # for one query
 FIXED_WORK = 1e5
@@ -71,15 +72,15 @@ def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) ->
 
 def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
     """Two such models with the graph and the states of a submodel, or None."""
-    queries = list(reduced_queries(submodel.graph, asked))
+    queries, models = list(reduced_queries(submodel.graph, asked)), models_of(submodel)
     for seed in range(SEEDS):
-        one = random_model(submodel, seed)
-        slopes = [one.query_gradients(query) for query in queries]
-        moving = _are_outside(one.jacobian(), slopes)
+        one = random_weights(models, seed)
+        slopes = [models.query_slopes(one, query) for query in queries]
+        moving = _are_outside(models.manifest_slopes(one), slopes)
         if not any(moving):
             return None  # at most a pair is overlooked
         for reduced in (query for query, moves in zip(queries, moving, strict=True) if moves):
-            found = _checked(one, _walked(one, reduced), reduced)
+            found = _checked(models, one, _walked(models, one, reduced), reduced)
             if found is not None:
                 return found
     return None
@@ -102,19 +103,27 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def _walked(one: DenseModel, asked: Asked) -> DenseModel:
+def _walked(models: Models, one: FloatArray, asked: Asked) -> FloatArray:
     """A model that looks the same, a step along the direction that moves the query most."""
-    direction = _fastest(one.query_gradients(asked), _null_space(one.jacobian()))
+    slopes = models.query_slopes(one, asked)
+    direction = _fastest(slopes, _null_space(models.manifest_slopes(one)))
     if direction is None:
         return one
-    start, goal = one.query(asked), one.manifest()
-    length = min(0.6 * one.room(direction), 0.5)
+    start, goal = models.query(one, asked), models.manifest(one)
+    length = min(0.6 * _room(models, one, direction), 0.5)
     for _ in range(4):
-        two = _restored(goal, one.moved(length * direction))
-        if two is not None and _size(two.query(asked) - start) > 0:
+        two = _restored(models, goal, models.moved(one, length * direction))
+        if two is not None and _size(models.query(two, asked) - start) > 0:
             return two
         length /= 4
     return one
+
+
+def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
+    """How far a step can be taken before an entry falls to `LEAST`."""
+    down = weights - models.moved(weights, step)
+    falling = down > 0
+    return float(((weights - LEAST)[falling] / down[falling]).min(initial=np.inf))
 
 
 def _size(difference: FloatArray) -> float:
@@ -161,36 +170,39 @@ def _fastest(slopes: FloatArray, null: FloatArray) -> FloatArray | None:
     return np.asarray(direction / np.abs(direction).max())
 
 
-def _restored(goal: FloatArray, moved: DenseModel) -> DenseModel | None:
+def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray | None:
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
     for _ in range(12):
-        if not moved.is_positive():
+        if (moved[~models.zeros] <= LEAST / 2).any():
             return None
-        gap = goal - moved.manifest()
+        gap = goal - models.manifest(moved)
         if _size(gap) < SAME / 1000:
             return moved
         if _size(gap) > before:
             return moved if before < SAME / 10 else None
         before = _size(gap)
-        step, *_ = np.linalg.lstsq(moved.jacobian(), gap, rcond=1e-9)
-        moved = moved.moved(step.astype(np.float64))
+        slopes = models.manifest_slopes(moved)
+        step, *_ = np.linalg.lstsq(slopes, gap, rcond=1e-9)
+        moved = models.moved(moved, step.astype(np.float64))
     return None
 
 
-def _checked(one: DenseModel, two: DenseModel, asked: Asked) -> Witness | None:
-    same = _size(one.manifest() - two.manifest())
-    answers = one.query(asked), two.query(asked)
+def _checked(models: Models, one: FloatArray, two: FloatArray, asked: Asked) -> Witness | None:
+    same = _size(models.manifest(one) - models.manifest(two))
+    answers = models.query(one, asked), models.query(two, asked)
     if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:
         return None
-    submodel = one.grid.submodel
+    submodel = models.grid.submodel
     shape = [submodel.states(name) for name in asked.names]
-    first, second = (
-        {
-            node: table.reshape(*map(submodel.states, submodel.parents(node)), -1)
-            for node, table in model.tables.items()
-        }
-        for model in (one, two)
-    )
     pair = answers[0].reshape(shape), answers[1].reshape(shape)
-    return Witness(submodel, asked, first, second, pair, same)
+    return Witness(submodel, asked, _tables(models, one), _tables(models, two), pair, same)
+
+
+def _tables(models: Models, weights: FloatArray) -> dict[AnyNode, FloatArray]:
+    """The CPT of every node, one axis for each parent and its own last."""
+    submodel = models.grid.submodel
+    return {
+        node: table.reshape(*map(submodel.states, submodel.parents(node)), -1)
+        for node, table in zip(submodel.nodes, models.parts(weights), strict=True)
+    }
