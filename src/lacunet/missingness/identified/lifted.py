@@ -20,9 +20,9 @@ from math import prod
 import numpy as np
 
 from lacunet.missingness.errors import TooLargeEstimandError
+from lacunet.missingness.refute.grid import Grid, Integers, grid_of
 from lacunet.missingness.refute.models import Block, Models, cpt_block, matching
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.missingness.refute.tangent import Grid, Integers, grid_of
 from lacunet.missingness.separation.mixed import MixedGraph, districts
 from lacunet.model.nodes import Node
 

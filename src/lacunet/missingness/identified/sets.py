@@ -29,8 +29,8 @@ from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
 from lacunet.missingness.identified.lifted import lifted
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
-from lacunet.missingness.refute.tangent import Grid
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up

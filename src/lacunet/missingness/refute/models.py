@@ -7,22 +7,23 @@ CPT of one node, or those of a mixture for several. What a model says of what ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.grid import Grid, Integers, grid_of
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.missingness.refute.tangent import Grid, Integers, grid_of
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 
 TINY = 1e-100  # products are not divided by less
+Number = TypeVar("Number", np.int64, np.float64)
 Sparse = Any  # a matrix of scipy
 
 
@@ -53,7 +54,7 @@ class Block:
         """Whether all nodes are set from outside."""
         return self.place is None and self.matrix is None
 
-    def at(self, weights: FloatArray) -> FloatArray:
+    def at(self, weights: NDArray[Number]) -> NDArray[Number]:
         """The kernel at every configuration."""
         if self.place is not None:
             return weights[self.place]
@@ -146,7 +147,17 @@ class Models:
         result[self._free] += change
         return result
 
-    def parts(self, weights: FloatArray) -> list[FloatArray]:
+    def drawn(self, draw: Callable[[tuple[int, int]], NDArray[Number]]) -> NDArray[Number]:
+        """A model whose CPTs are drawn one after the other, with the zeros that it must have."""
+        tables = []
+        for node in self.grid.submodel.nodes:
+            table = draw(self.grid.sizes[node])
+            if node in self.grid.held:
+                table[self.grid.held[node]] = [1, 0]
+            tables.append(table.reshape(-1))
+        return np.concatenate(tables)
+
+    def parts(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
         """The weights of each block."""
         return [weights[part] for part in self._slices]
 
@@ -168,10 +179,10 @@ class Models:
     def _under(self) -> dict[tuple[str, ...], Models]:
         return {}
 
-    def factors(self, weights: FloatArray) -> list[FloatArray]:
+    def factors(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
         """The kernel of every block at every configuration."""
         return [
-            np.ones(self.grid.length) if block.is_set else block.at(part)
+            np.ones(self.grid.length, weights.dtype) if block.is_set else block.at(part)
             for block, part in zip(self.blocks, self.parts(weights), strict=True)
         ]
 
@@ -193,7 +204,7 @@ class Models:
             others.append(product)
         return joint, others
 
-    def _slopes(self, others: list[FloatArray], groups: Integers, count: int) -> FloatArray:
+    def slopes(self, others: list[FloatArray], groups: Integers, count: int) -> FloatArray:
         """The derivative of the sums of the joint over groups.
 
         ``others`` are for each block the product of all the other factors.
@@ -206,7 +217,8 @@ class Models:
         if not self.by_parameters:
             return slopes
         change = slopes.take(self._free, axis=1) - slopes.take(self._last[self._free], axis=1)
-        return np.where(self._held, 0.0, change)
+        change[:, self._held] = 0.0
+        return change
 
     def _known(self) -> list[tuple[Integers, int]]:
         """The groups of configurations whose probabilities are known from elsewhere."""
@@ -222,10 +234,10 @@ class Models:
     def manifest_slopes(self, weights: FloatArray) -> FloatArray:
         """The derivative of that law."""
         (joint, others), cells = self._joint_and_others(weights), self.grid.cells
-        slopes = self._slopes(others, self.grid.manifest, cells + 1)[:cells]
+        slopes = self.slopes(others, self.grid.manifest, cells + 1)[:cells]
         if self.grid.is_selected:
             slopes = self.grid.among_recorded(slopes, joint)
-        known = [self._slopes(others, *groups) for groups in self._known()]
+        known = [self.slopes(others, *groups) for groups in self._known()]
         return np.concatenate([slopes, *known])
 
     def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
@@ -240,8 +252,8 @@ class Models:
         below, configurations = self.grid.groups(asked.conditions)
         mass = np.maximum(added_up(below, joint, configurations), 1e-300)
         of = np.arange(cells) // (cells // configurations)
-        upper = under._slopes(others, both, cells)
-        lower = under._slopes(others, below, configurations)
+        upper = under.slopes(others, both, cells)
+        lower = under.slopes(others, below, configurations)
         shares = self.grid.query(joint, asked)
         return np.asarray((upper - lower[of] * shares[:, None]) / mass[of][:, None])
 
@@ -258,15 +270,13 @@ def random_weights(models: Models, seed: int) -> FloatArray:
 
     No entry is near zero, but for those that are zero.
     """
-    grid, rng = models.grid, np.random.default_rng(seed)
-    tables = []
-    for node in grid.submodel.nodes:
-        table = rng.uniform(0.0, 1.0, grid.sizes[node]) ** 2 + 0.1
-        table /= table.sum(axis=1, keepdims=True)
-        if node in grid.held:
-            table[grid.held[node]] = [1.0, 0.0]
-        tables.append(table.reshape(-1))
-    return np.concatenate(tables)
+    rng = np.random.default_rng(seed)
+
+    def draw(size: tuple[int, int]) -> FloatArray:
+        table = rng.uniform(0.0, 1.0, size) ** 2 + 0.1
+        return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+    return models.drawn(draw)
 
 
 def cpt_block(grid: Grid, node: AnyNode) -> Block:

@@ -1,0 +1,120 @@
+"""Every configuration of a submodel's nodes, and what can be observed of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.submodels import AnyNode, Submodel
+from lacunet.model.network import FloatArray
+from lacunet.model.nodes import Mechanism
+from lacunet.statistics.counts import added_up
+from lacunet.statistics.distinct import pack
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every configuration of a submodel's nodes, one a column, and what each node does there.
+
+    ``rows[v]`` and ``value_of[v]`` give the row and the column of the CPT of v that a
+    configuration takes; ``manifest`` numbers what can be observed of it, in as many ``cells``; the
+    number after the last is that of rows which were not recorded. ``seen`` has one column for each
+    cell: the codes of the variables that may be observed, missing as a state. ``held`` are the rows
+    of the CPT of a mechanism in which it is 0 for sure: another one, that it never exceeds, is 0.
+    """
+
+    submodel: Submodel
+    value_of: Mapping[AnyNode, Integers]
+    rows: Mapping[AnyNode, Integers]
+    sizes: Mapping[AnyNode, tuple[int, int]]
+    manifest: Integers
+    cells: int
+    seen: Mapping[str, Integers]
+    held: Mapping[AnyNode, NDArray[np.bool_]]
+
+    def place(self, node: AnyNode) -> Integers:
+        """The entry of a node's CPT that each configuration takes, row by row."""
+        return self.rows[node] * self.sizes[node][1] + self.value_of[node]
+
+    def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
+        """The cell of a table over ``names`` for each configuration, and the number of cells."""
+        return packed([(self.value_of[n], self.submodel.states(n)) for n in names], self.length)
+
+    def law(self, joint: FloatArray) -> FloatArray:
+        """The joint added up over what can be observed, of the rows that are recorded."""
+        return added_up(self.manifest, joint, self.cells + 1)[: self.cells]
+
+    def query(self, joint: FloatArray, asked: Asked) -> FloatArray:
+        """P(target | given, do(do)) of a joint in which that is done, the cells in a row."""
+        both, cells = self.groups(asked.names)
+        below, configurations = self.groups(asked.conditions)
+        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
+        return np.ravel(added_up(both, joint, cells).reshape(configurations, -1) / mass[:, None])
+
+    def among_recorded(self, slopes: FloatArray, joint: FloatArray) -> FloatArray:
+        """The derivatives of shares among the rows recorded, from those of the law."""
+        law = self.law(joint)
+        total = max(float(law.sum()), 1e-300)
+        return np.asarray((slopes - law[:, None] / total * slopes.sum(axis=0)) / total)
+
+    @property
+    def length(self) -> int:
+        """The number of configurations."""
+        return len(self.manifest)
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether some rows are not recorded: then only shares among the others are known."""
+        return bool(self.submodel.graph.selection)
+
+
+def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Integers, int]:
+    """Number the combinations of some columns, each with its number of values; how many."""
+    sizes = [size for _, size in columns]
+    return pack([values for values, _ in columns], sizes, length), prod(sizes)
+
+
+def grid_of(submodel: Submodel) -> Grid:
+    """Lay out the configurations of a submodel."""
+    nodes = submodel.nodes
+    shape = [submodel.states(node) for node in nodes]
+    flat = np.indices(shape).reshape(len(nodes), -1)
+    values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
+    length = flat.shape[1]
+    rows, sizes = {}, {}
+    for node in nodes:
+        above = [(values[p], submodel.states(p)) for p in submodel.parents(node)]
+        rows[node], count = packed(above, length)
+        sizes[node] = (count, submodel.states(node))
+    held: dict[AnyNode, NDArray[np.bool_]] = {}
+    for later, earlier in submodel.graph.monotone:
+        held.setdefault(later, np.zeros(sizes[later][0], dtype=bool))
+        held[later][rows[later][values[earlier] == 0]] = True
+    return Grid(submodel, values, rows, sizes, *_manifest(submodel, values, length), held)
+
+
+def _manifest(
+    submodel: Submodel, values: Mapping[AnyNode, Integers], length: int
+) -> tuple[Integers, int, dict[str, Integers]]:
+    graph = submodel.graph
+    seen: dict[str, tuple[Integers, int]] = {}
+    for name in graph.variables:
+        states, own = submodel.states(name), Mechanism(name)
+        if own in graph.parents:
+            seen[name] = np.where(values[own] == 1, values[name], states), states + 1
+        elif name not in graph.partial:  # else it is latent
+            seen[name] = values[name], states
+    alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
+    index, _ = packed([*seen.values(), *alone], length)
+    _, first, number = np.unique(index, return_index=True, return_inverse=True)
+    for node in graph.selection:
+        number = np.where(values[node] == 1, number, len(first))
+    codes = {name: column[first] for name, (column, _) in seen.items()}
+    return number.astype(np.int64), len(first), codes
