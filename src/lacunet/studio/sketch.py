@@ -156,18 +156,16 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
             return False
         return True
 
-    for edge in sketch.edges:
-        larger = replace(part, edges=(*part.edges, edge))
+    steps: list[tuple[str, Any, list[list[str]]]] = [
+        ("edges", edge, [[named(edge[0]), "->", named(edge[1])]]) for edge in sketch.edges
+    ]
+    steps += [("mechanisms", statement, _edges(statement)) for statement in sketch.mechanisms]
+    for kind, edge, written in steps:
+        larger = replace(part, **{kind: (*getattr(part, kind), edge)})
         if fits(larger):
             part = larger
         else:
-            wrong.append([named(edge[0]), "->", named(edge[1])])
-    for statement in sketch.mechanisms:
-        larger = replace(part, mechanisms=(*part.mechanisms, statement))
-        if fits(larger):
-            part = larger
-        else:
-            wrong += _edges(statement)
+            wrong += written
     return part, wrong
 
 
