@@ -35,6 +35,7 @@ from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.missing import is_missing
 
@@ -247,7 +248,7 @@ def _tests(
     states = counts.sum(axis=1)
     total = states.sum(axis=1)
     known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
-    share = np.divide(states[:, 0], total, out=np.zeros_like(total), where=total > 0)
+    share = quotient(states[:, 0], total)
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
     tests = []

@@ -27,6 +27,7 @@ from lacunet.estimands.terms import Basis, Conditional, Term
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import Mechanism, quoted
 from lacunet.model.table import Table
+from lacunet.statistics.counts import quotient
 
 LOST_SHARE = 0.05  # of the rows' weight, beyond which nothing is estimated
 
@@ -100,7 +101,7 @@ class PatternOdds:
             above = self.table(sample, hidden).aligned(self.scope)
             masses[hidden] = float(above.sum())
             lost += float(above[below <= 0].sum())
-            odds[hidden] = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+            odds[hidden] = quotient(above, below)
             found[hidden] = inner * odds[hidden]
         self._check(run, masses, lost / (run.rows.weights.sum() or 1.0))
         return found

@@ -17,6 +17,7 @@ from lacunet.estimands.samples import Run, Sample, Weighted, Writer, nested
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, quoted
 from lacunet.model.table import Table
+from lacunet.statistics.counts import quotient
 
 LARGEST_TABLE = 50_000_000
 
@@ -76,7 +77,7 @@ class Conditional:
         :math:`\sum_b q(b)^2 / m(b)`.
         """
         wanted, own = law.marginal(self.given).array, self.mass.array
-        ratio = np.divide(wanted, own, out=np.zeros_like(own), where=own > 0)
+        ratio = quotient(wanted, own)
         spread = float((wanted * ratio).sum())
         return Basis(
             self.basis.weighted_size / max(spread, 1.0),
@@ -461,8 +462,7 @@ class Narrowed(_OtherConditions):
         weights = term.mass.aligned(term.table.scope) * np.isfinite(term.table.array)
         above = Table(term.table.scope, np.nan_to_num(term.table.array) * weights).marginal(scope)
         below = Table(term.table.scope, weights).marginal(scope)
-        unknown = np.full(above.array.shape, np.nan)
-        table = np.divide(above.array, below.array, out=unknown, where=below.array > 0)
+        table = quotient(above.array, below.array, np.nan)
         mass = term.mass.marginal(self.conditions)
         return Conditional(self.target, self.conditions, Table(scope, table), mass, term.basis)
 
@@ -510,7 +510,7 @@ class Inverted(Term):
         usable = (fits | absent).all(axis=axes, keepdims=True)
         ratio = np.divide(above, below, out=np.zeros(above.shape), where=usable & fits)
         total = ratio.sum(axis=axes, keepdims=True)
-        share = np.divide(1, total, out=np.zeros_like(total), where=total > 0)  # P(z | b)
+        share = quotient(1, total)  # P(z | b)
         average: FloatArray = ratio * share  # P(a | b) by each z
         if usable.all():
             average = np.where(fits, above, 0.0)

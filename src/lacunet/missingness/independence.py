@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import quotient
 
 SMALL = 5.0  # expected counts below this are small
 FEW_ROWS = 300  # the distribution of tables of fewer rows is not that of large ones
@@ -147,7 +148,7 @@ def cramers(counts: FloatArray, statistic: FloatArray) -> FloatArray:
     """Cramér's V of several tests: axes tests, strata, one, two."""
     states = [counts.any(axis=axes).sum(axis=1) for axes in ((1, 3), (1, 2))]
     scale = counts.sum(axis=(1, 2, 3)) * (np.minimum(*states) - 1)
-    share = np.divide(statistic, scale, out=np.zeros_like(statistic), where=scale > 0)
+    share = quotient(statistic, scale)
     return np.asarray(np.minimum(np.sqrt(share), 1.0))
 
 
@@ -227,7 +228,7 @@ def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     levels, within, between = [], [], []
     for margin in margins:
         states = (margin > 0).sum(axis=1)
-        inverse = np.divide(1, margin, out=np.zeros_like(margin), where=margin > 0).sum(axis=1)
+        inverse = quotient(1, margin).sum(axis=1)
         levels.append(np.maximum(states - 1.0, 0.0))
         between.append((spare - states) * (states - 1) / (spare - 1))
         within.append((inverse * spare - states**2) / (spare - 2))

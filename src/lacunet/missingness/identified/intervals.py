@@ -16,6 +16,7 @@ import numpy as np
 
 from lacunet.errors import check_level
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import quotient
 
 BISECTIONS = 60
 
@@ -39,7 +40,7 @@ def covering(
 
     check_level(level)
     error = np.maximum(low_error, high_error)
-    apart = np.divide(high - low, error, out=np.full(np.shape(low), np.inf), where=error > 0)
+    apart = quotient(high - low, error, np.inf)
     fewest = np.full(np.shape(low), float(ndtri(level)))  # c for ends far apart
     most = np.full(np.shape(low), float(ndtri((1 + level) / 2)))  # and for one point
     for _ in range(BISECTIONS):

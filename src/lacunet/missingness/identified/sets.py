@@ -33,7 +33,7 @@ from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
 
@@ -217,11 +217,11 @@ def fitted(model: Models, counts: FloatArray, start: FloatArray, steps: int) -> 
         law = grid.law(joint)
         recorded = float(law.sum())
         fit = _log_likelihood(counts, law / recorded)
-        ratio = np.divide(counts, law, out=np.zeros_like(counts), where=law > 0)
+        ratio = quotient(counts, law)
         # Rows that were not recorded are expected to be so many more.
         expected = joint * np.append(ratio, counts.sum() / recorded)[grid.manifest]
         parts = [
-            part * block.gathered(np.divide(expected, f, out=np.zeros_like(f), where=f > 0))
+            part * block.gathered(quotient(expected, f))
             for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
         ]
         weights = _normalised(model, np.concatenate(parts), weights)
