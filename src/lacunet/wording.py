@@ -114,6 +114,15 @@ def assigned(name: object, state: object) -> str:
     return f"{name}{text}" if text.startswith(("<", ">=")) else f"{name}={text}"
 
 
+def conditional(left: str, given: Sequence[str] = ()) -> str:
+    """The probability of what stands left of the bar.
+
+    >>> conditional("Ill=yes", ["Age=old", "Sex=f"]), conditional("Ill")
+    ('P(Ill=yes | Age=old, Sex=f)', 'P(Ill)')
+    """
+    return f"P({left} | {', '.join(given)})" if given else f"P({left})"
+
+
 def listed(names: Iterable[object], most: int | None = None) -> str:
     """Names in quotes, the first ``most`` of them.
 

@@ -564,8 +564,7 @@ def _remarks(
     if bare:
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
     if bare is None and table.cells_of_sets:  # EM takes them as they are
-        note = note_on_sets(table.cells_of_sets)
-        yield note[0].upper() + note[1:]
+        yield sentence(note_on_sets(table.cells_of_sets))
 
 
 def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:

@@ -21,7 +21,7 @@ from lacunet.model.labelled import (
 )
 from lacunet.model.network import FloatArray, NetworkError, Scope
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import assigned, in_quotes
+from lacunet.wording import assigned, conditional, in_quotes
 
 LEVEL = 0.95  # of intervals, if no other is asked for
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
@@ -377,4 +377,4 @@ def title(
     fixed = ", ".join([*each_do, *(assigned(name, state) for name, state in do.items())])
     given = [f"do({fixed})"] if fixed else []
     given += [*each, *(assigned(name, state) for name, state in evidence.items())]
-    return f"P({', '.join(scope)}{' | ' if given else ''}{', '.join(given)})"
+    return conditional(", ".join(scope), given)

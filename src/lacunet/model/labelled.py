@@ -103,7 +103,7 @@ class Labelled:
             + (f"<td>{NO_DATA}</td>" if bare else "")
             for names, cells, bare in self._rows()
         ]
-        return _html_table(self._header, rows, self.title) + notes
+        return html_table(self._header, rows, self.title) + notes
 
     @property
     def _header(self) -> list[str]:
@@ -206,10 +206,11 @@ def _hatched(value: float) -> str:
 def rows_as_html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
     """Any table of texts for notebooks."""
     cells = ("".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) for row in rows)
-    return _html_table(header, cells, caption)
+    return html_table(header, cells, caption)
 
 
-def _html_table(header: Sequence[str], rows: Iterable[str], caption: str) -> str:
+def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") -> str:
+    """A table whose rows have their cells in HTML already."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

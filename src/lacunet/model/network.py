@@ -36,6 +36,7 @@ from lacunet.wording import (
     assigned,
     beginning_with,
     close_to,
+    conditional,
     counted,
     did_you_mean,
     first_of,
@@ -111,7 +112,7 @@ class Cpt:
     @property
     def title(self) -> str:
         """The distribution as it is written: ``P(child | parents)``."""
-        return f"P({self.child}{' | ' if self.parents else ''}{', '.join(self.parents)})"
+        return conditional(self.child, self.parents)
 
     @property
     def interval(self) -> FloatArray | None:

@@ -33,7 +33,7 @@ from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
-from lacunet.wording import text_table
+from lacunet.wording import conditional, text_table
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
@@ -250,7 +250,7 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     choices = possible.sum(axis=others, keepdims=True)
     is_decided = (choices == 1) | (~possible & (choices > 0))
     return WorstCase(
-        f"P({', '.join(target)}{' | ' if given else ''}{', '.join(given)})",
+        conditional(", ".join(target), given),
         scope,
         tuple(map(network.states, scope)),
         np.where(is_decided, possible, low),

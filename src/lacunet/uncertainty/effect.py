@@ -41,12 +41,12 @@ from lacunet.inference.query import (
 )
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import known_variables, not_recoverable, population_laws
-from lacunet.model.labelled import NO_DATA, Library, frame_of
+from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import quoted
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
-from lacunet.wording import assigned, finite, first_of, text_table
+from lacunet.wording import assigned, finite, first_of, sentence, text_table
 
 
 class Measured(NamedTuple):
@@ -284,11 +284,7 @@ def _length(one: float, two: float, rho: float) -> float:
 
 
 def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(one)}</th>" for one in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(header, ("".join(f"<td>{escape(one)}</td>" for one in row) for row in rows))
 
 
 def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
@@ -685,7 +681,7 @@ def _by_graph(
         how = f"; {100 * level:g}% intervals by leaving out {found.left_out.words} in turn"
     basis = (
         *found.found.estimand.splitlines(),
-        f"{verdict.why[0].upper()}{verdict.why[1:]}.",
+        f"{sentence(verdict.why)}.",
         f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}){how}.",
         *found.found.warnings,
     )

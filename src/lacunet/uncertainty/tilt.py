@@ -33,7 +33,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import distinct
 from lacunet.statistics.groups import count_in_groups, group_rows
-from lacunet.wording import assigned
+from lacunet.wording import assigned, conditional
 
 FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
 
@@ -54,8 +54,8 @@ class Question:
         return tuple(dict.fromkeys([self.target, *self.evidence, self.mechanism]))
 
     def __str__(self) -> str:
-        given = ", ".join(assigned(name, state) for name, state in self.evidence.items())
-        return f"P({assigned(self.target, self.state)}{' | ' if given else ''}{given})"
+        given = [assigned(name, state) for name, state in self.evidence.items()]
+        return conditional(assigned(self.target, self.state), given)
 
 
 class Tilted(Protocol):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named
-from lacunet.wording import assigned
+from lacunet.wording import assigned, conditional
 
 
 class Asked(NamedTuple):
@@ -55,7 +55,5 @@ class Asked(NamedTuple):
     def _written(self, words: Sequence[str]) -> str:
         """The query with a word for each variable, in the order of the axes."""
         do, seen = len(self.do), len(self.conditions)
-        done = f"do({', '.join(words[:do])})" if do else ""
-        right = ", ".join(filter(None, [done, *words[do:seen]]))
-        left = ", ".join(words[seen:])
-        return f"P({left} | {right})" if right else f"P({left})"
+        done = [f"do({', '.join(words[:do])})"] if do else []
+        return conditional(", ".join(words[seen:]), [*done, *words[do:seen]])

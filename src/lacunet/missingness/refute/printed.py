@@ -10,7 +10,7 @@ from lacunet.missingness.refute.submodels import AnyNode
 from lacunet.missingness.refute.witness import Witness
 from lacunet.model.network import Network
 from lacunet.model.nodes import quoted
-from lacunet.wording import assigned
+from lacunet.wording import assigned, conditional
 
 Rows = list[list[str]]
 SAME = 1e-9  # entries as close as this differ by rounding alone
@@ -35,10 +35,9 @@ def two_models(witness: Witness, network: Network) -> Rows:
         for entry in np.ndindex(*first.shape):
             is_told = first.shape[-1] > 2 or entry[-1] == 1
             if is_told and abs(first[entry] - second[entry]) > SAME:
-                given = _states(witness, network, parents, entry)
-                (own,) = _states(witness, network, (node,), entry[-1:])
-                bar = f" | {', '.join(given)}" if given else ""
-                rows.append([f"P({own}{bar})", *_both(float(first[entry]), float(second[entry]))])
+                *given, own = _states(witness, network, (*parents, node), entry)
+                values = _both(float(first[entry]), float(second[entry]))
+                rows.append([conditional(own, given), *values])
     return [rows[0], *(row for row in rows[1:] if row != rows[0])]
 
 
@@ -56,7 +55,7 @@ def _states(
         assigned(
             quoted(node) if isinstance(node, str) else node, _state(witness, network, node, index)
         )
-        for node, index in zip(nodes, cell, strict=False)
+        for node, index in zip(nodes, cell, strict=True)
     ]
 
 

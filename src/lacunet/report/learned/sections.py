@@ -12,7 +12,7 @@ from lacunet.model.network import Network
 from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
 from lacunet.statistics.missing import MissingSummary
-from lacunet.wording import assigned, counted
+from lacunet.wording import assigned, conditional, counted
 
 MOST_PATTERNS = 14
 MOST_LINES = 24
@@ -154,9 +154,6 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
 
 
 def _entry(network: Network, variable: str, states: tuple[str, ...]) -> str:
-    parents = network.parents(variable)
-    given = ", ".join(
-        named(assigned(parent, state)) for parent, state in zip(parents, states[:-1], strict=True)
-    )
-    entry = named(assigned(variable, states[-1]))
-    return f"P({entry}{' | ' if given else ''}{given})"
+    pairs = zip(network.family(variable), states, strict=True)
+    *given, entry = (named(assigned(name, state)) for name, state in pairs)
+    return conditional(entry, given)

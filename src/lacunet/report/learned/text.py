@@ -16,7 +16,7 @@ from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.report.plain import plain
-from lacunet.wording import assigned, counted, finite, first_of, text_table
+from lacunet.wording import assigned, conditional, counted, finite, first_of, text_table
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
@@ -106,8 +106,8 @@ def _sure(result: Result, level: float) -> list[str]:
         width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
         place = np.unravel_index(int(width.argmax()), width.shape)
         states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
-        given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states[:-1], strict=True))
-        words = f"P({assigned(cpt.child, states[-1])}{' | ' if given else ''}{given})"
+        *given, entry = (assigned(v, s) for v, s in zip(cpt.family, states, strict=True))
+        words = conditional(entry, given)
         found.append((float(width[place]), words, cpt.table[place], both[place]))
     for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")

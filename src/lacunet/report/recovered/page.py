@@ -23,7 +23,7 @@ from lacunet.report.recovered.text import (
     rests_on,
     tested_rows,
 )
-from lacunet.wording import counted
+from lacunet.wording import counted, sentence
 
 FEW = 8  # queries: of more, each is folded
 
@@ -161,7 +161,7 @@ def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Dis
         rows = two_models(verdict.witness, graph.network)
         words = "Two models that give the same data and different answers"
         states = other_states(verdict.witness, graph.network)
-        more = paragraph(f"{states[0].upper()}{states[1:]}.", "soft") if states else ""
+        more = paragraph(f"{sentence(states)}.", "soft") if states else ""
         parts.append(
             f"<details><summary>{words}</summary>"
             f"{table(['', 'model 1', 'model 2'], rows)}{more}</details>"
