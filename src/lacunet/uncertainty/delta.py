@@ -39,7 +39,7 @@ from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of, unsupported_share
-from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.model.network import Cpt, FloatArray, Mask, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.spread import BoundedSpread, Spread
 
@@ -118,6 +118,14 @@ class AnsweredQuery:
         except ImpossibleEvidenceError:
             near = _off_zero(network, relevant(network, [*self.scope, *evidence]), self.known)
             (answer,) = joint_marginals(near, [self.scope], evidence)
+        return answer
+
+    def by_tables(self, table_of: Callable[[Cpt], FloatArray]) -> FloatArray:
+        """The answer with another table for every CPT but those of what was done."""
+        cpts = self.network.cpts
+        tables = {c.child: c.table if c.child in self.do else table_of(c) for c in cpts}
+        network = self.network.with_tables(tables)
+        (answer,) = joint_marginals(network, [self.scope], self.evidence)
         return answer
 
     def with_known(self, variable: str, table: FloatArray) -> FloatArray:
@@ -273,34 +281,28 @@ def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
     is_extreme = (answer == 0) | (answer == 1)
     if not network.not_asked_of or not is_extreme.any():
         return np.zeros(answer.shape, dtype=bool)
-    tables = {}
-    for cpt in network.cpts:
-        if cpt.child in asked.do:
-            tables[cpt.child] = cpt.table
-            continue
+
+    def allowed(cpt: Cpt) -> FloatArray:
         possible = network.possible(cpt.child)
         cells = np.ones(cpt.table.shape) if possible is None else possible.astype(np.float64)
-        tables[cpt.child] = cells / cells.sum(axis=-1, keepdims=True)
-    (found,) = joint_marginals(network.with_tables(tables), [asked.scope], asked.evidence)
+        return np.asarray(cells / cells.sum(axis=-1, keepdims=True))
+
+    found = asked.by_tables(allowed)
     return np.asarray(is_extreme & ((found == 0) | (found == 1)))
 
 
 def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
     """The answer without the prior's pull; the answer itself where rows do not give one."""
-    tables = {}
-    for cpt in asked.network.cpts:
-        if cpt.child in asked.do:
-            tables[cpt.child] = cpt.table
-            continue
+
+    def shares(cpt: Cpt) -> FloatArray:
         rates = asked.with_known(cpt.child, rates_of.get(cpt.child, cpt.table))
         total = rates.sum(axis=-1, keepdims=True)
-        shares = np.divide(rates, total, out=cpt.table.copy(), where=total > 0)
-        tables[cpt.child] = shares
+        return np.asarray(np.divide(rates, total, out=cpt.table.copy(), where=total > 0))
+
     try:
-        (found,) = joint_marginals(asked.network.with_tables(tables), [asked.scope], asked.evidence)
+        return asked.by_tables(shares)
     except ImpossibleEvidenceError:
         return asked.answer
-    return found
 
 
 def centred(gradient: FloatArray, cpt: FloatArray) -> FloatArray:
