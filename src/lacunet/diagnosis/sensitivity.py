@@ -39,6 +39,7 @@ from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
+from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, sentence, text_table
@@ -412,8 +413,7 @@ def _intervals(
     """Low and high for every tilt; replicates that have no answer are left out."""
     has_answer = np.isfinite(replicates).all(axis=1)
     replicates, scales = replicates[has_answer], scales[has_answer]
-    centre = answers if by_design else replicates.mean(axis=0)
-    variance = scales @ np.square(replicates - centre)
+    variance = replicate_variance(replicates, scales, answers if by_design else None)
     both = np.stack([answers, 1 - answers], axis=-1)
     spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))
     return spread.interval()[:, 0]

@@ -33,6 +33,7 @@ from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
+from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.wording import conditional, text_table
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
@@ -155,8 +156,7 @@ def worst_case(
         parts = [bounds(_rows(sample, columns), known, left, right) for sample in samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
-        variance: FloatArray = np.tensordot(scales, np.square(np.array(values) - centre), axes=1)
-        return np.sqrt(variance)
+        return np.sqrt(replicate_variance(np.array(values), scales, centre))
 
     return replace(
         whole,
@@ -196,11 +196,10 @@ def _asked(
             "say what is given in one place, and nothing that is set.",
         )
     if any(states for _, states in sides):
-        bar = " | " if right_names else ""
         raise LacunetError(
             f"the query {target!r} names states, and the bounds are those of all states.",
-            f'write "P({", ".join(left_names)}{bar}{", ".join(right_names)})" and take what is '
-            "needed: the axes are what is given, then the target.",
+            f'write "{conditional(", ".join(left_names), right_names)}" and take what is needed: '
+            "the axes are what is given, then the target.",
         )
     return tuple(left_names), tuple(right_names)
 

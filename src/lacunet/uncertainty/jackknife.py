@@ -28,6 +28,17 @@ from lacunet.uncertainty.spread import Spread
 ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 
 
+def replicate_variance(
+    values: FloatArray, scales: FloatArray, centre: FloatArray | None = None
+) -> FloatArray:
+    """The variance that replicates of a value give, by their distances from its centre.
+
+    The centre is their mean; for the replicates of a survey, the value by all rows.
+    """
+    apart = values - (values.mean(axis=0) if centre is None else centre)
+    return np.asarray(np.tensordot(scales, np.square(apart), axes=1))
+
+
 @dataclass(frozen=True)
 class Replicates:
     """The network learned from all rows, and from each replicate of them.
@@ -54,9 +65,7 @@ class Replicates:
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
         values = np.stack([of(network) for network in self.networks])
-        centre = of(self.network) if self.by_design else values.mean(axis=0)
-        apart = np.square(values - centre)
-        return np.asarray(np.tensordot(self.scales, apart, axes=1))
+        return replicate_variance(values, self.scales, of(self.network) if self.by_design else None)
 
     def spread(self, variable: str, expected: FloatArray) -> Spread:
         """The spread of a CPT.
