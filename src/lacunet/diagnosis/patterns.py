@@ -129,10 +129,7 @@ def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
 
 def _pairs(summary: MissingSummary) -> tuple[Pair, ...]:
     """The pairs of variables with missing values that go missing together most, or least."""
-    holes = np.flatnonzero(summary.missing_rows)
-    one, two = (holes[at] for at in np.triu_indices(len(holes), 1))
     together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
-    strongest = np.argsort(-np.abs(phi[one, two]), kind="stable")[:PAIRS]
     return tuple(
         Pair(
             summary.variables[a],
@@ -141,5 +138,5 @@ def _pairs(summary: MissingSummary) -> tuple[Pair, ...]:
             float(expected[a, b]),
             float(phi[a, b]),
         )
-        for a, b in zip(one[strongest], two[strongest], strict=True)
+        for a, b in summary.strongest_pairs(summary.missing_rows > 0, PAIRS)
     )

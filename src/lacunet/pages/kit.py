@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -20,7 +20,9 @@ from typing import Any
 from lacunet.errors import LacunetError
 from lacunet.figures.shapes import Picture, page_style
 from lacunet.output import replacing
-from lacunet.wording import finite
+from lacunet.wording import counted, finite
+
+NETWORK_SAVES = {"save-network": "save the network (JSON)", "save-cpts": "save all CPTs (CSV)"}
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,25 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 def named(text: str) -> str:
     """A name as text, isolated from the direction of what is around it."""
     return f"<bdi>{escape(text)}</bdi>"
+
+
+def panel_link(place: int, markup: str) -> str:
+    """A link that shows the variable at a place of the network in its panel."""
+    return f'<a href="#panel" data-choose="{place}">{markup}</a>'
+
+
+def save_bar(text_of: Mapping[str, str]) -> str:
+    """Buttons that save a part of the page, by their identifiers."""
+    buttons = "".join(
+        f'<button type="button" id="{name}">{text}</button>' for name, text in text_of.items()
+    )
+    return f'<div class="bar scripted" hidden>{buttons}</div>'
+
+
+def missing_tile(share: float, partially: int, variables: int) -> Tile:
+    """How many of the values are missing, and in how many of the variables."""
+    where = f"of the values, in {partially} of {counted(variables, 'variable')}"
+    return Tile("missing", f"{share:.1%}", where)
 
 
 def tiles(facts: Sequence[Tile]) -> str:

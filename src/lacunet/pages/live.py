@@ -325,6 +325,19 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
     return [*found, keys]
 
 
+def variables_as_data(network: Network) -> list[dict[str, Any]]:
+    """Every variable with its states and the places of its parents."""
+    place = {name: number for number, name in enumerate(network.variables)}
+    return [
+        {
+            "name": name,
+            "states": list(network.states(name)),
+            "parents": [place[parent] for parent in network.parents(name)],
+        }
+        for name in network.variables
+    ]
+
+
 def network_section(
     data: Mapping[str, Any],
     title: str = "The network",

@@ -9,7 +9,7 @@ from lacunet.diagnosis.at_random import MissingTest
 from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
 from lacunet.figures.charts import dumbbell
 from lacunet.pages.disclosure import Disclosure
-from lacunet.pages.kit import Cell, Tile, named, paragraph, section, table
+from lacunet.pages.kit import Cell, Tile, missing_tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.learned.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
@@ -121,15 +121,12 @@ def _limited_page(
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:
     described = diagnosis.patterns
+    share = described.missing_cells / max(described.cells, 1)
     partially = sum(rate > 0 for rate in described.rate_of.values())
     against = sum(test.adjusted < LEVEL for test in diagnosis.mcar)
     return [
         Tile("rows", f"{described.rows:,}"),
-        Tile(
-            "missing",
-            f"{described.missing_cells / max(described.cells, 1):.1%}",
-            f"of the values, in {partially} of {counted(len(described.rate_of), 'variable')}",
-        ),
+        missing_tile(share, partially, len(described.rate_of)),
         Tile("complete rows", f"{described.complete_rows:,}", "show every variable"),
         Tile(
             "patterns",

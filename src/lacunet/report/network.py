@@ -8,13 +8,14 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network
-from lacunet.pages.kit import document, named, paragraph, section, table
+from lacunet.pages.kit import NETWORK_SAVES, document, named, paragraph, save_bar, section, table
 from lacunet.pages.live import (
     DRAWING_SCRIPTS,
     SCRIPTS,
     carried,
     drawing,
     network_section,
+    variables_as_data,
     why_not_live,
 )
 from lacunet.pages.numbers import NOTHING, Behind
@@ -75,7 +76,6 @@ def _data(
     kind: str, side: ShownNetwork, source: Provenance, other: ShownNetwork | None = None
 ) -> dict[str, Any]:
     network = side.network
-    place = {name: number for number, name in enumerate(network.variables)}
     if not network.has_cpts:
         content = drawing(network)
     else:
@@ -90,15 +90,8 @@ def _data(
         "format": "lacunet page",
         "kind": kind,
         "provenance": asdict(source),
-        "opens_on": place[_best_connected(network)],
-        "variables": [
-            {
-                "name": name,
-                "states": list(network.states(name)),
-                "parents": [place[parent] for parent in network.parents(name)],
-            }
-            for name in network.variables
-        ],
+        "opens_on": network.variables.index(_best_connected(network)),
+        "variables": variables_as_data(network),
         **content,
     }
 
@@ -129,11 +122,7 @@ def _page(
     source: Provenance,
     kind: str = "",
 ) -> str:
-    saves = {"save-network": "save the network (JSON)", "save-cpts": "save all CPTs (CSV)"}
-    buttons = "".join(
-        f'<button type="button" id="{name}">{text}</button>' for name, text in saves.items()
-    )
-    bar = f'<div class="bar scripted" hidden>{buttons}</div>' if data["live"] else ""
+    bar = save_bar(NETWORK_SAVES) if data["live"] else ""
     body = [
         f'<div class="{kind}"><header><h1>{named(title)}</h1>',
         *([paragraph(words, "soft")] if words else []),

@@ -81,6 +81,13 @@ class MissingSummary:
         apart = rows * (self.missing_together - self.expected_together)
         return quotient(apart, spread)
 
+    def strongest_pairs(self, among: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+        """The pairs of some variables whose going missing is correlated most, in size."""
+        chosen = np.flatnonzero(among)
+        one, two = (chosen[at] for at in np.triu_indices(len(chosen), 1))
+        strongest = np.argsort(-np.abs(self.phi[one, two]), kind="stable")[:most]
+        return [*zip(one[strongest].tolist(), two[strongest].tolist(), strict=True)]
+
     @property
     def complete_rows(self) -> float:
         """How many rows show every variable."""

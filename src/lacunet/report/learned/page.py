@@ -14,12 +14,26 @@ from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.disclosure import Disclosure, rows_behind
-from lacunet.pages.kit import Cell, Tile, document, named, paragraph, section, table, tiles
+from lacunet.pages.kit import (
+    NETWORK_SAVES,
+    Cell,
+    Tile,
+    document,
+    missing_tile,
+    named,
+    panel_link,
+    paragraph,
+    save_bar,
+    section,
+    table,
+    tiles,
+)
 from lacunet.pages.live import (
     SCRIPTS,
     carried,
     cliques_size,
     network_section,
+    variables_as_data,
     why_not_live,
 )
 from lacunet.pages.numbers import Behind, pack_texts
@@ -67,7 +81,7 @@ def page(
     behind = _behind(result, level, withheld, told)
     order = _trouble(result)
     place = {name: number for number, name in enumerate(network.variables)}
-    facts = _facts(result, place, told)
+    facts = _facts(result, told)
     drawn = carried(
         network,
         behind,
@@ -166,16 +180,13 @@ def _trouble(result: Result) -> list[str]:
     return sorted(result.network.variables, key=trouble)
 
 
-def _facts(result: Result, place: Mapping[str, int], told: Disclosure) -> list[dict[str, Any]]:
+def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
-    facts = []
-    for name in place:
-        report = result.families[name]
-        fact = {
-            "name": name,
-            "states": list(result.network.states(name)),
-            "parents": [place[parent] for parent in report.parents],
-            "missing": told.share(result.missing[name]),
+    facts = variables_as_data(result.network)
+    for fact in facts:
+        report = result.families[fact["name"]]
+        fact |= {
+            "missing": told.share(result.missing[fact["name"]]),
             "unsupported": report.unsupported,
             "configurations": report.support.size,
         }
@@ -187,7 +198,6 @@ def _facts(result: Result, place: Mapping[str, int], told: Disclosure) -> list[d
                 "fallback": report.fallback,
                 "warnings": list(report.warnings),
             }
-        facts.append(fact)
     return facts
 
 
@@ -223,18 +233,14 @@ def _tiles(
         under = f"prior {result.prior.origin}"
     facts = [
         Tile("rows", f"{result.rows:,}", weight or under),
-        Tile(
-            "missing",
-            f"{missing:.1%}",
-            f"of the values, in {partially} of {counted(len(result.missing), 'variable')}",
-        ),
+        missing_tile(missing, partially, len(result.missing)),
     ]
     if told.is_limited:
         return [*facts, Tile("withheld", f"below {told.min_count}", "counts of rows")]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
     place = result.network.variables.index(weakest)
-    link = f'<a href="#panel" data-choose="{place}">{named(weakest)}</a>'
+    link = panel_link(place, named(weakest))
     facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest]), link))
     number = len(result.warnings)
     below = Tile("warnings", f"{number:,}", "listed below") if number else Tile("warnings", "none")
@@ -257,7 +263,7 @@ def _warnings(result: Result, place: Mapping[str, int], told: Disclosure) -> str
     if told.is_limited or not result.warnings:
         return ""
     items = [
-        f'<li><a href="#panel" data-choose="{place[name]}">{named(name)}</a>: {named(text)}</li>'
+        f"<li>{panel_link(place[name], named(name))}: {named(text)}</li>"
         for name, report in result.families.items()
         for text in report.warnings
     ]
@@ -286,7 +292,7 @@ def _families_section(
     rows = []
     for name in order if not told.is_limited else place:
         fact = facts[place[name]]
-        link = f'<a href="#panel" data-choose="{place[name]}">{named(name)}</a>'
+        link = panel_link(place[name], named(name))
         few = f"fewer than {told.min_count} rows"
         gone, without = fact["missing"], fact["unsupported"]
         cells = [
@@ -319,11 +325,7 @@ def _grounds(fact: Mapping[str, Any]) -> list[Cell]:
 
 
 def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
-    buttons = (
-        '<div class="bar scripted" hidden><button type="button" id="save-network">save the network'
-        ' (JSON)</button><button type="button" id="save-cpts">save all CPTs (CSV)</button>'
-        '<button type="button" id="save-report">save this report (JSON)</button></div>'
-    )
+    saves = {**NETWORK_SAVES, "save-report": "save this report (JSON)"}
     words = (
         "The page holds the CPTs in full, and what is saved from it does too."
         if data["digits"] is None
@@ -337,4 +339,4 @@ def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
             "Patterns, counts, warnings and traces are left out: small counts could be worked out "
             "from them."
         )
-    return provenance_section(source, paragraph(words, "soft"), buttons)
+    return provenance_section(source, paragraph(words, "soft"), save_bar(saves))

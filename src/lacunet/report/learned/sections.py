@@ -9,7 +9,7 @@ import numpy as np
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.figures.charts import Series, dots, dumbbell, lines, patterns
 from lacunet.model.network import Network
-from lacunet.pages.kit import Cell, figure, named, paragraph, section, table
+from lacunet.pages.kit import Cell, figure, named, panel_link, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import assigned, conditional, counted
@@ -53,8 +53,7 @@ def _about_patterns(summary: MissingSummary) -> str:
 def _pairs(summary: MissingSummary) -> str:
     rows, missing = float(summary.rows.sum()), summary.missing_rows
     together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
-    partly = np.flatnonzero((missing > 0) & (missing < rows))
-    first, second = (partly[at] for at in np.triu_indices(len(partly), 1))
+    partly = (missing > 0) & (missing < rows)
     lines_ = [
         [
             summary.variables[a],
@@ -63,8 +62,7 @@ def _pairs(summary: MissingSummary) -> str:
             f"{expected[a, b] / rows:.1%}",
             f"{phi[a, b]:+.2f}",
         ]
-        for pair in np.argsort(-np.abs(phi[first, second]), kind="stable")[:MOST_PAIRS]
-        for a, b in [(first[pair], second[pair])]
+        for a, b in summary.strongest_pairs(partly, MOST_PAIRS)
     ]
     if not lines_:
         return paragraph("No two variables are missing in a part of the rows.")
@@ -137,8 +135,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
     body: list[list[Cell | str]] = [
         [
             Cell(
-                markup=f'<a href="#panel" data-choose="{place[move.variable]}">'
-                f"{_entry(network, move.variable, move.states)}</a>"
+                markup=panel_link(place[move.variable], _entry(network, move.variable, move.states))
             ),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
