@@ -131,6 +131,12 @@ def structure_words(project: Project, folder: str, columns: Sequence[str]) -> Wo
     return [*words, "--seed", str(project.seed), "-o", f"{folder}/network.json"]
 
 
+def beside_words(first: str, second: str, folder: str) -> Words:
+    """The command that shows two results on one page."""
+    page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
+    return ["show", f"{first}/learned.json", *page]
+
+
 def method_name(project: Project) -> str:
     """The method that learning will use."""
     return project.method or (MGraph.name if missingness_of(project) else Auto.name)
@@ -202,8 +208,7 @@ def code_of(projects: Sequence[Project]) -> dict[str, str]:
         return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
     folders = [f"{PROJECT}/first", f"{PROJECT}/second"]
     texts = [shell_text(*own) for own in zip(projects, folders, strict=True)]
-    both = ["show", f"{folders[0]}/learned.json", "--page", f"{PROJECT}/page.html"]
-    texts.append(_command([*both, "--beside", f"{folders[1]}/learned.json"]) + "\n")
+    texts.append(_command(beside_words(folders[0], folders[1], PROJECT)) + "\n")
     first, second = (python_text(*own) for own in zip(projects, folders, strict=True))
     python = [first + "first = result\n", second.removeprefix(IMPORTS)]
     python.append(f"first.show(result).write({PROJECT + '/page.html'!r})\n")

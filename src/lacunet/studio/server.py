@@ -37,6 +37,7 @@ from lacunet.model.network import Network
 from lacunet.plots import network_figure
 from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
+    beside_words,
     code_of,
     diagnose_words,
     explain_words,
@@ -170,9 +171,8 @@ class Studio:
     def _beside(self, names: list[str], folder: str) -> AskedRun:
         """Two results on one page."""
         first, second = (self.runs.path(name) for name in names)
-        page = ["--page", f"{folder}/page.html", "--beside", f"{second}/learned.json"]
         words = " beside ".join(f"run {self.runs.known(name)['name']}" for name in names)
-        command = ["show", f"{first}/learned.json", *page]
+        command = beside_words(first, second, folder)
         return AskedRun("beside", [command], words, {"beside": names})
 
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
