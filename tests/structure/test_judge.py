@@ -21,8 +21,8 @@ from lacunet.structure.cpdag import topological
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
-from lacunet.structure.moves import Promises
-from lacunet.structure.polish import Rejected, polished
+from lacunet.structure.moves import Promises, closes_a_cycle
+from lacunet.structure.polish import Rejected, _moves, polished
 from lacunet.structure.region import MissingPatterns, children_of, region_of
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
@@ -222,6 +222,20 @@ def test_moves_stay_within_the_constraints() -> None:
     assert "smoke" not in network.parents("lung")
     assert "lung" not in network.parents("smoke")
     assert max(map(len, found.dag)) <= 2
+
+
+def test_moves_that_are_asked_about_close_no_cycle() -> None:
+    rng = np.random.default_rng(9)
+    truth = lc.example("child")
+    table = hidden(truth, 1_000, rng, 0.2)
+    judge = judge_of(truth, table)
+    limits = constraints_of(truth.variables, (), (), None, 3)
+    fit = judge.fit(dag_of(truth))
+    nodes = range(len(truth.variables))
+    promises = Promises(table, judge.draw(fit, 1, rng), judge.penalty)
+    asked = _moves(promises, fit.dag, nodes, limits, [list(nodes)] * len(nodes))
+    assert len(asked) > len(nodes)
+    assert not any(closes_a_cycle(fit.dag, move) for move in asked)
 
 
 def test_the_score_of_a_structure_is_the_maximum_that_long_em_finds() -> None:

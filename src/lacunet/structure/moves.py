@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf, prod
 
 import numpy as np
@@ -32,7 +33,8 @@ from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18
-LEAST_PROMISE = {"add": -1.0, "delete": -1.0, "exchange": -3.0, "turn": -3.0}
+LEAST_PROMISE = {"add": -0.5, "delete": -1.0, "exchange": -3.0, "turn": -3.0}
+EQUAL = 1e-6  # a promise this near to zero: the completions do not tell the move from none
 LEAST_SHOWN = 0.1  # of the rows: what an arc adds on them is not taken more than ten times
 EXCHANGES = 3  # the best ones of a variable
 HOPELESS = -45.0  # an exchange that promises less on rows that may miss the newcomer
@@ -78,7 +80,7 @@ class Promises:
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints
     ) -> Iterator[Move]:
-        """The moves that give one variable other parents."""
+        """The moves that give one variable other parents: candidates that are not below it."""
         parents, required = sorted(dag[y]), limits.required[y]
         if self.sizes[y] * prod(self.sizes[one] for one in parents) > MOST_CELLS:
             return
@@ -150,7 +152,7 @@ class Promises:
         self, kind: str, gain: float, y: int, parents: Sequence[int], after: frozenset[int]
     ) -> Move:
         promise = gain + self.penalty(y, parents) - self.penalty(y, sorted(after))
-        return Move(promise if promise > LEAST_PROMISE[kind] else -inf, ((y, after),))
+        return Move(promise if _is_enough(kind, promise) else -inf, ((y, after),))
 
     def of_arc(self, x: int, y: int, dag: Dag, limits: Constraints) -> Iterator[Move]:
         """The arc from x to y turned round, both ends free to take or leave the other's parents."""
@@ -186,8 +188,28 @@ class Promises:
             for two, of_x in fits(x, y, limits.max_parents - 1)
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
         ]
+        both = [move for move in both if _is_enough("turn", move.promise)]
         both.sort(key=lambda move: -move.promise)
-        yield from (move for move in both[:TURNS] if move.promise > LEAST_PROMISE["turn"])
+        yield from islice((move for move in both if not closes_a_cycle(dag, move)), TURNS)
+
+
+def closes_a_cycle(dag: Dag, move: Move) -> bool:
+    """Whether a move leads from a variable back to it."""
+    parents_of = dict(move.steps)
+    for node, parents in move.steps:
+        waiting, seen = list(parents), set(parents)
+        while waiting:
+            one = waiting.pop()
+            if one == node:
+                return True
+            fresh = parents_of.get(one, dag[one]) - seen
+            seen |= fresh
+            waiting += fresh
+    return False
+
+
+def _is_enough(kind: str, promise: float) -> bool:
+    return promise > LEAST_PROMISE[kind] and abs(promise) > EQUAL
 
 
 def _information(tables: Beside) -> FloatArray:

@@ -14,12 +14,13 @@ from math import inf
 
 from lacunet.data.table import EncodedTable
 from lacunet.structure.judge import FittedStructure, Judge
-from lacunet.structure.moves import Move, Promises, Step
+from lacunet.structure.moves import Move, Promises, Step, closes_a_cycle
+from lacunet.structure.region import Children, children_of
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
 MOST_SWEEPS = 12
-MOST_REJECTED = 40  # moves in a row, after which no other is asked about
+MOST_REJECTED = 15  # moves in a row, after which no other is asked about
 
 Rejected = set[tuple[Step, ...]]  # parents before a move and after it
 
@@ -66,11 +67,24 @@ def _moves(
 ) -> list[Move]:
     """What promises something, the most first."""
     moves: list[Move] = []
+    children = children_of(dag)
     for y in nodes:
-        moves += promises.of_family(y, dag, candidates[y], limits)
+        below = _descendants(children, y)
+        others = [z for z in candidates[y] if z not in below]
+        moves += promises.of_family(y, dag, others, limits)
         for x in sorted(dag[y]):
             moves += promises.of_arc(x, y, dag, limits)
     return sorted((move for move in moves if move.promise > -inf), key=lambda move: -move.promise)
+
+
+def _descendants(children: Children, node: int) -> set[int]:
+    """The variables that a directed path leads to."""
+    waiting, found = [node], set[int]()
+    while waiting:
+        fresh = set(children[waiting.pop()]) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _accepted(
@@ -83,7 +97,7 @@ def _accepted(
         judge.deadline.check()
         if in_a_row == MOST_REJECTED:
             break
-        if changed.isdisjoint(move.nodes) and not _closes_a_cycle(fit, move):
+        if changed.isdisjoint(move.nodes) and not closes_a_cycle(fit.dag, move):
             before = tuple((node, fit.dag[node]) for node, _ in move.steps)
             if (trial := before + move.steps) in rejected:
                 continue
@@ -96,21 +110,6 @@ def _accepted(
                 rejected.add(trial)
                 in_a_row += 1
     return fit, changed
-
-
-def _closes_a_cycle(fit: FittedStructure, move: Move) -> bool:
-    """Whether a move leads from a variable back to it."""
-    parents_of = dict(move.steps)
-    for node, parents in move.steps:
-        waiting, seen = list(parents), set(parents)
-        while waiting:
-            one = waiting.pop()
-            if one == node:
-                return True
-            fresh = parents_of.get(one, fit.dag[one]) - seen
-            seen |= fresh
-            waiting += fresh
-    return False
 
 
 def _around(dag: Dag, changed: set[int]) -> list[int]:

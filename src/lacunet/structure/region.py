@@ -23,7 +23,7 @@ Families = tuple[tuple[int, ...], ...]  # the parents of each node, ascending
 Children = tuple[tuple[int, ...], ...]
 
 
-def children_of(families: Families) -> Children:
+def children_of(families: Sequence[Iterable[int]]) -> Children:
     """The children of each node."""
     children: list[list[int]] = [[] for _ in families]
     for node, parents in enumerate(families):
