@@ -36,7 +36,8 @@ what is printed for each edge:
               that there is an edge
   adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
               corrected by how often such edges are true in published networks; an edge that all
-              replicates have gets 0.95, and only a required one gets 1
+              replicates have gets 0.92 to 0.99, the more the fewer variables there are, and only a
+              required one gets 1
   directed    probability that there is an edge and it goes this way; the rest of adjacent is for
               the other way. Below half of adjacent, replicates have rather the other way: beside
               --, it says which way is likelier, beside ->, that other edges would undo the arrow

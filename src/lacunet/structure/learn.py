@@ -320,8 +320,8 @@ def learn_structure(
 
     All bootstrap replicates have the edge, which gives the largest probability there is.
 
-    >>> found.strengths["A", "B"].adjacent
-    0.95
+    >>> print(f"{found.strengths['A', 'B'].adjacent:.2f}")
+    0.98
     """
     progress = as_progress(progress)
     strengths = REPLICATES if strengths is True else strengths

@@ -13,8 +13,10 @@ rows as they are, replicates by rows that were completed. Most replicates leave 
 undirected. If those that direct an edge one way are more than those that direct it the other way,
 the first direction is true in 61 of 100 if there is one more in twenty, in 66 if there are four
 more, and in 91 if all are. So probabilities are read off lines through the points of ``FOUND``,
-``NOT_FOUND`` and ``DIRECTED``. These were fitted to tables of published networks; what is said of
-tables that had no part in the fit is in `docs/decisions/0017-structure-search.md`.
+``NOT_FOUND`` and ``DIRECTED``. The more variables, the fewer pairs with the same share are true:
+their odds fall with a power of the number. All this was fitted to tables of published networks;
+what is said of networks that had no part in the fit is in
+`docs/decisions/0017-structure-search.md`.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ CANDIDATES = 8
 FOUND = {0: 0.33, 0.3: 0.36, 0.5: 0.44, 0.7: 0.47, 0.8: 0.57, 0.85: 0.64, 0.95: 0.745, 1: 0.95}
 NOT_FOUND = {0: 0, 0.05: 0.09, 0.1: 0.13, 0.25: 0.22, 0.5: 0.3, 1: 0.37}
 DIRECTED = {0: 0.5, 0.05: 0.61, 0.2: 0.66, 0.5: 0.69, 0.85: 0.75, 0.9: 0.84, 1: 0.91}
+VARIABLES = 16  # FOUND and NOT_FOUND are for tables of so many
+MOST_VARIABLES = 30  # the fit saw no more
+POWER = 0.7
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def _strength(
     is_required = x in constraints.required[y] or y in constraints.required[x]
     share = adjacent[min(arc), max(arc)] / replicates
     points = FOUND if x in dag[y] or y in dag[x] else NOT_FOUND
-    is_adjacent = 1.0 if is_required else _read_off(points, share)
+    is_adjacent = 1.0 if is_required else _among(len(dag), _read_off(points, share))
     is_directed = _read_off(DIRECTED, abs(one - other))
     if one < other:
         is_directed = 1 - is_directed
@@ -126,6 +131,13 @@ def _strength(
 def _read_off(points: Mapping[float, float], share: float) -> float:
     """The probability that belongs to a share of replicates."""
     return float(np.interp(share, list(points), list(points.values())))
+
+
+def _among(variables: int, probability: float) -> float:
+    """The probability of a pair among so many variables, given that among ``VARIABLES``."""
+    fewer: float = (VARIABLES / min(variables, MOST_VARIABLES)) ** POWER
+    odds = probability / (1 - probability) * fewer
+    return odds / (1 + odds)
 
 
 def _reweighted(rows: CodedRows, rng: np.random.Generator) -> CodedRows:
