@@ -18,7 +18,7 @@ from examples import RAIN
 from lacunet.errors import LacunetError
 from lacunet.estimate import result as result_module
 from lacunet.estimate.registry import KINDS, METHODS, options_of
-from lacunet.hints import KEYWORDS, with_hints
+from lacunet.hints import KEYWORDS, NAMES, with_hints
 from lacunet.structure import learn as structure_module
 
 ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
@@ -137,7 +137,7 @@ def test_an_error_from_within_is_left_as_it_is() -> None:
 
 
 def test_names_of_other_libraries_are_answered_with_ours() -> None:
-    for guess, way in lc._INSTEAD.items():
+    for guess, way in NAMES.items():
         assert guess not in lc.__all__
         with pytest.raises(AttributeError, match=re.escape(way)):
             lc.__getattr__(guess)
@@ -265,7 +265,7 @@ def test_a_guess_about_scikit_learn_is_answered_with_ours() -> None:
 
 def test_what_is_guessed_of_scikit_learn_is_there() -> None:
     for name in ("Classifier", "Imputer"):
-        assert hasattr(lacunet.sklearn, lc._INSTEAD[name].split()[-1])
+        assert hasattr(lacunet.sklearn, NAMES[name].split()[-1])
 
 
 def test_data_need_no_reader() -> None:

@@ -174,10 +174,23 @@ def test_what_is_not_a_network_is_refused_with_the_ways_to_give_one() -> None:
 
 def test_every_public_name_can_be_used() -> None:
     assert len(lacunet.__all__) <= 80
-    assert sorted(lacunet.__all__) == sorted(lacunet._HOME_OF)
     for name in lacunet.__all__:
         assert getattr(lacunet, name).__name__ == name
         assert name in dir(lacunet)
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in lacunet.__all__ if inspect.isfunction(getattr(lacunet, one))]
+)
+def test_what_a_public_function_returns_is_of_a_public_type(name: str) -> None:
+    function = getattr(lacunet, name)
+    own = {
+        word
+        for word in re.findall(r"\w+", str(function.__annotations__["return"]))
+        if getattr(function.__globals__.get(word), "__module__", "").startswith("lacunet.")
+        and inspect.isclass(function.__globals__[word])
+    }
+    assert own <= {*lacunet.__all__}
 
 
 def test_importing_loads_no_heavy_library() -> None:

@@ -48,6 +48,89 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "edges": ("required",),
 }
 
+# What other libraries call a function or a class, and what to write.
+NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("fit", "estimate", "train", "bn_fit"), "lacunet.learn(network, data)"),
+    "em": 'lacunet.learn(network, data, "em")',
+    "bootstrap": "lacunet.learn(network, data, intervals=True): intervals need no bootstrap",
+    "ate": 'lacunet.effect(result, "Outcome", do="Treatment")',
+    **dict.fromkeys(
+        ("read", "load", "open"),
+        'lacunet.read_network("net.bif"), or lacunet.read_result("result.json") with intervals',
+    ),
+    **dict.fromkeys(
+        ("load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
+        'lacunet.read_network("net.bif"): the ending says the format',
+    ),
+    "load_result": 'lacunet.read_result("result.json")',
+    **dict.fromkeys(
+        ("write", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
+        'lacunet.write_network(network, "net.bif"): the ending says the format',
+    ),
+    **dict.fromkeys(
+        ("networks", "examples", "load_example", "list_networks", "example_network"),
+        'lacunet.example("asia"); `lacunet networks` lists them',
+    ),
+    **dict.fromkeys(
+        ("BayesianNetwork", "DiscreteBayesianNetwork", "BayesNet", "BN", "Model", "DAG"),
+        'lacunet.Network, or lacunet.Network.from_data(data, "A -> B; B -> C")',
+    ),
+    **dict.fromkeys(("from_data", "network"), 'lacunet.Network.from_data(data, "A -> B; B -> C")'),
+    **dict.fromkeys(
+        ("infer", "inference", "ask", "posterior", "probability"),
+        'lacunet.query(network, "X", {"Y": "y"})',
+    ),
+    **dict.fromkeys(("structure", "hc", "learn_dag"), "lacunet.learn_structure(data)"),
+    **dict.fromkeys(
+        ("recover", "identify", "recoverable"),
+        "graph = lacunet.MissingnessGraph.parse('Age -> R[Income]', 'Age -> Income', data=data), "
+        "then verdict = graph.recover('P(Income)'), or graph.recover() for all CPTs, then "
+        "verdict.estimate(data, interval=True)",
+    ),
+    **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
+    **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),
+    **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
+    "save": 'result.write("result.json"), or lacunet.write_network(network, "net.bif")',
+    "plots": "import lacunet.plots first",
+    "plot": 'result.report("page.html"), or lacunet.plots.network_figure(result)',
+    "sklearn": "import lacunet.sklearn first",
+    **dict.fromkeys(
+        ("Classifier", "BayesianNetworkClassifier", "BayesNetClassifier"),
+        "from lacunet.sklearn import BayesianNetworkClassifier",
+    ),
+    **dict.fromkeys(
+        ("Imputer", "BayesianNetworkImputer"), "from lacunet.sklearn import BayesianNetworkImputer"
+    ),
+    **dict.fromkeys(
+        ("mcar_test", "little_test", "littles_test", "test_mcar", "md_pattern"),
+        "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns",
+    ),
+    **dict.fromkeys(
+        ("read_csv", "read_table", "read_parquet", "read_data", "load_csv", "load_data"),
+        'the path itself in place of the data: lacunet.learn(network, "rows.csv")',
+    ),
+    **dict.fromkeys(
+        ("evaluate", "score", "loglik"),
+        "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)",
+    ),
+    **dict.fromkeys(
+        ("bic", "BIC"),
+        "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
+        "result.network.free_parameters, the BIC of results of learn(..., 'em', prior=1)",
+    ),
+    **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
+    **dict.fromkeys(
+        ("compare", "compare_methods", "benchmark"),
+        "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
+        "lacunet.compare_structures(truth, found) compares structures",
+    ),
+    **dict.fromkeys(
+        ("value_of_information", "voi", "mutual_information", "information_gain"),
+        'lacunet.query(result, "X", {"Y": "y"}) for each state y of Y, weighed by '
+        'lacunet.query(result, "Y"): no function says what it is worth to observe Y',
+    ),
+}
+
 # What our names are of, where that is not plain from the guess.
 REMARKS: Mapping[str, str] = {
     "strengths": "the number of bootstrap replicates, 20 by default",
