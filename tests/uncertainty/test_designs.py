@@ -232,6 +232,86 @@ def test_a_stratum_with_one_cluster_is_left_out_whole_and_said() -> None:
     assert any("s0" in note and "one cluster" in note for note in result.notes)
 
 
+def part_of_the_survey() -> pd.DataFrame:
+    """Only some rows are asked about; in eight of the clusters none."""
+    rows = survey_rows()
+    is_outside = rows["cluster"].eq("c0") & rows["stratum"].isin(["s0", "s1", "s2", "s5", "s7"])
+    is_outside |= rows["cluster"].isin(["c1", "c2"]) & rows["stratum"].isin(["s1", "s4"])
+    rows.loc[is_outside | (rows.index % 3 == 0), "weight"] = 0.0
+    return rows
+
+
+def jackknifed(rows: pd.DataFrame) -> tuple[float, float]:
+    """The error of P(Smokes=1) by leaving out each cluster, and linearised, by hand."""
+    share = np.average(rows["Smokes"], weights=rows["weight"])
+    apart = rows["weight"] * (rows["Smokes"] - share) / rows["weight"].sum()
+    by_jackknife = linearised = 0.0
+    for _, stratum in rows.groupby("stratum"):
+        clusters = stratum["cluster"].unique()
+        sums = np.array([apart[stratum.index][stratum["cluster"] == one].sum() for one in clusters])
+        number = len(clusters)
+        linearised += number / (number - 1) * np.square(sums - sums.mean()).sum()
+        for one in clusters:
+            weight = rows["weight"].copy()
+            weight[stratum.index] *= number / (number - 1)
+            weight[stratum.index[stratum["cluster"] == one]] = 0
+            moved = np.average(rows["Smokes"], weights=weight) - share
+            by_jackknife += (number - 1) / number * moved**2
+    return np.sqrt(by_jackknife), np.sqrt(linearised)
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em"])
+def test_clusters_whose_rows_all_weigh_zero_are_of_their_strata(
+    method: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = part_of_the_survey()
+    exact, linearised = jackknifed(rows)
+    dropped = learned(rows[rows["weight"] > 0], method, **SURVEYED)
+    path = tmp_path / "rows.parquet"
+    rows.to_parquet(path)
+    for source, share in ((rows, 4), (rows, 1e12), (path, 1e12)):
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        result = learned(source, method, **SURVEYED)
+        error = result.standard_error("Smokes")[1]
+        assert error == pytest.approx(exact, rel=1e-5)
+        assert error == pytest.approx(linearised, rel=0.03)
+        assert error != pytest.approx(dropped.standard_error("Smokes")[1], rel=0.01)
+        assert result.uncertainty.spread_of["Smokes"].degrees == 11  # 21 clusters in 10 strata
+        assert not any("one cluster" in note for note in result.notes)
+
+
+def test_clusters_of_weight_zero_count_in_worst_cases_and_for_graphs() -> None:
+    rows = part_of_the_survey()
+    exact, _ = jackknifed(rows)
+    found = lc.worst_case(NETWORK, rows, "Smokes", **SURVEYED)
+    np.testing.assert_allclose([found.low_error, found.high_error], exact, rtol=1e-5)
+    graph = lc.MissingnessGraph.parse("R[Ill]", NETWORK)
+    answer = graph.recover(["Smokes"]).estimate(lc.Data(rows, **SURVEYED), interval=True)
+    assert np.diff(answer.interval[1])[0] == pytest.approx(
+        2 * 2.201 * exact, rel=0.05
+    )  # t with 11 degrees
+
+
+def test_rows_of_weight_zero_are_of_their_strata_where_each_is_a_cluster() -> None:
+    rng = np.random.default_rng(5)
+    stratum = np.repeat(np.arange(60), 2)
+    rows = pd.DataFrame({"Smokes": (rng.random(120) < 0.4).astype(int), "stratum": stratum})
+    rows = rows.assign(weight=np.tile([0.0, 1.0], 60), cluster=np.arange(120))
+    expected, _ = jackknifed(rows)  # two groups of each stratum are its two rows
+    assert error_by_strata(rows, weight="weight") == pytest.approx(expected, rel=1e-9)
+    counted = rows.assign(n=np.tile([3, 1], 60))  # three of four weigh nothing
+    several = pd.concat([counted, *[counted[counted["weight"] == 0]] * 2]).drop(columns="n")
+    one, two = (
+        error_by_strata(frame, weight="weight", **more)
+        for frame, more in ((counted, {"counts": "n"}), (several, {}))
+    )
+    assert one == pytest.approx(two, rel=1e-9)
+    none = rows.assign(n=rows["weight"])  # no row stands for none
+    assert error_by_strata(none, weight="weight", counts="n") == pytest.approx(
+        error_by_strata(rows[rows["weight"] > 0]), rel=1e-9
+    )
+
+
 def test_explain_says_how_many_fits_the_clusters_take() -> None:
     said = str(lc.explain(NETWORK, lc.Data(survey_rows(), **SURVEYED), "direct-mcar"))
     assert "delete-a-cluster jackknife will take 29 fits more" in said

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,15 @@ from lacunet.data.matching import Matcher
 from lacunet.data.reading import Reading, check_beside
 from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.source import DataSource, Part, Piece
-from lacunet.data.table import Codes, Copies, Design, Labels, code_type
+from lacunet.data.table import (
+    Codes,
+    Copies,
+    Design,
+    Labels,
+    RowsOfUnits,
+    added_rows,
+    code_type,
+)
 from lacunet.model.dictionary import Meaning, NotAsked
 from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
@@ -60,6 +68,7 @@ class EncodedBatch:
     Rows of weight zero are left out: ``given`` counts them too, and ``row_numbers`` (from 1, in
     all the data) says which rows are left. Both it and ``weights`` are None where every row
     weighs one. ``expected`` is how many rows all the data will have, as far as it is known.
+    ``unweighted`` are the rows left out, in each stratum and cluster.
     """
 
     columns: Mapping[str, Codes]
@@ -69,6 +78,7 @@ class EncodedBatch:
     expected: int | None
     copies: Copies | None = None
     design: Design | None = None
+    unweighted: RowsOfUnits = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -186,6 +196,7 @@ class Door:
         report.kept += len(next(iter(batch.columns.values())))
         if batch.design is not None and batch.design.replicates is not None:
             report.add_replicates(batch.design.replicates.sum(axis=0))
+        report.unweighted = added_rows(report.unweighted, batch.unweighted)
         return batch
 
 
@@ -322,13 +333,30 @@ def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> Encode
     if weights is None:
         return EncodedBatch(columns, None, None, piece.rows, place.expected, None, design)
     numbers = np.arange(place.row + 1, place.row + piece.rows + 1)
+    unweighted: RowsOfUnits = {}
     if not weights.all():
+        unweighted = _unweighted(reading, weights, copies, design)
         kept = np.flatnonzero(weights)
         columns = {name: codes[kept] for name, codes in columns.items()}
         weights, numbers = weights[kept], numbers[kept]
         copies = None if copies is None else copies.take(kept)
         design = None if design is None else design.take(kept)
-    return EncodedBatch(columns, weights, numbers, piece.rows, place.expected, copies, design)
+    return EncodedBatch(
+        columns, weights, numbers, piece.rows, place.expected, copies, design, unweighted
+    )
+
+
+def _unweighted(
+    reading: Reading, weights: FloatArray, copies: Copies | None, design: Design | None
+) -> RowsOfUnits:
+    """The rows of weight zero in each stratum and cluster; a count of zero is no row."""
+    is_sampled = design is not None and design.replicates is None
+    if design is None or not is_sampled or reading.data.weight is None:
+        return {}
+    rows = (weights == 0) * (1.0 if copies is None else copies.rows)
+    labels, place = design.units()
+    sums = np.bincount(place, rows, len(labels))
+    return {label: number for label, number in zip(labels, sums.tolist(), strict=True) if number}
 
 
 def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies | None]:

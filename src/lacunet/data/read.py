@@ -22,7 +22,15 @@ from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
 from lacunet.data.source import DataSource, Part, Piece
-from lacunet.data.table import Copies, Design, EncodedTable, SetsOf, code_type
+from lacunet.data.table import (
+    Copies,
+    Design,
+    EncodedTable,
+    RowsOfUnits,
+    SetsOf,
+    added_rows,
+    code_type,
+)
 from lacunet.errors import warn
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
@@ -72,8 +80,16 @@ def read_table(
         collected = Collected(reading.cardinality_of, reading.sets_of)
         for batch in Door(reading, read_report).batches(progress):
             collected.append(batch)
-        table = replace(collected.table, notes=read_notes(reading, read_report))
+        table = with_report(collected.table, reading, read_report)
     return table if keep_sets else taken_as_missing(table)
+
+
+def with_report(table: EncodedTable, reading: Reading, read_report: ReadReport) -> EncodedTable:
+    """A table of all rows with its notes, and with the units of rows of weight zero."""
+    design = table.design
+    if design is not None:
+        design = replace(design, unweighted=read_report.unweighted)
+    return replace(table, notes=read_notes(reading, read_report), design=design)
 
 
 def taken_as_missing(table: EncodedTable) -> EncodedTable:
@@ -181,7 +197,8 @@ class ReadReport:
 
     ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
     whether the weights look like counts, ``has_fractions`` whether some counts are not whole;
-    ``replicate_sums`` adds up replicate weights, if there are any.
+    ``replicate_sums`` adds up replicate weights, if there are any; ``unweighted`` are the rows of
+    weight zero in each stratum and cluster of a design.
     """
 
     given: int = 0
@@ -191,6 +208,7 @@ class ReadReport:
     contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
     replicate_sums: FloatArray | None = None
     has_fractions: bool = False
+    unweighted: RowsOfUnits = field(default_factory=dict)
 
     def add(self, other: ReadReport) -> None:
         """Take in what was met in other rows."""
@@ -200,6 +218,7 @@ class ReadReport:
         self.given += other.given
         self.kept += other.kept
         self.contradicted.update(other.contradicted)
+        self.unweighted = added_rows(self.unweighted, other.unweighted)
         if other.replicate_sums is not None:
             self.add_replicates(other.replicate_sums)
         for name, odd in other.odd_in.items():

@@ -61,6 +61,15 @@ def renumbered(
     return np.asarray(numbers[codes], code_type(size, len(among)))
 
 
+RowsOfUnits = Mapping[tuple[str, str], float]  # by stratum and cluster
+NO_LABEL = ""
+
+
+def added_rows(one: RowsOfUnits, two: RowsOfUnits) -> RowsOfUnits:
+    """The rows of the units in two parts of the data."""
+    return {unit: one.get(unit, 0) + two.get(unit, 0) for unit in {**one, **two}}
+
+
 @dataclass(frozen=True)
 class Copies:
     """How many rows of the data each row of a table stands for, and their squared weights."""
@@ -112,13 +121,15 @@ class Design:
 
     Clusters are within strata: the same label in two strata names two clusters. ``replicates``
     has a row of replicate weights for each row of the table, and ``factors`` says by how much
-    the squared deviation of each replicate counts in a variance.
+    the squared deviation of each replicate counts in a variance. ``unweighted`` are the rows of
+    weight zero, which are not in the table, in each stratum and cluster: they were sampled too.
     """
 
     strata: Labels | None = None
     clusters: Labels | None = None
     replicates: FloatArray | None = None
     factors: FloatArray | None = None
+    unweighted: RowsOfUnits = field(default_factory=dict)
 
     def take(self, rows: Any) -> Design:
         """The design of some of the rows."""
@@ -127,7 +138,19 @@ class Design:
             None if self.clusters is None else self.clusters.take(rows),
             None if self.replicates is None else self.replicates[rows],
             self.factors,
+            self.unweighted,
         )
+
+    def units(self) -> tuple[list[tuple[str, str]], NDArray[np.intp]]:
+        """The labels of the strata and clusters that rows have, and which pair each row has."""
+        some = self.strata or self.clusters
+        assert some is not None
+        none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
+        strata, clusters = self.strata or none, self.clusters or none
+        keys = strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
+        pairs, place = np.unique(keys, return_inverse=True)
+        both = zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
+        return [(strata.labels[one], clusters.labels[two]) for one, two in both], place
 
     @classmethod
     def joined(cls, parts: Sequence[Design]) -> Design:
@@ -161,8 +184,8 @@ class EncodedTable:
 
     ``columns[v][row]`` is the index of the state, or ``cardinality_of[v]`` where the row
     does not show ``v``. ``weights`` is None where every row weighs one. Rows of weight zero
-    do not exist: the door drops them, so no statistic ever meets one. ``row_numbers`` are
-    the numbers (from 1) of the rows in the data as given, None where none was dropped.
+    are dropped at the door, so no statistic ever meets one. ``row_numbers`` are the numbers
+    (from 1) of the rows in the data as given, None where none was dropped.
     ``copies`` is there where a row stands for several, whose weight is that of all of them;
     where it is None, each row stands for itself. ``design`` is there where the rows come from
     a sample with strata or clusters, or have replicate weights.

@@ -328,6 +328,21 @@ class Dealing:
             found += cls(_place(stratum[row], chance, folds), size, np.zeros_like(drawn))
         return found
 
+    @classmethod
+    def unweighted(cls, folds: Folds) -> Dealing:
+        """Where the rows of weight zero lie, in the strata that have others too."""
+        assert folds.left_out is not None
+        found = cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(()))
+        for unit, rows in folds.left_out.unweighted.items():
+            stratum = folds.left_out.number_of.get(unit)
+            if stratum is not None:
+                rng = np.random.default_rng([folds.seed, stratum])
+                units = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
+                keys = np.flatnonzero(units)
+                sizes = units[keys].astype(np.float64)
+                found += cls(stratum * folds.places + keys, sizes, np.zeros(()))
+        return found
+
     def __add__(self, other: Dealing) -> Dealing:
         keys, _, place = numbered(np.concatenate([self.keys, other.keys]))
         units = added_up(place, np.concatenate([self.units, other.units]), len(keys))
@@ -342,22 +357,26 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     dealing
         Where the units of all rows lie.
     """
-    sizes, groups, ends = dealing.drawn.copy(), folds.groups, []
+    sampled = dealing + Dealing.unweighted(folds)
+    sizes, weighted, groups, ends = sampled.drawn.copy(), dealing.drawn.copy(), folds.groups, []
+    weight_at = np.zeros(len(sampled.keys))
+    weight_at[np.searchsorted(sampled.keys, dealing.keys)] = dealing.units
     limits = folds.places * np.arange(len(sizes) + 1)
-    starts = np.searchsorted(dealing.keys, limits)
+    starts = np.searchsorted(sampled.keys, limits)
     for stratum, (start, stop) in enumerate(pairwise(starts)):
-        units = dealing.units[start:stop]
+        units = sampled.units[start:stop]
         before = np.cumsum(units) - units
         position = before / max(units.sum(), 1e-300) * groups
         group = np.minimum(np.floor(position + ROUNDING), groups - 1).astype(np.intp)
         sizes[stratum] += np.bincount(group, units, minlength=groups)
-        keys = np.append(dealing.keys[start:stop], limits[stratum + 1])
+        weighted[stratum] += np.bincount(group, weight_at[start:stop], minlength=groups)
+        keys = np.append(sampled.keys[start:stop], limits[stratum + 1])
         ends.append(keys[np.searchsorted(group, np.arange(1, groups))])
     totals = np.repeat(sizes.sum(axis=1), groups)
     stratum_of = np.repeat(np.arange(len(sizes)), groups)
     multiples, scales = left_out_in_turn(sizes.ravel(), totals, stratum_of)
     parts = len(folds.shares) // groups
-    used = (sizes > 0).sum(axis=1)
+    used = (weighted > 0).sum(axis=1)
     degrees = int(used.sum()) - int((used > 0).sum())
     return replace(
         folds,
@@ -367,7 +386,7 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
         scales=scales,
         degrees=float(max(degrees, 1)),
         ends=np.concatenate(ends),
-        lone=int((used == 1).sum()),
+        lone=int(((sizes > 0).sum(axis=1) == 1).sum()),
     )
 
 

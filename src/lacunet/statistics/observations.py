@@ -25,7 +25,7 @@ from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_
 from lacunet.data.errors import DataWarning, PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import ReadReport, read_notes, read_table
+from lacunet.data.read import ReadReport, read_notes, read_table, with_report
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
@@ -255,6 +255,7 @@ def _opened(
             notes=lambda met: read_notes(reading, read_report or met, warned),
             on_disk=0 if read_report is None else rows * each,
             is_designed=reading.data.is_weighted or reading.data.is_clustered,
+            read_report=read_report,
         )
 
     if is_large and not any(part.is_once for part in reading.source.parts):
@@ -266,7 +267,7 @@ def _opened(
         check_free(folder(), expected)
     found, missing, read_report = held_or_coded(reading, held, folder, progress)
     if isinstance(found, EncodedTable):
-        return Held(replace(found, notes=read_notes(reading, read_report)), promised)
+        return Held(with_report(found, reading, read_report), promised)
     partially = missing if partially is None else partially
     return streamed([found], partially, found.rows, read_report)
 

@@ -105,7 +105,10 @@ class OnSpark:
         partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
             partially = tuple(name for name in names if name not in promised)
-        look = Look(partially, self.counts.rows, self._refused, units=self.counts.units)
+        units = self.counts.units
+        if units is not None:
+            units = replace(units, unweighted=self.read_report.unweighted)
+        look = Look(partially, self.counts.rows, self._refused, units=units)
         return weighed(look, self.counts.tally)
 
     def scratch_bytes(self, _needs: Needs) -> None:

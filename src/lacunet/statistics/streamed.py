@@ -59,7 +59,7 @@ class Streamed:
     ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
     ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
     what the user should know of how they were read; ``is_designed`` if rows have weights, clusters
-    or strata.
+    or strata. ``read_report`` is what was met when they were turned into codes, if they were.
     """
 
     network: Network
@@ -72,6 +72,7 @@ class Streamed:
     notes: Callable[[ReadReport], tuple[str, ...]]
     on_disk: int = 0
     is_designed: bool = False
+    read_report: ReadReport | None = None
 
     @property
     def most(self) -> int:
@@ -92,9 +93,13 @@ class Streamed:
         notes: tuple[str, ...] = ()
         for own in self._passes(how.needs, how.network):
             asked = replace(how, needs=own.needs, shared=own.shared)
-            statistics, read_report = self._read(asked, own, progress)
-            notes = self.notes(read_report)
+            statistics, met = self._read(asked, own, progress)
+            notes = self.notes(met)
             assert statistics is not None  # no rows at all were refused just now
+            if statistics.units is not None:
+                unweighted = (self.read_report or met).unweighted
+                units = replace(statistics.units, unweighted=unweighted)
+                statistics = replace(statistics, units=units)
             self._check_missing(statistics)
             found.append(with_reduced(statistics, asked))
         return of_passes(found, notes)
@@ -140,6 +145,10 @@ class Streamed:
             )
             start += table.rows
         whole = kept.table
+        if whole.design is not None:
+            unweighted = (self.read_report or read_report).unweighted
+            some = {unit: rows / step for unit, rows in unweighted.items()}
+            whole = replace(whole, design=replace(whole.design, unweighted=some))
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 

@@ -10,6 +10,11 @@ with as many degrees of freedom as there are clusters more than strata. A stratu
 says nothing of how clusters vary within it: it is left out whole, and counts once. Where strata
 are told but no clusters, each row is a cluster: the rows of a stratum are dealt into groups of
 equal size by chance, and these are left out.
+
+Rows of weight zero are those outside the part of the population that is asked about. Nothing is
+counted from them, but they were sampled: a cluster in which all weigh zero is one of the
+:math:`n_h` of its stratum, and so is such a row where each is a cluster. Degrees of freedom are
+those of the clusters and strata that have other rows, as in R's survey package.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Design, Labels
+from lacunet.data.table import NO_LABEL, Design, Labels, RowsOfUnits, added_rows
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.errors import StatisticsError
@@ -31,7 +36,6 @@ from lacunet.wording import counted, listed
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
 GROUPS_OF_ROWS = 100  # in all strata, where each row is a cluster of its own
 MOST_STRATA = 2_500  # of which groups are left out in turn
-NO_LABEL = ""
 ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 
 
@@ -41,12 +45,13 @@ class Units:
 
     ``clusters_of`` are the clusters in each stratum, none where each row is one. ``products`` are
     the sums of products of replicate weights, ``factors`` what their squared distances count in
-    a variance.
+    a variance. ``unweighted`` are the rows of weight zero in each stratum and cluster.
     """
 
     clusters_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     products: FloatArray | None = None
     factors: FloatArray | None = None
+    unweighted: RowsOfUnits = field(default_factory=dict)
 
     @classmethod
     def of(cls, design: Design) -> Units:
@@ -62,9 +67,10 @@ class Units:
         if design.replicates is not None:
             return cls({}, design.replicates.T @ design.replicates, design.factors)
         found: dict[str, set[str]] = {}
-        for stratum, cluster in _labels_of(design)[0]:
+        for stratum, cluster in design.units()[0]:
             found.setdefault(stratum, set()).add(cluster)
-        return cls({name: frozenset(own - {NO_LABEL}) for name, own in found.items()})
+        clusters_of = {name: frozenset(own - {NO_LABEL}) for name, own in found.items()}
+        return cls(clusters_of, unweighted=design.unweighted)
 
     def __add__(self, other: Units) -> Units:
         names = {**self.clusters_of, **other.clusters_of}
@@ -76,12 +82,21 @@ class Units:
         products = self.products
         if products is not None and other.products is not None:
             products = products + other.products
-        return Units(both, products, self.factors)
+        return Units(both, products, self.factors, added_rows(self.unweighted, other.unweighted))
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are; 0 where each row is one."""
+        """How many clusters have rows of any weight; 0 where each row is one."""
         return sum(map(len, self.clusters_of.values()))
+
+    @property
+    def sampled_of(self) -> dict[str, set[str]]:
+        """The clusters in each of these strata, those of which all rows weigh zero too."""
+        found = {name: {*own} for name, own in self.clusters_of.items()}
+        for stratum, cluster in self.unweighted:
+            if cluster != NO_LABEL and stratum in found:
+                found[stratum].add(cluster)
+        return found
 
     @property
     def said(self) -> str:
@@ -97,7 +112,7 @@ class Units:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What the user should know of the variances."""
-        lone = sorted(name for name, own in self.clusters_of.items() if len(own) == 1)
+        lone = sorted(name for name, own in self.sampled_of.items() if len(own) == 1)
         if not lone:
             return ()
         return (
@@ -134,16 +149,21 @@ class Units:
         if not self.clusters:
             each = max(2, -(-GROUPS_OF_ROWS // len(strata)))
             rows_of = {(name, NO_LABEL): at for at, name in enumerate(strata)}
-            return UnitsLeftOut(rows_of, np.repeat(np.arange(len(strata)), each), each)
-        share = min(1.0, MOST_CLUSTERS / self.clusters)
-        number_of, stratum_of = {}, list[int]()
+            stratum_of = np.repeat(np.arange(len(strata)), each)
+            return UnitsLeftOut(rows_of, stratum_of, each=each, unweighted=self.unweighted)
+        sampled = self.sampled_of
+        share = min(1.0, MOST_CLUSTERS / sum(map(len, sampled.values())))
+        number_of, strata_of = {}, list[int]()
         for at, name in enumerate(strata):
-            own = sorted(self.clusters_of[name], key=_label_digest)
+            own = sorted(sampled[name], key=_label_digest)
             groups = min(len(own), max(2, round(share * len(own))))
             for place, cluster in enumerate(own):
-                number_of[name, cluster] = len(stratum_of) + place % groups
-            stratum_of += [at] * groups
-        return UnitsLeftOut(number_of, np.array(stratum_of))
+                number_of[name, cluster] = len(strata_of) + place % groups
+            strata_of += [at] * groups
+        used = {number_of[name, own] for name in strata for own in self.clusters_of[name]}
+        return UnitsLeftOut(
+            number_of, np.array(strata_of), max(float(len(used) - len(strata)), 1.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -151,17 +171,21 @@ class UnitsLeftOut:
     """What is left out in turn, by number.
 
     ``number_of`` is the number of each cluster, by its stratum's label and its own;
-    ``stratum_of`` the stratum of each that is left out. Where each row is a cluster, the rows of
-    a stratum are dealt into ``each`` groups, and ``number_of`` is that of the stratum.
+    ``stratum_of`` the stratum of each that is left out; ``degrees`` are those of freedom: as many
+    as there are more of them, with rows of any weight, than of strata. Where each row is a cluster,
+    the rows of a stratum are dealt into ``each`` groups, ``number_of`` is that of the stratum, and
+    ``unweighted`` are the rows of weight zero.
     """
 
     number_of: Mapping[tuple[str, str], int]
     stratum_of: Index
+    degrees: float = 1.0
     each: int = 1
+    unweighted: RowsOfUnits = field(default_factory=dict)
 
     def numbers(self, design: Design) -> Index:
         """The number of each row's cluster, or of its stratum where each row is a cluster."""
-        labels, place = _labels_of(design)
+        labels, place = design.units()
         return np.array([self.number_of[own] for own in labels], np.intp)[place]
 
     def design(self, numbers: Index) -> Design:
@@ -189,11 +213,6 @@ class UnitsLeftOut:
         totals = np.bincount(self.stratum_of)[self.stratum_of]
         return left_out_in_turn(np.ones(len(totals)), totals, self.stratum_of)
 
-    @property
-    def degrees(self) -> float:
-        """As many as there are more of them than of strata."""
-        return float(max(len(self.stratum_of) - len(np.unique(self.stratum_of)), 1))
-
 
 def left_out_in_turn(
     sizes: FloatArray, totals: NDArray[Any], stratum_of: Index
@@ -217,18 +236,6 @@ def left_out_in_turn(
     multiples = np.where(stratum_of[:, None] == stratum_of, times[:, None], 1.0)
     np.fill_diagonal(multiples, 0.0)
     return multiples, scales
-
-
-def _labels_of(design: Design) -> tuple[list[tuple[str, str]], Index]:
-    """The labels of the strata and clusters that rows have, and which pair each row has."""
-    some = design.strata or design.clusters
-    assert some is not None
-    none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
-    strata, clusters = design.strata or none, design.clusters or none
-    keys = strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
-    pairs, place = np.unique(keys, return_inverse=True)
-    both = zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
-    return [(strata.labels[one], clusters.labels[two]) for one, two in both], place
 
 
 def _label_digest(label: str) -> bytes:
