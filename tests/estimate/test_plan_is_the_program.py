@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.data.errors import DataWarning
 from lacunet.data.write import to_arrow, write_table
 from lacunet.estimate import learn as learning
 from lacunet.estimate.method import Learned, Plan, Setting
@@ -256,3 +257,39 @@ def test_that_em_may_start_several_times_is_a_branch_unless_a_number_is_asked_fo
 def test_without_data_the_separating_variables_are_not_named() -> None:
     told = lc.explain(NETWORK, None, "informed-direct", separator="learn")
     assert told.assumption == "values are missing at random given the separating variables"
+
+
+RULED = lc.Network(
+    {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Age": ["0", "1", "2"]},
+    {"Now": ["Smoked"]},
+    not_asked={"Now": "Smoked=no"},
+    codes={"Age": {"1+": ["1", "2"]}},
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "missingness"),
+    [
+        *((name, None) for name in ("direct-mar", "factored-mcar", "em", None)),
+        *((name, "R[Smoked]; R[Now]; R[Age]") for name in ("em", None)),
+    ],
+)
+def test_what_is_noted_of_the_rows_is_noted_by_both(
+    method: str | None, missingness: str | None
+) -> None:
+    rows = {
+        "Smoked": ["no", "yes", None, "yes", "no", "yes"] * 5,
+        "Now": [None, "no", None, "yes", None, None] * 5,
+        "Age": ["1+", None] * 15,
+        "Town": list("abcdef") * 5,
+        "weight": [1e6] + [1e-3] * 29,
+    }
+    options = {} if missingness is None else {"missingness": missingness}
+    found = []
+    for asked in (lc.learn, lc.explain):
+        with pytest.warns(DataWarning) as warned:
+            notes = asked(RULED, rows, method, weight="weight", **options).notes
+        found.append((notes, sorted(str(own.message) for own in warned)))
+    learned, explained = found
+    assert explained == learned
+    assert any("whether Now was asked" in note for note in explained[0]) == (missingness is None)

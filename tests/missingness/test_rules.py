@@ -13,6 +13,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
+from lacunet.data.errors import DataWarning
 from lacunet.model.nodes import Mechanism
 
 STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
@@ -262,3 +263,20 @@ def test_the_command_line_knows_rules_in_graphs_that_it_reads_and_writes(
     assert main([*asked, "--data", rows]) == 0
     (found,) = json.loads(capsys.readouterr().out)["queries"]
     np.testing.assert_allclose(found["estimate"]["table"], MARGINAL, atol=1e-3)
+
+
+def test_a_graph_read_beside_data_is_told_what_they_know() -> None:
+    network = lc.Network(
+        {"Hidden": ["0", "1"], "Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        {"Smoked": ["Hidden"], "Now": ["Smoked"]},
+    )
+    rows = {"Smoked": ["no", "yes", "yes", None], "Now": [None, "no", None, None]}
+    data = lc.Data(rows, not_asked={"Now": "Smoked=no"}, latent=["Hidden"])
+    with pytest.warns(DataWarning, match=r"missing values of 'Smoked', .*\n.*R\[Smoked\]"):
+        lc.MissingnessGraph.parse("R[Now]", network, data=data)
+    graph = lc.MissingnessGraph.parse("R[Now]; R[Smoked]", network, data=data)  # nothing to say
+    assert graph.latent == ("Hidden",)
+    assert str(graph).splitlines() == ["R[Smoked]", "Smoked, R[Smoked] -> R[Now]"]
+    np.testing.assert_allclose(graph.recover("P(Smoked)").estimate(data), [1 / 3, 2 / 3])
+    with pytest.warns(DataWarning, match=r"missing values of 'B'"):
+        lc.MissingnessGraph.parse("R[A]", "A -> B", data={"A": [1, 2, None], "B": [1, None, 2]})

@@ -5,7 +5,7 @@ Which rows of the data enter each factor of a query's estimand is the paper's ap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from lacunet.estimate.method import (
     checked_prior,
     planned,
 )
+from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior, is_given
 from lacunet.estimate.registry import check_option_names, default_prior, method_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
@@ -68,7 +69,8 @@ class Explanation:
     `lacunet.learn` will refuse, ``refusal`` says why, and no stage runs. ``rows`` is None and
     ``shown`` empty where no data were given; ``expectation`` is None where the method has none.
     ``intervals`` says what intervals would take, ``scratch`` how many bytes the scratch files of
-    rows that memory does not hold; None where it holds them.
+    rows that memory does not hold; None where it holds them. ``notes`` are those of the result on
+    the rows.
     """
 
     plan: Plan
@@ -207,6 +209,7 @@ class Explanation:
             "scratch_bytes": self.scratch,
             "expectation": None if self.expectation is None else asdict(self.expectation),
             "intervals": self.intervals,
+            "notes": list(self.notes),
         }
 
 
@@ -286,18 +289,21 @@ def explain(
     check_size(network, chosen.bytes_per_cell, budget)
     asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
     if data is None:
-        return _explained(planned(chosen, network, Look(), asked), None, budget)
+        return _explained(planned(chosen, network, Look(), asked), None, budget, ())
     with observations(data, given, budget, progress=progress) as rows:
-        return _explained(planned(chosen, network, rows.look(), asked), rows, budget)
+        return _explained(planned(chosen, network, rows.look(), asked), rows, budget, latent)
 
 
-def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanation:
+def _explained(
+    plan: Plan, rows: Observations | None, budget: int, latent: Sequence[str]
+) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    found, families = None, plan.families
+    found, families, notes = None, plan.families, plan.notes
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         found = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
+        notes = (*notes_on_rows(plan, found), *warned_of_missing(plan, found, latent))
         for stage in plan.stages:
             if stage.chosen is not None:
                 chosen = stage.chosen(found)
@@ -318,7 +324,7 @@ def _explained(plan: Plan, rows: Observations | None, budget: int) -> Explanatio
         cost,
         work_of(plan, recipe_of(plan, budget), cost),
         None if rows is None else rows.scratch_bytes(needs),
-        () if found is None else found.notes,
+        notes,
         found.complete_rows if found is not None and needs.complete else None,
     )
 

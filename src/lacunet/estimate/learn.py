@@ -5,19 +5,16 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
-from lacunet.data.read import note_on_sets
-from lacunet.data.reading import IGNORED, with_data_codes
+from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
-from lacunet.errors import warn
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.intervals import Uncertainty, recipe_after, recipe_of, uncertainty_of
 from lacunet.estimate.method import (
@@ -34,6 +31,7 @@ from lacunet.estimate.method import (
     planned,
     run,
 )
+from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import (
     EDGES_FIRST,
@@ -46,7 +44,6 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, are_edges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
-from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray
@@ -59,14 +56,11 @@ from lacunet.statistics.observations import (
     method_counted_for,
     observations,
 )
-from lacunet.wording import first_of, listed
 
 if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
-MOST_NAMED = 3  # variables in a note
-LEAST_WORTH = 0.1  # of the number of rows: weighted rows that are worth less get a note
 BIASED = (
     "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that; em has none"
 )
@@ -248,48 +242,6 @@ def learn(
         return replace(result, beside=data.roles)
 
 
-def _with_notes_on_missing(result: Result, latent: Sequence[str], coarse: Iterable[str]) -> Result:
-    """The result with notes, which are warnings too, on what the rows miss."""
-    notes = [
-        *_on_unseen(result, {*latent, *coarse}),
-        *_on_ignored(result, latent),
-        *_on_rules(result),
-    ]
-    for note in notes:
-        warn(note, DataWarning)
-    return replace(result, notes=(*result.notes, *notes))
-
-
-def _on_unseen(result: Result, expected: Collection[str]) -> Iterator[str]:
-    """Columns that hold no value."""
-    empty = [v for v, missing in result.missing.items() if missing == result.rows]
-    if unseen := [name for name in empty if name not in expected]:
-        states = "its states" if len(unseen) == 1 else "their states"
-        yield (
-            f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is "
-            "learned of them rests on the prior, or on where EM starts."
-        )
-
-
-def _on_ignored(result: Result, latent: Sequence[str]) -> Iterator[str]:
-    """What columns may say of missing values that the network does not have."""
-    is_ignored = any(IGNORED in note for note in result.notes)
-    partly = [v for v, missing in result.missing.items() if missing and v not in latent]
-    if is_ignored and partly:
-        yield (
-            f"values of {first_of(partly, MOST_NAMED)} may be missing because of what the ignored "
-            "columns hold, and the CPTs are biased then: lacunet.diagnose(data) (lacunet diagnose "
-            "DATA) tests all columns, and those that it names belong in the network."
-        )
-
-
-def _on_rules(result: Result) -> Iterator[str]:
-    """Questions of which rows do not show whether they were asked, where there is no graph."""
-    if result.network.mechanisms is None:
-        partially = [name for name, missing in result.missing.items() if missing]
-        yield from notes_on_rules(result.network, partially)
-
-
 def carry_out(
     plan: Plan,
     rows: Observations,
@@ -310,7 +262,8 @@ def carry_out(
         setting = replace(setting, prior=learned.prior)
     result = _result(plan, statistics, learned, setting)
     if latent is not None:
-        result = _with_notes_on_missing(result, latent, _coarse(plan, statistics))
+        notes = warned_of_missing(plan, statistics, latent)
+        result = replace(result, notes=(*result.notes, *notes))
     if result.ended is not None and result.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:
@@ -366,38 +319,11 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
         statistics.total,
         setting.used_prior,
         {name: statistics.missing_of[name] for name in plan.network.variables},
-        (
-            *statistics.notes,
-            *_on_weights(statistics),
-            *_on_sets(plan, statistics),
-            *plan.notes,
-            *learned.notes,
-        ),
+        (*notes_on_rows(plan, statistics), *learned.notes),
         learned.ended,
         mechanisms=learned.mechanisms,
     )
     return replace(result, why=_why(plan, learned, result.assumption))
-
-
-def _on_weights(statistics: Statistics) -> Iterator[str]:
-    """That a few rows outweigh all others."""
-    if statistics.total < LEAST_WORTH * statistics.rows:
-        yield (
-            f"the weights differ so much that the {statistics.rows:,} rows are worth about "
-            f"{statistics.total:.1f}: a few rows decide the CPTs, and intervals are not reliable. "
-            "Check the largest weights."
-        )
-
-
-def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
-    """How many cells a plan without EM takes as missing that are one of several states."""
-    if statistics.cells_of_sets and not _coarse(plan, statistics):
-        yield note_on_sets(statistics.cells_of_sets)
-
-
-def _coarse(plan: Plan, statistics: Statistics) -> Collection[str]:
-    """The variables of which EM knows by cells that are one of several states."""
-    return () if plan.needs().problems is None else statistics.cells_of_sets
 
 
 def _why(plan: Plan, learned: Learned, assumption: str) -> str:

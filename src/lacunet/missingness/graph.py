@@ -10,13 +10,16 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from lacunet.building.network import network_of_edges
-from lacunet.data.given import data_given
+from lacunet.data.errors import DataWarning
+from lacunet.data.given import Data, data_given
+from lacunet.data.reading import with_data_codes
 from lacunet.errors import warn
 from lacunet.formats.files import (
     AnyNetwork,
@@ -26,7 +29,8 @@ from lacunet.formats.files import (
     network_beside,
 )
 from lacunet.hints import Hinted, no_attribute, with_hints_by
-from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.memory import memory_budget
+from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.separation.drawing import (
     Drawing,
     Pair,
@@ -38,6 +42,7 @@ from lacunet.missingness.text import Statement, parse_statements, write_statemen
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import replacing
+from lacunet.statistics.observations import latent_in, observations
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -169,9 +174,10 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         source
             What errors call the text, such as the name of its file.
         data
-            As `lacunet.learn` takes them, for edges in place of a network. Without data every
-            variable is taken to have two states, with a warning: most verdicts do not depend on
-            the states, estimates do.
+            As `lacunet.learn` takes them: their states, for edges in place of a network, their
+            rules and latent variables. Missing values without a mechanism get a warning. Edges
+            without data are taken to be of variables with two states, with a warning: most
+            verdicts do not depend on the states, estimates do.
 
         Raises
         ------
@@ -192,6 +198,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
                 f"the text of a missingness graph is needed, not {type(text).__name__}.",
                 "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
             )
+        data = None if data is None else data_given(data)
         network = _network_given(network, data)
         statements = list(parse_statements(text, source, variables=network.variables))
         causes: dict[str, list[Node]] = {}
@@ -216,7 +223,11 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
                 or "name at least one mechanism: R[X] if X is missing completely at random.",
             )
         selection = causes.pop(SELECTION.variable, None)
-        return cls(network, causes, hidden, selection=selection, monotone=monotone)
+        latent = () if data is None else latent_in(data)
+        graph = cls(network, causes, hidden, latent, selection, monotone)
+        if data is not None:
+            _warn_of_unexplained(graph, data)
+        return graph
 
     @classmethod
     def without_rules(cls, network: Network, causes: Mapping[str, Iterable[Node]]) -> Self:
@@ -430,10 +441,11 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         return recover_families(self, effort)
 
 
-def _network_given(value: NetworkOrEdges, data: Any) -> Network:
+def _network_given(value: NetworkOrEdges, data: Data | None) -> Network:
     """The network, or that of edges; without data its variables are taken to have two states."""
     if data is not None:
-        return network_beside(value, data_given(data), "MissingnessGraph.parse")
+        network = network_beside(value, data, "MissingnessGraph.parse")
+        return with_data_codes(network.with_tables(None) if data.not_asked else network, data)
     if not is_edges(value):
         return as_network(value)
     network, assumed = network_of_edges(value)
@@ -442,6 +454,16 @@ def _network_given(value: NetworkOrEdges, data: Any) -> Network:
         "MissingnessGraph.parse(text, edges, data=data) takes those of the data."
     )
     return network
+
+
+def _warn_of_unexplained(graph: MissingnessGraph, data: Data) -> None:
+    """Warn of missing values without a mechanism; an estimate that uses them will be refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # estimates give them
+        with observations(data, graph.network, memory_budget()) as rows:
+            partially = rows.look().hidden(graph.network)
+    if unexplained := graph.unexplained(partially):
+        warn(str(without_mechanism(unexplained)), DataWarning)
 
 
 def _never_more(later: Node, earlier: Node) -> tuple[str, str]:
