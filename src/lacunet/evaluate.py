@@ -33,7 +33,7 @@ from lacunet import randomness
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.formats.files import AnyNetwork, as_network, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
@@ -234,9 +234,11 @@ def evaluate(
 
 def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
     """The fit of a network to test data, as `evaluate` has it."""
-    from lacunet.data.read import read_table
+    from lacunet.data.given import data_given
+    from lacunet.statistics.observations import whole_table
 
-    return fit(network, read_table(test, network, keep_sets=True), memory)
+    network = network_beside(network, data_given(test), "evaluate")
+    return fit(network, whole_table(test, network, keep_sets=True), memory)
 
 
 def fit(network: Network, table: EncodedTable, memory: int | None = None) -> DataFit:

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import lacunet as lc
 from examples import RAIN
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.evaluate import data_fit, evaluate, fit
 from lacunet.inference.likelihood import table_log_likelihood
+from lacunet.missingness.implications import check_implications
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
 
@@ -123,3 +126,42 @@ def test_an_evaluation_holds_divergence_errors_and_fit() -> None:
 
 def test_without_test_data_there_is_no_fit() -> None:
     assert evaluate(RAIN, LEARNED).fit is None
+
+
+def test_statistics_of_rows_are_evaluated_as_the_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = {
+        name: rng.choice([*LEARNED.states(name), ""], 50).tolist() for name in LEARNED.variables
+    }
+    data = Data({**rows, "w": rng.choice([0.5, 2.0, 0.0], 50)}, weight="w")
+    path = tmp_path / "rows.stats"
+    lc.count(LEARNED, data, "em").write(path)
+    ours, theirs = (data_fit(LEARNED, own) for own in (path, data))
+    np.testing.assert_allclose(
+        [ours.mean, ours.standard_error, ours.rows, ours.weight],
+        [theirs.mean, theirs.standard_error, theirs.rows, theirs.weight],
+        rtol=1e-12,
+    )
+    lc.count(LEARNED, data, "direct-mcar").write(path)
+    with pytest.raises(lc.LacunetError, match="count --method em"):
+        data_fit(LEARNED, path)
+
+
+def test_statistics_of_rows_serve_graphs_and_implications(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = {
+        name: rng.choice([*LEARNED.states(name), ""], 200).tolist() for name in LEARNED.variables
+    }
+    data = Data({**rows, "w": rng.choice([0.3, 2.5, 1.0], 200)}, weight="w")
+    path = tmp_path / "rows.stats"
+    lc.count(LEARNED, data, "em").write(path)
+    graph = lc.MissingnessGraph.parse("R[Rain]; R[Sprinkler]; R[Wet]", LEARNED)
+    for one, two in zip(
+        check_implications(graph, data), check_implications(graph, path), strict=True
+    ):
+        assert (one.implication, one.rows) == (two.implication, two.rows)
+        assert one.p_value == pytest.approx(two.p_value, rel=1e-9)
+    shown = sum(1 for state in rows["Rain"] if state)
+    for source in (data, path):
+        found = graph.recover(["Rain"]).estimate_with_report(source)
+        assert (found.rows_shown, found.rows_used) == (shown, shown)

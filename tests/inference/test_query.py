@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lacunet as lc
 import lacunet.inference.joint as joint_module
 from examples import RAIN
 from lacunet.errors import LacunetError, LacunetWarning
@@ -519,3 +520,64 @@ def test_names_with_a_comma_between_ask_for_the_joint() -> None:
 @pytest.mark.parametrize("null", [pd.NA, pd.NaT])
 def test_pandas_own_nulls_are_not_evidence(null: object) -> None:
     assert query(RAIN, "Rain", {"Wet": null}).tolist() == query(RAIN, "Rain").tolist()
+
+
+CODED = Network(
+    {"Age": ["0-39", "40-49", "50+"], "Smokes": ["no", "yes"], "Ill": ["a", "b", "c"]},
+    {"Smokes": ["Age"], "Ill": ["Age", "Smokes"]},
+    {
+        "Age": [0.5, 0.3, 0.2],
+        "Smokes": [[0.8, 0.2], [0.6, 0.4], [0.7, 0.3]],
+        "Ill": [
+            [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]],
+            [[0.4, 0.4, 0.2], [0.2, 0.6, 0.2]],
+            [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]],
+        ],
+    },
+    codes={"Age": {"40+": ["40-49", "50+"], 9: None}, "Ill": {"ab": ["a", "b"]}},
+).with_support({"Age": 10, "Smokes": [4, 0, 3], "Ill": [[1, 1], [1, 0], [1, 1]]})
+
+
+def test_a_code_for_one_of_several_states_is_evidence() -> None:
+    age, smokes, ill = (CODED.cpt(name).table for name in CODED.variables)
+    joint = age[:, None, None] * smokes[:, :, None] * ill
+    supported = joint * CODED.support["Smokes"][:, None, None] * CODED.support["Ill"][:, :, None]
+
+    def share(places: slice) -> float:
+        return float(1 - supported[places, :, :2].sum() / joint[places, :, :2].sum())
+
+    answer = lc.query(CODED, "Smokes", {"Age": "40+", "Ill": "ab"}, unsupported="ignore")
+    expected = joint[1:, :, :2].sum(axis=(0, 2)) / joint[1:, :, :2].sum()
+    np.testing.assert_allclose(answer, expected, rtol=1e-12)
+    assert answer.unsupported == pytest.approx(share(slice(1, 3)), rel=1e-12)
+    assert str(answer).startswith("P(Smokes | Age=40+, Ill=ab)")
+    text = lc.query(CODED, "P(Smokes | Age=40+, Ill=ab)", unsupported="ignore")
+    np.testing.assert_array_equal(text, answer)
+    row = {"Age": "40+", "Ill": "ab"}
+    np.testing.assert_allclose(lc.compile(CODED, "Smokes")(row)["Smokes"], expected, rtol=1e-12)
+    rows = {name: [own] for name, own in row.items()}
+    frame = lc.predict(CODED, rows, "Smokes", unsupported="ignore")
+    np.testing.assert_allclose([frame[f"Smokes={s}"][0] for s in ("no", "yes")], expected)
+    missing = lc.query(CODED, "Smokes", {"Age": 9, "Ill": "ab"}, unsupported="ignore")
+    np.testing.assert_allclose(missing, joint[..., :2].sum(axis=(0, 2)) / joint[..., :2].sum())
+    itself = lc.query(CODED, "Age", {"Age": "40+"})
+    np.testing.assert_allclose(itself, [0, 0.6, 0.4])
+    done = lc.query(CODED, "Ill", {"Age": "40+"}, do={"Smokes": "no"}, unsupported="bounds")
+    after = (age[1:, None] * ill[1:, 0]).sum(axis=0) / age[1:].sum()
+    np.testing.assert_allclose(done, after)
+    for asked in ({"do": {"Age": "40+"}}, {}):
+        with pytest.raises(LacunetError, match="one of several states of 'Age'"):
+            lc.query(CODED, "Ill" if asked else "P(Age=40+)", **asked)
+
+
+def test_codes_are_read_beside_mechanisms() -> None:
+    rows = {"A": ["1", "2", "2", None] * 5, "B": ["0", "1", None, "1"] * 5}
+    states = {"A": ["one", "two", "three"], "B": ["0", "1"]}
+    codes = {"A": {1: "one", 2: "two", 3: "three", 4: ["two", "three"]}}
+    network = lc.Network(states, {"B": ["A"]}, codes=codes)
+    result = lc.learn(network, rows, "em", prior=2, missingness="A -> R[B]; R[A]")
+    predictor = lc.compile(result, "B")
+    by_name, by_code = (predictor({"A": own})["B"] for own in ("two", 2))
+    np.testing.assert_array_equal(by_name, by_code)
+    coarse = lc.predict(result, {"A": [4]}, "B", unsupported="ignore")
+    np.testing.assert_allclose(predictor({"A": 4})["B"][0], coarse["B=0"][0])

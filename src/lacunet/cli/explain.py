@@ -90,7 +90,7 @@ def _explain_query(options: Namespace, network: Network) -> int:
     query = states_in(typed.target, network)
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
-    table = noted_table(options, network)
+    table = noted_table(options, network, by_number=True)
     estimand, orders = explain_rows(network, method, table, query)
     if options.json:
         print(json.dumps(rows_as_data(estimand, orders)))

@@ -589,15 +589,18 @@ def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessG
     return graph_of(text, network).hiding(options.latent)
 
 
-def noted_table(options: Namespace, network: Network) -> EncodedTable:
+def noted_table(options: Namespace, network: Network, *, by_number: bool = False) -> EncodedTable:
     """The data asked for, encoded; what is to be said of them is noted.
 
-    Cells that are one of several states are missing.
+    Cells that are one of several states are missing. Rows that go ``by_number`` are not those of
+    statistics.
     """
     from lacunet.data.read import read_table
+    from lacunet.statistics.observations import whole_table
 
+    read = read_table if by_number else whole_table
     with progress_bar() as progress:
-        table = read_table(data_of(options), network, progress)
+        table = read(data_of(options), network, progress)
     note(*table.notes)
     return table
 

@@ -103,7 +103,7 @@ def run(options: Namespace) -> int:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
-    told = Disclosure(options.min_count, 0 if table is None else table.rows)
+    told = Disclosure(options.min_count, 0 if table is None else table.row_count)
     source = page_source(options, READ)
     implied = implied_by(graph, table) if options.implications else None
     more = {} if implied is None else implications_as_data(implied)

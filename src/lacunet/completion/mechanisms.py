@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
-from lacunet.data.evidence import codes_seen
+from lacunet.data.evidence import states_and_sets
 from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms, with_nodes
@@ -138,8 +138,8 @@ def evidence_with_mechanisms(
     """
     if network.mechanisms is None:
         return shown
-    seen = codes_seen(network, row)
-    skipped = _not_asked(network, seen, unseen)
+    seen, sets = states_and_sets(network, row)
+    skipped = _not_asked(network, seen, sets, unseen)
     known = {*seen, *skipped}
     absent = {variable for variable in network.variables if variable not in row}
     tells = _tell(network.mechanisms, absent, lambda v: v in unseen or v not in known)
@@ -154,16 +154,22 @@ def evidence_with_mechanisms(
 
 
 def _not_asked(
-    network: Network, seen: Mapping[str, int], unseen: Collection[str]
+    network: Network,
+    seen: Mapping[str, int],
+    sets: Mapping[str, tuple[int, ...]],
+    unseen: Collection[str],
 ) -> dict[str, str]:
     """The state of each variable that one row does not show, and was not asked about."""
     if not network.not_asked_of:
         return {}
     sizes = network.cardinality_of
     columns: dict[str, Codes] = {
-        name: np.array([seen.get(name, size)], np.uint16) for name, size in sizes.items()
+        name: np.array([seen.get(name, size + (name in sets))], np.uint16)
+        for name, size in sizes.items()
     }
-    found = by_rules(skips_of(network, {}), columns, unseen)
+    found = by_rules(
+        skips_of(network, {name: (own,) for name, own in sets.items()}), columns, unseen
+    )
     return {
         name: rule.state
         for name, rule in network.not_asked_of.items()

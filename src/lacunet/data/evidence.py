@@ -20,23 +20,40 @@ def codes_seen(
 
     ``otherwise`` is what to do where no state is meant, as the hint on an unknown one ends.
     """
-    seen = {}
+    seen, sets = states_and_sets(network, evidence, otherwise)
+    for name in sets:
+        raise NetworkError(
+            f"{evidence[name]!r} means one of several states of {name!r}.", "name one of them."
+        )
+    return seen
+
+
+def states_and_sets(
+    network: Network, evidence: Mapping[str, object], otherwise: str = UNSEEN
+) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """The same, and the places of the states that codes for one of several mean.
+
+    Examples
+    --------
+    >>> ages = Network({"Age": ["<40", "40-49", "50+"]}, codes={"Age": {"40+": ["40-49", "50+"]}})
+    >>> states_and_sets(ages, {"Age": "40+"}), states_and_sets(ages, {"Age": "50+"})
+    (({}, {'Age': (1, 2)}), ({'Age': 2}, {}))
+    """
+    seen, sets = {}, {}
     for name, value in evidence.items():
         states = network.states(name)
         if type(value) is str and value in states:  # as it nearly always is
             seen[name] = states.index(value)
             continue
-        codes = tuple(network.codes_of.get(name, {}).items())
-        match = _matcher(states, network.cuts_of.get(name, ()), codes).match(value)
+        codes = network.codes_of.get(name, {})
+        match = _matcher(states, network.cuts_of.get(name, ()), tuple(codes.items())).match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states, otherwise)
         if match.code > len(states):
-            raise NetworkError(
-                f"{value!r} means one of several states of {name!r}.", "a question needs one."
-            )
-        if match.code < len(states):
+            sets[name] = sets_among(states, codes.values())[match.code - len(states) - 1]
+        elif match.code < len(states):
             seen[name] = match.code
-    return seen
+    return seen, sets
 
 
 def state_named(network: Network, variable: str, value: object) -> str:

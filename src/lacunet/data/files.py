@@ -124,9 +124,9 @@ def _part(path: Path, data: Data) -> Part:
     if opened is None and path.suffix.lower() == STATISTICS:
         raise DataError(
             f"{label} holds statistics, and rows are needed here.",
-            "give the data that were counted. Statistics serve lacunet learn, explain, "
-            "diagnose and sensitivity, each with the network or the edges that they were counted "
-            "for, and lacunet merge and drift.",
+            "give the data that were counted. Statistics serve lacunet learn, explain, diagnose, "
+            "sensitivity, recover, effect, evaluate and compare, each with the network or the "
+            "edges that they were counted for, and lacunet merge and drift.",
         )
     if opened is None:
         foreign = FOREIGN.get(path.suffix.lower())

@@ -74,7 +74,7 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     names, states = names_and_states(typed.target, network)
     for name in names:
         network.known(name)
-    given, each = _states_and_names(typed.given, network)
+    given, each = _states_and_names(typed.given, network, takes_sets=True)
     do, each_do = _states_and_names(typed.do, network)
     behind = [*given, *do, *each, *each_do]
     for name in dict.fromkeys([*each, *each_do]):
@@ -168,8 +168,13 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     return found
 
 
-def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str, str], list[str]]:
-    """The states as in `states_in`, and the variables that stand without one."""
+def _states_and_names(
+    parts: Sequence[str], network: Network, *, takes_sets: bool = False
+) -> tuple[dict[str, str], list[str]]:
+    """The states as in `states_in`, and the variables that stand without one.
+
+    With ``takes_sets`` also codes, as they are written, that mean one of several states.
+    """
     found: dict[str, str] = {}
     bare: list[str] = []
     left = list(parts)
@@ -195,7 +200,8 @@ def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str,
         if name in found:
             raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
-        found[name], taken = _state(text.removeprefix("="), left, network, name)
+        written = text.removeprefix("=")
+        found[name], taken = _state(written, left, network, name, takes_sets=takes_sets)
         del left[:taken]
     return found, bare
 
@@ -215,7 +221,9 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     return found, states
 
 
-def _state(text: str, following: Sequence[str], network: Network, name: str) -> tuple[str, int]:
+def _state(
+    text: str, following: Sequence[str], network: Network, name: str, *, takes_sets: bool
+) -> tuple[str, int]:
     """The state that is meant, and how many of the following parts are a piece of it."""
     states = network.states(name)
     for taken in range(len(following) + 1):
@@ -226,13 +234,16 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
         for written in (whole, whole.strip(), "".join(whole.split()), bare):
             if written in spelled:
                 return spelled[written], taken
-    from lacunet.data.evidence import codes_seen
+    from lacunet.data.evidence import codes_seen, states_and_sets
 
     first, *more = _AND.split(text)
     if more and all(any(_is_about(own, other) for other in network.variables) for own in more):
         meant = ", ".join([f"{name}={first.strip()}", *more])
         raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
-    seen = codes_seen(network, {name: text.strip()}, otherwise="")
+    bare = text.strip()
+    if takes_sets and name in states_and_sets(network, {name: bare}, otherwise="")[1]:
+        return bare, 0
+    seen = codes_seen(network, {name: bare}, otherwise="")
     if name not in seen:
         raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")
     return states[seen[name]], 0

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import whole_rows
 from lacunet.estimands.notation import LONG_LIST, Notation
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, quoted
@@ -270,7 +271,7 @@ class Propensity:
         index = run.rows.cells(self.parents, where, self.free)
         empty = table.is_empty.reshape(-1)[index]
         if empty.any():
-            rows = int(run.rows.counts[where][empty].sum())
+            rows = whole_rows(float(run.rows.counts[where][empty].sum()))
             run.notes[
                 f"positivity: the propensity of {self.mechanism} has no data of its own for "
                 f"{rows} of the rows used, and backed off"

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import codes_seen
+from lacunet.data.evidence import states_and_sets
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     JunctionTree,
@@ -72,13 +72,18 @@ def joint_marginals(
 
 @dataclass(frozen=True, eq=False)
 class JointQuestion:
-    """Scopes asked about, what is seen, how to answer, and the bytes that may take."""
+    """Scopes asked about, what is seen, how to answer, and the bytes that may take.
+
+    Where a variable is seen to have one of several states, the network has a child of it that is
+    seen; ``code_of`` has what was given for each such variable.
+    """
 
     network: Network
     scopes: tuple[Scope, ...]
     seen: Mapping[str, int]
     plan: JointPlan
     budget: float
+    code_of: Mapping[str, str]
 
     def calibrated(
         self, tables: Mapping[str, FloatArray] = NO_TABLES, *, marginals: bool = True
@@ -121,7 +126,7 @@ class JointQuestion:
         """The posterior joint distribution over each scope."""
         calibrated = self.calibrated()
         if not self._is_possible or calibrated.log_total == -math.inf:
-            raise ImpossibleEvidenceError.of(self.evidence)
+            raise ImpossibleEvidenceError.of(self.written)
         return tuple(
             self.with_seen(table, scope)
             for table, scope in zip(calibrated.marginals, self.scopes, strict=True)
@@ -131,6 +136,13 @@ class JointQuestion:
     def evidence(self) -> dict[str, str]:
         """The states seen, by name."""
         return {name: self.network.states(name)[at] for name, at in self.seen.items()}
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The states seen, by name, and the codes for one of several."""
+        children = {_among(name, code) for name, code in self.code_of.items()}
+        states = {name: state for name, state in self.evidence.items() if name not in children}
+        return {**states, **self.code_of}
 
     def with_seen(self, table: FloatArray, scope: Scope) -> FloatArray:
         """Give the variables seen their axes back, with all weight on the state seen."""
@@ -167,12 +179,32 @@ def posed(
     memory: float | None = None,
 ) -> JointQuestion:
     """A question that the network can be asked, planned."""
-    seen = codes_seen(network, evidence)
+    seen, sets = states_and_sets(network, evidence)
+    code_of = {name: str(evidence[name]) for name in sets}
+    if sets:
+        network = _with_sets(network, sets, code_of)
+        seen |= {_among(name, code): 1 for name, code in code_of.items()}
     for scope in scopes:
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError.repeated(repeated)
     plan = planned(network, scopes, seen)
-    return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory))
+    return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory), code_of)
+
+
+def _with_sets(
+    network: Network, sets: Mapping[str, tuple[int, ...]], code_of: Mapping[str, str]
+) -> Network:
+    """The network with a child of each of some variables: whether it has one of several states."""
+    for name, places in sets.items():
+        is_among = np.isin(np.arange(network.cardinality(name)), places).astype(np.float64)
+        table = np.stack([1 - is_among, is_among], axis=1)
+        network = network.with_leaf(_among(name, code_of[name]), name, table)
+    return network
+
+
+def _among(name: str, code: str) -> str:
+    """The child of a variable that says whether it has one of the states that a code means."""
+    return f"\0{name}\0{code}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Literal
 
-from lacunet.data.evidence import codes_seen
+from lacunet.data.evidence import codes_seen, states_and_sets
 from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
@@ -84,7 +84,8 @@ def query(
         no state are the first axes of the answer, those asked for the last.
     evidence
         The states of the variables seen, as the data would have them: 5 and "5" are
-        the same state, None and NaN mean that the variable was not seen.
+        the same state, None and NaN mean that the variable was not seen. A code of the network
+        that stands for one of several states means that the variable has one of them.
     do
         The states that variables are set to from outside.
     interval
@@ -284,8 +285,8 @@ def _basis(
     question: JointQuestion, scope: Scope, do: Mapping[str, object], share: Share
 ) -> AnswerBasis:
     """What the answer to one scope of a question is about."""
-    fixed = {name: state for name, state in question.evidence.items() if name in do}
-    seen = {name: state for name, state in question.evidence.items() if name not in do}
+    fixed = {name: state for name, state in question.written.items() if name in do}
+    seen = {name: state for name, state in question.written.items() if name not in do}
     return AnswerBasis(
         title(scope, seen, fixed), scope, tuple(map(question.network.states, scope)), share
     )
@@ -414,8 +415,12 @@ def check_confounding(
     """
     if network.mechanisms is None:
         return
-    seen = codes_seen(network, evidence)
-    pairs = (confounded_pair(network, scope, seen, do.keys()) for scope in scopes)
+    seen, sets = states_and_sets(network, evidence)
+    pairs = (  # one of several states blocks no path, and opens those that its state would
+        confounded_pair(network, scope, own, do.keys())
+        for scope in scopes
+        for own in dict.fromkeys([frozenset(seen), frozenset({**seen, **sets})])
+    )
     if (pair := next(filter(None, pairs), None)) is None:
         return
     if not do:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
-from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.design_effect import SurveyRows
 from lacunet.missingness.graph import MissingnessGraph
@@ -25,6 +24,7 @@ from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import Index, grouped
+from lacunet.statistics.observations import whole_table
 from lacunet.statistics.rows import distinct_rows
 
 
@@ -135,7 +135,7 @@ def check_implications(
     weighted sample size :math:`(\sum w)^2 / \sum w^2` of the rows it uses. A survey's design is
     heard (`lacunet.missingness.design_effect`).
     """
-    table = read_table(data_given(data, weight=weight), graph.network)
+    table = whole_table(data_given(data, weight=weight), graph.network)
     graph.check_data(table)
     survey = SurveyRows.of(graph.network, table)
     tested = [_test(one, table, survey) for one in implications(graph, include_network)]
@@ -154,11 +154,10 @@ def _test(
     distinct = distinct_rows(table, [*names]).table()
     used, place, shape = _cells(implication, distinct)
     shown = distinct.take(used)
-    assert shown.copies is not None
     counts = np.bincount(place, shown.weights, np.prod(shape)).astype(np.float64)
     counts *= shown.scale if table.is_weighted else 1.0
     found = designed or independence(counts.reshape(shape), np.random.default_rng(0))
-    told = asdict(found) | {"rows": int(shown.copies.rows.sum())}
+    told = asdict(found) | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=found.p_value, **told)
 
 

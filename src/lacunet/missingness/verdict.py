@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
+from lacunet.data.table import whole_rows
 from lacunet.errors import warn
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
@@ -471,7 +472,7 @@ def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
 
 
 def _shown(verdict: Verdict, rows: Rows) -> int:
-    return int(rows.counts[rows.is_shown(verdict.asked.variables)].sum())
+    return whole_rows(float(rows.counts[rows.is_shown(verdict.asked.variables)].sum()))
 
 
 def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation:

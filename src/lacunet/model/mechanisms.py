@@ -68,7 +68,8 @@ def with_nodes(network: Network, variables: Collection[str] | None = None) -> Ne
         {**network.parents_of, **{cpt.child: cpt.parents for cpt in cpts}},
         tables,
         network.cuts_of,
-        not_asked=network.not_asked_of,
+        network.codes_of,
+        network.not_asked_of,
     )
     return whole.with_support(network.support)
 

@@ -642,6 +642,21 @@ class Network(metaclass=Hinted):
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
         )
 
+    def with_leaf(self, name: str, parent: str, table: FloatArray) -> Network:
+        """The network with one more variable, a child with the states "no" and "yes".
+
+        It needs no data: the table is known.
+        """
+        known = np.ones(self.cardinality(parent), dtype=np.bool_)
+        return self._with(
+            variables=(*self.variables, name),
+            states_of=MappingProxyType({**self.states_of, name: ("no", "yes")}),
+            parents_of=MappingProxyType({**self.parents_of, name: (parent,)}),
+            tables_of=self.tables_of and MappingProxyType({**self.tables_of, name: table}),
+            order=(*self.order, name),
+            support=self.support and MappingProxyType({**self.support, name: known}),
+        )
+
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""
         copy = object.__new__(Network)

@@ -25,7 +25,13 @@ from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_
 from lacunet.data.errors import DataWarning, PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import ReadReport, read_notes, read_table, with_report
+from lacunet.data.read import (
+    ReadReport,
+    read_notes,
+    read_table,
+    taken_as_missing,
+    with_report,
+)
 from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
@@ -185,6 +191,15 @@ def observations(
             yield _of_saved(paths, network, budget, folder)
             return
         yield _opened(plan_reading(data, network), budget, folder, progress)
+
+
+def whole_table(
+    given: Any, network: Network, progress: Progress = silent, *, keep_sets: bool = False
+) -> EncodedTable:
+    """All rows in one table, as `read_table` gives it; of statistics the distinct ones."""
+    with observations(given, network, inf, progress=progress) as rows:
+        (table,) = rows.tables(ReadReport())
+        return table if keep_sets else taken_as_missing(table)
 
 
 def rows_within(

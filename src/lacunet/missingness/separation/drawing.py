@@ -29,7 +29,6 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
 
-from lacunet.data.read import read_table
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
@@ -37,6 +36,7 @@ from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
+from lacunet.statistics.observations import whole_table
 from lacunet.wording import listed
 
 Pair = tuple[Node, Node]
@@ -190,7 +190,7 @@ class Drawing:
 
     def check_data(self, data: Any) -> tuple[str, ...]:
         """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
-        table = read_table(data, self.network)
+        table = whole_table(data, self.network)
         return self.check_partially(table.partially_observed, table.variables)
 
     def check_partially(

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from lacunet.data.table import whole_rows
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.figures.charts import Series, dots, dumbbell, lines, patterns
 from lacunet.model.network import Network
@@ -42,7 +43,7 @@ def _about_patterns(summary: MissingSummary) -> str:
     rest = len(summary.rows) - len(shown)
     return (
         f"{counted(len(summary.rows), 'pattern')} of missing values in "
-        f"{counted(int(summary.rows.sum()), 'row')}; "
+        f"{counted(whole_rows(float(summary.rows.sum())), 'row')}; "
         f"{counted(int(summary.complete_rows), 'row')} without any. Each column is a pattern, a "
         f"filled disc a missing value; the {counted(len(shown), 'commonest pattern')} shown cover "
         f"{float(shown.sum() / summary.rows.sum()):.1%} of the rows"
