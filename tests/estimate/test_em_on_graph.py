@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lacunet as lc
 from enumeration import enumerated
+from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
@@ -19,7 +21,7 @@ from lacunet.estimate.method import Learned, Setting
 from lacunet.estimate.result import Result
 from lacunet.inference.likelihood import log_likelihood
 from lacunet.missingness.augmented import augmented, without_hidden_causes
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
@@ -297,3 +299,25 @@ def test_a_mechanism_that_is_to_be_added_is_written_as_it_is_read() -> None:
     rows = {**SEEN, "Kind of": ["0", None] * 60}
     with pytest.raises(lc.LacunetError, match=r'R\["Kind of"\]'):
         lc.learn(LATENT, rows, "em", missingness=graph)
+
+
+def test_a_latent_variable_is_latent_in_the_graph_that_a_file_keeps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    shown = {name: rng.choice(["0", "1"], 60).tolist() for name in "ABC"}
+    shown["B"][:20] = [None] * 20
+    shown["C"][10:30] = [None] * 20
+    network = lc.Network({name: ["0", "1"] for name in "HABC"}, {"A": "H", "B": "H", "C": "A"})
+    data = lc.Data(shown, latent=["H"])
+    result = lc.learn(network, data, "em", missingness="R[B]; B -> R[C]")  # MNAR: has doubts
+    path = tmp_path / "result.json"
+    result.write(path)
+    for own in (result, lc.read_result(path)):
+        assert kept_graph(own.network).latent == ("H",)
+    assert main(["recover", str(path), "--query", "P(H)"]) == 0
+    assert "H is latent" in capsys.readouterr().out
+    verdict = kept_graph(result.network).recover("P(A | H)")
+    for asked in (verdict.estimate, verdict.identified_set, verdict.assumptions):
+        with pytest.raises(lc.LacunetError, match=r"H.*latent"):
+            asked(data)

@@ -135,9 +135,9 @@ def run(options: Namespace) -> int:
 def _graph(options: Namespace) -> MissingnessGraph:
     """The graph that is named, or the one that the network was learned with."""
     network = network_of(options)
-    text = options.graph
-    if text is None and network.mechanisms is not None:
-        text = network.mechanisms.graph
+    text, known = options.graph, network.mechanisms
+    if text is None and known is not None and known.graph:
+        return graph_asked(options, known.graph, network).hiding(known.latent)
     if not text:
         options.usage_error("name a graph after the network: this network was learned without one")
     return graph_asked(options, text, network)

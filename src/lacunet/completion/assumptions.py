@@ -12,7 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.inference.query import warn_of_hidden_cause
 from lacunet.missingness.confounding import confounded_pair
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import kept_graph
 from lacunet.missingness.verdict import RECOVERABLE
 from lacunet.model.network import Network
 
@@ -94,10 +94,8 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
                 AssumptionWarning,
             )
         return
-    if not network.mechanisms.graph:
-        return
-    graph = MissingnessGraph.parse(network.mechanisms.graph, network)
-    if graph.category() != "MNAR":
+    graph = kept_graph(network)
+    if graph is None or graph.category() != "MNAR":
         return
     if not network.mechanisms.cpt_of:
         warn(

@@ -308,7 +308,9 @@ def counted(
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
-    mechanisms = None if plan.graph is None else Mechanisms(str(plan.graph), learned.mechanisms)
+    mechanisms = None
+    if plan.graph is not None:
+        mechanisms = Mechanisms(str(plan.graph), learned.mechanisms, plan.graph.latent)
     result = Result(
         plan.network.with_tables(learned.tables)
         .with_support(_support(plan, learned))

@@ -8,7 +8,8 @@ begins and where the last ends, null where there is no limit. ``codes`` says wha
 mean (a state, a list of states, null for missing), ``not_asked`` when a question was not asked.
 ``unsupported`` numbers the CPT rows that no data support ("0 3-5", or "none"), where that is
 known; ``reversible`` names the parents to whose edges the data give no direction. How values
-went missing, if the network knows, is in ``missingness`` (the graph's text) and ``mechanisms``.
+went missing, if the network knows, is in ``missingness`` (the graph's text), ``latent`` (the
+variables that it knows no data to show) and ``mechanisms``.
 What a result of learning knows beyond its network is in ``learned`` (`lacunet.estimate.saved`),
 and of no concern here. The schema is in ``docs/formats.md``.
 """
@@ -19,7 +20,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -60,7 +61,7 @@ _KEYS = (
     "reversible",
 )
 _MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
-_PARTS = ("format", "version", "variables", "missingness", "mechanisms", "learned")
+_PARTS = ("format", "version", "variables", "missingness", "latent", "mechanisms", "learned")
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class VariableEntry:
 
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
-    entries, mechanisms, graph = _document(source)
+    entries, mechanisms, graph, latent = _document(source)
     variables = declare(source, [_variable(entry) for entry in entries])
     network = assemble(variables, (_potential(entry, variables) for entry in entries))
     told = {
@@ -87,7 +88,8 @@ def parse(source: Source) -> Network:
             raise FormatError(f"{source.name}: {error.message}", error.hint) from None
         network = whole.with_support(network.support)
     edges = [edge for entry in entries for edge in _reversible(entry, network)]
-    return _with_mechanisms(network.with_reversible(edges), mechanisms, graph, source)
+    network = network.with_reversible(edges)
+    return _with_mechanisms(network, mechanisms, graph, latent, source)
 
 
 def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
@@ -101,7 +103,11 @@ def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]
 
 
 def _with_mechanisms(
-    network: Network, entries: list[VariableEntry], graph: str | None, source: Source
+    network: Network,
+    entries: list[VariableEntry],
+    graph: str | None,
+    latent: Sequence[str],
+    source: Source,
 ) -> Network:
     """The network with what the file says about how values went missing."""
     if graph is None and not entries:
@@ -122,7 +128,7 @@ def _with_mechanisms(
         for variable, own in potential_of.items()
     }
     try:
-        return network.with_mechanisms(Mechanisms(graph or "", cpt_of))
+        return network.with_mechanisms(Mechanisms(graph or "", cpt_of, tuple(latent)))
     except NetworkError as error:
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
 
@@ -163,8 +169,10 @@ def _rule(entry: VariableEntry) -> Any:
     return when, state
 
 
-def _document(source: Source) -> tuple[list[VariableEntry], list[VariableEntry], str | None]:
-    """The objects of variables and of mechanisms, and the text of the missingness graph.
+def _document(
+    source: Source,
+) -> tuple[list[VariableEntry], list[VariableEntry], str | None, list[str]]:
+    """The objects of variables and of mechanisms, the text of the graph, its latent variables.
 
     The outer layers are walked by hand, to know the lines.
     """
@@ -183,6 +191,8 @@ def _document(source: Source) -> tuple[list[VariableEntry], list[VariableEntry],
         found[key] = None if key in entries else _value(cursor)
         if key == "missingness":
             _text(found[key], place, "the missingness graph")
+        if key == "latent":
+            found[key] = _texts(VariableEntry({key: found[key]}, place), key)
         if _punctuation(cursor, ",}") == "}":
             break
     if not cursor.is_at_end:
@@ -192,7 +202,8 @@ def _document(source: Source) -> tuple[list[VariableEntry], list[VariableEntry],
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
     graph = str(found["missingness"]) if "missingness" in found else None
-    return entries["variables"], entries["mechanisms"], graph
+    latent: Any = found.get("latent", [])
+    return entries["variables"], entries["mechanisms"], graph, latent
 
 
 def _objects(cursor: Cursor) -> list[VariableEntry]:
@@ -305,6 +316,8 @@ def render(network: Network, learned: str | None = None) -> str:
     parts.append(_list("variables", [_rendered(network, name) for name in network.variables]))
     if (mechanisms := network.mechanisms) is not None:
         parts.append(f'"missingness": {json.dumps(mechanisms.graph, ensure_ascii=False)}')
+        if mechanisms.latent:
+            parts.append(f'"latent": {json.dumps(mechanisms.latent, ensure_ascii=False)}')
         if mechanisms.cpt_of:
             parts.append(
                 _list("mechanisms", starmap(_rendered_mechanism, mechanisms.cpt_of.items()))

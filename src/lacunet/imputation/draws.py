@@ -20,6 +20,7 @@ rule excludes stay zero. A CPT row about which nothing is known is drawn from th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,6 @@ from numpy.typing import NDArray
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.estimate.result import Result
-from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.uncertainty.delta import JEFFREYS
 from lacunet.uncertainty.jackknife import Replicates
@@ -62,7 +62,7 @@ def _as_learned(result: Result, tables: Tables) -> Network:
             variable: Cpt(cpt.child, cpt.parents, tables.get(cpt.child, cpt.table), cpt.states)
             for variable, cpt in mechanisms.cpt_of.items()
         }
-        drawn = drawn.with_mechanisms(Mechanisms(mechanisms.graph, cpt_of))
+        drawn = drawn.with_mechanisms(replace(mechanisms, cpt_of=cpt_of))
     return drawn.with_support(network.support)
 
 

@@ -34,6 +34,7 @@ from lacunet.formats.files import AnyNetwork, as_learned, network_beside
 from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice
+from lacunet.missingness.graph import kept_graph
 from lacunet.model.network import Network
 from lacunet.randomness import generator
 
@@ -244,7 +245,7 @@ def _learned_again(given: Result, network: Network, table: EncodedTable) -> Resu
     missing = {name: table.missing_of[name] for name in network.variables}
     if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
         return None
-    graph = network.mechanisms.graph if network.mechanisms else None
+    graph = kept_graph(network)
     options: dict[str, Any] = {"missingness": graph} if graph else {}
     method: str | EM = given.method
     if method == EM.name and not graph:  # it stays where it ended, and keeps the names of states

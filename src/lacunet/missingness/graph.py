@@ -515,6 +515,14 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
     )
 
 
+def kept_graph(network: Network) -> MissingnessGraph | None:
+    """The graph that a network was learned with, None if it knows none."""
+    known = network.mechanisms
+    if known is None or not known.graph:
+        return None
+    return graph_of(known.graph, network).hiding(known.latent)
+
+
 def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The network and the options with a missingness graph, where one is given for both.
 

@@ -446,6 +446,8 @@ def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
         f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
         f"{WAY_OUT}, then {question}."
         if verdict.generic
+        else "ask about variables that rows show."
+        if {*verdict.asked.variables} & {*verdict.graph.latent}
         else "verdict.identified_set(data) gives the lowest and highest values that fit the data "
         "(lacunet recover --query ... --data ROWS).",
     )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from lacunet.model.network import Cpt, FloatArray, Network, NetworkError
+from lacunet.model.network import Cpt, FloatArray, Network, NetworkError, Scope
 
 MISSING, SHOWN = "missing", "shown"
 
@@ -20,11 +20,13 @@ MISSING, SHOWN = "missing", "shown"
 class Mechanisms:
     """The CPT of each mechanism that was learned, by the variable that it hides.
 
-    ``graph`` is the text of the missingness graph.
+    ``graph`` is the text of the missingness graph, ``latent`` are the variables that it knows no
+    data to show.
     """
 
     graph: str
     cpt_of: Mapping[str, Cpt]
+    latent: Scope = ()
 
     @property
     def name_of(self) -> dict[str, str]:
@@ -77,7 +79,7 @@ def with_nodes(network: Network, variables: Collection[str] | None = None) -> Ne
 def check_mechanisms(network: Network, mechanisms: Mechanisms) -> None:
     """Refuse mechanisms of other variables, under taken names, or that make no network."""
     names = [cpt.child for cpt in mechanisms.cpt_of.values()]
-    for variable in mechanisms.cpt_of:
+    for variable in (*mechanisms.cpt_of, *mechanisms.latent):
         network.known(variable)
     if taken := {name for name in names if name in network.states_of or names.count(name) > 1}:
         raise NetworkError(f"mechanisms are called {sorted(taken)}, names that are taken.")

@@ -23,7 +23,7 @@ from lacunet.inference.elimination.order import (
     numbered,
     one_per_edge,
 )
-from lacunet.missingness.graph import MissingnessGraph, graph_of
+from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.pages.kit import section
@@ -280,8 +280,7 @@ CONFOUNDED = (
 
 def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
     """Whether two variables share a hidden common cause, in this graph or the network's own."""
-    if graph is None and network.mechanisms is not None:
-        graph = graph_of(network.mechanisms.graph, network)
+    graph = graph or kept_graph(network)
     pairs = () if graph is None else graph.hidden
     return any(isinstance(one, str) and isinstance(two, str) for one, two in pairs)
 

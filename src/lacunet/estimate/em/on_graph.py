@@ -41,7 +41,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import FROM_FIRST_FIT
 from lacunet.estimate.recovery import recovery_stage
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
-from lacunet.missingness.errors import TooLargeEstimandError
+from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.sets import NARROW, best_fit, ends_of, lifted_near
 from lacunet.missingness.recover.answers import recover_families
@@ -227,7 +227,7 @@ def _doubt(verdict: Verdict) -> Doubt:
         return Doubt(words, verdict)
     try:
         model = lifted_near(verdict.graph, verdict.asked)
-    except TooLargeEstimandError:
+    except NotRecoverableError:  # too large to follow, or of a latent variable
         return Doubt(words, verdict)
     is_small = model.grid.length <= MOST_FOLLOWED
     return Doubt(words, verdict, model.variables if is_small else None)

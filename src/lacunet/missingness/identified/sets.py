@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.missingness.errors import TooLargeEstimandError
+from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
 from lacunet.missingness.identified.lifted import lifted
@@ -33,6 +33,7 @@ from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import quoted
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
@@ -105,7 +106,15 @@ def lifted_near(graph: Drawing, asked: Asked) -> Models:
     ------
     TooLargeEstimandError
         There are too many configurations.
+    NotRecoverableError
+        The query is about a latent variable.
     """
+    if latent := [name for name in asked.variables if name in graph.latent]:
+        raise NotRecoverableError(
+            f"nothing bounds what is asked about {quoted(latent[0])}: it is latent, and other "
+            "states of it fit the data as well.",
+            "ask about variables that rows show.",
+        )
     sizes = graph.network.cardinality_of
     try:
         return lifted(graph.mixed, sizes)

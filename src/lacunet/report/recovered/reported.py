@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import NoRowsError, TooLargeEstimandError
+from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import IdentifiedSet
@@ -109,7 +109,7 @@ def reported(
         laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
         return replace(bare, found=both.found, interval=both.interval(level))
-    except (NoRowsError, TooLargeEstimandError) as error:
+    except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
 
 
