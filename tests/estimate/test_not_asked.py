@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import lacunet as lc
 from enumeration import joint
@@ -252,3 +254,51 @@ def test_what_a_rule_excludes_is_no_pseudo_count_against_the_rows() -> None:
     assert not lc.learn(network, rows, "direct-mar", 2).families["Now"].warnings  # two against two
     (warning,) = lc.learn(network, rows, "direct-mar", 3).families["Now"].warnings
     assert "prior's 4" in warning
+
+
+@pytest.mark.parametrize("share_unseen", [0.0, 0.3])
+def test_tilts_by_em_allow_for_who_was_not_asked(share_unseen: float) -> None:
+    rng = np.random.default_rng(2)
+    smoked = rng.random(600) < 0.6
+    now = rng.choice(3, 600, p=[0.5, 0.3, 0.2])
+    is_hidden = rng.random(600) < np.where(now == 2, 0.6, 0.3)
+    is_unseen = rng.random(600) < share_unseen
+    rows = {
+        "Smoked": [
+            None if h else ("no", "yes")[int(s)] for s, h in zip(smoked, is_unseen, strict=True)
+        ],
+        "Now": [
+            "abc"[v] if s and not h else None
+            for s, v, h in zip(smoked, now, is_hidden, strict=True)
+        ],
+    }
+    network = lc.Network(
+        {"Smoked": ["no", "yes"], "Now": ["a", "b", "c", "not_asked"]},
+        {"Now": ["Smoked"]},
+        not_asked={"Now": "Smoked=no"},
+    )
+    counts = Counter(zip(rows["Smoked"], rows["Now"], strict=True))
+
+    def answer(delta: float) -> float:
+        """P(Now=c | Smoked=yes) of highest likelihood: nobody hides what was not asked."""
+
+        def surprise(at: np.ndarray) -> float:
+            asked, law = 1 / (1 + np.exp(-at[0])), np.exp([*at[1:3], 0.0])
+            odds = np.exp(at[3] + delta * np.array([0, 0, 1]))
+            law, hides = law / law.sum(), odds / (1 + odds)
+            total = 0.0
+            for (smoked, now), count in counts.items():
+                own = law @ hides if now is None else (law * (1 - hides))["abc".index(now)]
+                is_skip = smoked != "yes" and now is None
+                total -= count * np.log(asked * own * (smoked != "no") + (1 - asked) * is_skip)
+            return float(total)
+
+        law = np.exp([*minimize(surprise, np.zeros(4)).x[1:3], 0.0])
+        return float(law[2] / law.sum())
+
+    options = {"given": [], "deltas": [-1.0, 1.0], "method": "em", "prior": 1, "groups": 2}
+    found = lc.sensitivity(network, rows, "Now", "c", {"Smoked": "yes"}, "Now", **options)
+    np.testing.assert_allclose(found.answers, [answer(d) for d in found.deltas], atol=2e-5)
+    assert not any("was asked" in word for word in found.words)
+    with pytest.raises(lc.LacunetError, match="'not_asked' is not an answer"):
+        lc.sensitivity(network, rows, "Now", "c", {}, "Now", tilted_state="not_asked")

@@ -233,7 +233,10 @@ def sensitivity(
         (
             *words,
             *_remarks(question, whole, shares, distinct, bare),
-            *map(sentence, notes_on_rules(network, look.hidden(network))),
+            *map(
+                sentence,
+                notes_on_rules(network, look.hidden(network), _rules_allowed_for(question, method)),
+            ),
             _last_words(asked, logs),
         ),
         logs,
@@ -349,6 +352,11 @@ def _distinct(statistics: Statistics) -> Rows:
     return rows
 
 
+def _rules_allowed_for(question: Question, method: str) -> list[str]:
+    """The variable whose rule is allowed for: that of the tilt, by EM."""
+    return [question.mechanism] if method == "em" else []
+
+
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
@@ -455,9 +463,14 @@ def _checked(
     _refuse_decided(network, target, state, seen)
     rule = network.not_asked_of.get(mechanism)
     answers = [own for own in network.states(mechanism) if rule is None or own != rule.state]
-    tilted = asked.get(mechanism, answers[-1])
+    tilted = asked[mechanism] if asked.get(mechanism) in answers else answers[-1]
     if tilted_state is not None:
         tilted = state_named(network, mechanism, tilted_state)
+    if tilted not in answers:
+        raise LacunetError(
+            f"{tilted!r} is not an answer that somebody who was asked could hide.",
+            f"tilt one of {', '.join(answers)}.",
+        )
     return Question(target, state, seen, mechanism, tilted)
 
 

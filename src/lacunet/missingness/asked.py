@@ -60,9 +60,14 @@ def _looked_at(network: Network, name: str) -> set[str]:
     return {*scope}.union(*(_looked_at(network, other) for other in scope))
 
 
-def notes_on_rules(network: Network, partially: Collection[str]) -> Iterator[str]:
-    """What to know, without a graph, where rows miss both a question and whether it was asked."""
-    for name in (one for one in partially if one in network.not_asked_of):
+def notes_on_rules(
+    network: Network, partially: Collection[str], allowed_for: Collection[str] = ()
+) -> Iterator[str]:
+    """What to know, without a graph, where rows miss both a question and whether it was asked.
+
+    Not of variables whose rule is ``allowed_for``.
+    """
+    for name in (one for one in partially if one in network.not_asked_of.keys() - {*allowed_for}):
         causes = _looked_at(network, name)
         if unseen := [other for other in partially if other in causes]:
             what = ", ".join(unseen)

@@ -17,6 +17,10 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
 
 At :math:`\delta = 0` the mechanism looks at :math:`w` alone, and this is plain EM.
 
+Where the variable is a question that was not asked of all, only those who were asked can hide it:
+the counts are of these. For who was not, being shown says no more than that a row shows what the
+rule looks at: whatever it is, its probability is one.
+
 A large ratio has two explanations: the other states are hardly ever hidden, or the tilted one is
 hardly ever shown. EM climbs from either, and the higher posterior is kept. Where :math:`\delta` is
 infinite all hidden values are the tilted state, or none is: that is the first alone.
@@ -90,6 +94,10 @@ class TiltedRows:
         own = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
         ratio = exp(min(max(delta, -BEYOND), BEYOND))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
+        rule = self.start.not_asked_of.get(self.question.mechanism)
+        skip = None
+        if rule is not None:
+            skip = self.start.state_index(self.question.mechanism, rule.state)
 
         bare, times = self._bare_rows(), np.ones(layout.cells)
         layout.tables(times)[self.question.mechanism][..., state] = ratio
@@ -101,7 +109,7 @@ class TiltedRows:
         def step(cells: FloatArray) -> FloatArray:
             counts = self.engine.expect(cells).counts
             after = maximise(counts, rows, prior)
-            after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio))
+            after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
         def climbed(here: FloatArray) -> FloatArray:
@@ -167,8 +175,10 @@ def tilted_network(network: Network, question: Question, given: Scope) -> Networ
     )
 
 
-def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
+def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = None) -> FloatArray:
     """The CPT of a mechanism that hides one state with ``ratio`` times the odds of the others.
+
+    That of who was not asked, the state ``skip``, is one.
 
     Parameters
     ----------
@@ -184,8 +194,9 @@ def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
     >>> mechanism(counts, 1, 3.0)[:, 0].tolist()
     [0.25, 0.5]
     """
-    hidden = counts[..., 0].sum(axis=0).clip(0)  # h
-    every = counts.sum(axis=(0, -1)).clip(0)  # n
+    asked = counts if skip is None else np.delete(counts, skip, axis=0)
+    hidden = asked[..., 0].sum(axis=0).clip(0)  # h
+    every = asked.sum(axis=(0, -1)).clip(0)  # n
     tilted = counts[state].sum(axis=-1).clip(0)  # n_1
     shown = (every - hidden).clip(0)
     linear = ratio * tilted + (every - tilted) - (1 + ratio) * hidden
@@ -199,4 +210,7 @@ def mechanism(counts: FloatArray, state: int, ratio: float) -> FloatArray:
     times = np.ones(len(counts))
     times[state] = ratio
     share = 1 / (1 + np.multiply.outer(1 / times, inverse))
-    return np.stack([share, 1 - share], axis=-1)
+    found = np.stack([share, 1 - share], axis=-1)
+    if skip is not None:
+        found[skip] = 1.0
+    return found
