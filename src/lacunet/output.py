@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -45,3 +45,15 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_to(
+    path: str | os.PathLike[str], refusal: Callable[[str], Exception]
+) -> Iterator[IO[bytes]]:
+    """As `replacing`; an error made by ``refusal`` says why the file cannot be written."""
+    try:
+        with replacing(path) as file:
+            yield file
+    except OSError as error:
+        raise refusal(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -172,16 +172,13 @@ def _instead_of_graph(text: str) -> str:
 
 def _write_graph(drawn: Simulation, path: str) -> None:
     from lacunet.missingness.mechanisms import parameters
-    from lacunet.output import replacing
+    from lacunet.output import writing_to
 
     text = str(drawn.graph)
     if path.endswith(".json") and drawn.missingness:
         text = json.dumps(parameters(drawn.missingness), indent=1)
-    try:
-        with replacing(path) as file:
-            file.write(f"{text}\n".encode())
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
+    with writing_to(path, OutputError) as file:
+        file.write(f"{text}\n".encode())
 
 
 def two_numbers(text: str) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from lacunet.data.encode import is_text, spelled_column
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
-from lacunet.output import replacing
+from lacunet.output import writing_to
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,11 +104,8 @@ def opened_file(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Wri
             f"the name {target.name!r} does not say how to write the table.",
             f"end it in one of {', '.join(WRITERS)}.",
         )
-    try:
-        with replacing(target) as file, WRITERS[ending](file, schema) as write:
-            yield write
-    except OSError as error:
-        raise DataError(f"{target} cannot be written: {error.strerror or error}.") from None
+    with writing_to(target, DataError) as file, WRITERS[ending](file, schema) as write:
+        yield write
 
 
 @contextmanager

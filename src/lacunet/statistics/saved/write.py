@@ -18,7 +18,7 @@ from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import STATISTICS
 from lacunet.model.network import Network
-from lacunet.output import replacing
+from lacunet.output import writing_to
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.saved.header import (
@@ -230,8 +230,5 @@ def writing(path: str | PathLike[str], network: Network) -> Iterator[StatisticsW
             f"the name {str(path)!r} does not say that it holds statistics.",
             f"end it in {STATISTICS}.",
         )
-    try:
-        with replacing(path) as file:
-            yield StatisticsWriter(file, network)
-    except OSError as error:
-        raise StatisticsError(f"{path} cannot be written: {error.strerror or error}.") from None
+    with writing_to(path, StatisticsError) as file:
+        yield StatisticsWriter(file, network)
