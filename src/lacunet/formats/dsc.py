@@ -27,7 +27,7 @@ from lacunet.formats.source import (
     Cursor,
     Source,
     numerals,
-    unquoted,
+    plain,
 )
 from lacunet.model.network import Network
 
@@ -60,21 +60,17 @@ def parse(source: Source) -> Network:
     while cursor.has_more():
         place = cursor.place
         if node := cursor.try_take(_NODE):
-            declared.append(_variable(cursor, _plain(node[1]), place))
+            declared.append(_variable(cursor, plain(node[1]), place))
         else:
             found = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
-            child, parents = _plain(found[1]), _words(found[2] or "")
+            child, parents = plain(found[1]), _words(found[2] or "")
             blocks.append((child, parents, place, [*_rows(cursor)]))
     variables = declare(source, declared)
     return assemble(variables, (_potential(variables, *block) for block in blocks))
 
 
-def _plain(word: str) -> str:
-    return unquoted(word) if word.startswith('"') else word
-
-
 def _words(text: str) -> list[str]:
-    return [_plain(word) for word in _ONE_WORD.findall(text)]
+    return [plain(word) for word in _ONE_WORD.findall(text)]
 
 
 def _variable(cursor: Cursor, name: str, place: str) -> Declared:

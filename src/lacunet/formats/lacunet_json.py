@@ -17,7 +17,6 @@ and of no concern here. The schema is in ``docs/formats.md``.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -42,6 +41,7 @@ from lacunet.formats.draft import (
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Cursor, Source
 from lacunet.model.dictionary import DictionaryError
+from lacunet.model.intervals import cuts_from_json, cuts_to_json
 from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms
 from lacunet.model.network import Cpt, Network, NetworkError
 
@@ -149,8 +149,7 @@ def _cuts(entry: VariableEntry) -> Any:
         value is None or isinstance(value, float) for value in values
     ):
         raise FormatError.syntax(entry.place, json.dumps(values)[:30], "a list of cut points")
-    ends = {0: -math.inf, len(values) - 1: math.inf}
-    return [ends.get(at, math.nan) if value is None else value for at, value in enumerate(values)]
+    return cuts_from_json(values)
 
 
 def _codes(entry: VariableEntry) -> Any:
@@ -350,7 +349,7 @@ def _rendered(network: Network, name: str) -> str:
     if network.has_cpts:
         content["cpt"] = network.cpt(name).table.tolist()
     if name in network.cuts_of:
-        content["cuts"] = [cut if math.isfinite(cut) else None for cut in network.cuts_of[name]]
+        content["cuts"] = cuts_to_json(network.cuts_of[name])
     if name in network.codes_of:
         content["codes"] = network.codes_of[name]
     if (rule := network.not_asked_of.get(name)) is not None:

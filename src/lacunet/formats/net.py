@@ -33,8 +33,8 @@ from lacunet.formats.source import (
     Cursor,
     Source,
     numerals,
+    plain,
     read_numbers,
-    unquoted,
 )
 from lacunet.model.network import FloatArray, Network
 from lacunet.wording import counted
@@ -108,9 +108,7 @@ def _variable(name: str, attributes: Attributes, place: str) -> Declared:
     found = _STATES.fullmatch(text)
     if not found:
         raise FormatError.syntax(place, text.strip()[:30], f'states of {name!r} as ("a" "b")')
-    words = _ONE_STATE.findall(found[1])
-    states = tuple(unquoted(word) if word.startswith('"') else word for word in words)
-    return Declared(name, states, place)
+    return Declared(name, tuple(map(plain, _ONE_STATE.findall(found[1]))), place)
 
 
 def _potential(

@@ -124,6 +124,11 @@ class Cursor:
         return FormatError.syntax(self.place, found[0] if found else None, expected)
 
 
+def plain(word: str) -> str:
+    """A name that may be in quotes."""
+    return unquoted(word) if word.startswith('"') else word
+
+
 def unquoted(text: str) -> str:
     """The name that a text in quotes stands for."""
     return _ESCAPE.sub(r"\1", text[1:-1])

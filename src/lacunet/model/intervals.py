@@ -58,6 +58,17 @@ def _ends(label: str) -> tuple[float, float] | None:
         return None
 
 
+def cuts_to_json(cuts: Sequence[float]) -> list[float | None]:
+    """Cut points as JSON has them: null where an interval has no limit."""
+    return [cut if math.isfinite(cut) else None for cut in cuts]
+
+
+def cuts_from_json(cuts: Sequence[float | None]) -> list[float]:
+    """The way back: a null is a limit at the ends, and no number elsewhere."""
+    ends = {0: -math.inf, len(cuts) - 1: math.inf}
+    return [ends.get(at, math.nan) if cut is None else cut for at, cut in enumerate(cuts)]
+
+
 def spelled_cut(cut: float) -> str:
     """A cut point as it stands in the names of intervals."""
     is_whole = math.isfinite(cut) and cut == int(cut) and abs(cut) < EXACT

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import inf, isclose, nan, prod
+from math import inf, isclose, prod
 from types import NoneType
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import SetsOf
+from lacunet.model.intervals import cuts_from_json, cuts_to_json
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import Counts, added_up
 from lacunet.statistics.saved.parts import Block, CountedPart
@@ -49,8 +50,7 @@ def network_as_data(network: Network) -> dict[str, Any]:
         "states": {name: list(network.states(name)) for name in network.variables},
         "parents": {name: list(network.parents(name)) for name in network.variables},
     }
-    limits = {-inf: None, inf: None}
-    cuts = {name: [limits.get(cut, cut) for cut in own] for name, own in network.cuts_of.items()}
+    cuts = {name: cuts_to_json(own) for name, own in network.cuts_of.items()}
     codes = {name: dict(own) for name, own in network.codes_of.items()}
     rules = {name: [own.when, own.state] for name, own in network.not_asked_of.items()}
     dictionary = {"cuts": cuts, "codes": codes, "not_asked": rules}
@@ -93,7 +93,9 @@ def checked_network(told: Any) -> Network:
     network = Network(
         states,
         parents,
-        cuts={name: _limited(own) for name, own in _entries(told, "cuts", _are_numbers).items()},
+        cuts={
+            name: cuts_from_json(own) for name, own in _entries(told, "cuts", _are_numbers).items()
+        },
         codes=_entries(told, "codes", lambda own: isinstance(own, dict)),
         not_asked={
             name: tuple(own)
@@ -117,12 +119,6 @@ def _entries(told: dict[str, Any], key: str, is_sound: Callable[[Any], bool]) ->
 
 def _are_numbers(value: object) -> bool:
     return isinstance(value, list) and all(type(own) in (int, float, NoneType) for own in value)
-
-
-def _limited(cuts: Sequence[float | None]) -> list[float]:
-    """Cut points, the outer ones without a limit where they are null."""
-    ends = {0: -inf, len(cuts) - 1: inf}
-    return [ends.get(at, nan) if cut is None else cut for at, cut in enumerate(cuts)]
 
 
 def checked_sets(told: Any, network: Network) -> SetsOf:
