@@ -20,17 +20,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from math import isnan
 from typing import NamedTuple
 
 from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
-from lacunet.data.matching import MISSING_TOKENS
+from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
-from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, first_of, in_shell, keyed, listed
@@ -71,9 +69,7 @@ class Said:
     @classmethod
     def of(cls, name: str, data: Data) -> Said:
         """What the data's owner says of a column."""
-        codes: dict[str, object] = {spelled(code): None for code in data.missing_in(name)}
-        codes |= by_spelling(name, data.codes.get(name, {}))
-        return cls(codes, frozenset(map(spelled, data.missing_anywhere)))
+        return cls(data.codes_in(name), frozenset(map(spelled, data.missing_anywhere)))
 
     def spelled(self, value: object) -> str:
         """A value as it is spelled among what is said, if it is, else as states are."""
@@ -122,7 +118,7 @@ class Seen:
         if getattr(getattr(column, "type", None), "ordered", False):
             self.order |= dict.fromkeys(map(self.said.spelled, values))
         for value, count in zip(values, counts, strict=True):
-            if value is None or (isinstance(value, float) and isnan(value)):
+            if is_null(value):
                 self.empty += count
             elif count:
                 self._count(self.said.spelled(value), value, count)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.errors import WeightError
-from lacunet.data.matching import MISSING_TOKENS, Found, Match, Matcher, with_points
+from lacunet.data.matching import MISSING_TOKENS, NULLS, Found, Match, Matcher, with_points
 from lacunet.data.source import Column
 from lacunet.data.table import Codes, Labels, code_type
 from lacunet.model.network import FloatArray
@@ -28,7 +28,6 @@ KEPT_TEXTS = 4096
 # Fewer rows than this are matched one by one: Arrow would take longer to begin.
 FEW_ROWS = 32
 OTHER_VALUES = "(other values)"
-NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 
 Indices = NDArray[np.integer[Any]]
 

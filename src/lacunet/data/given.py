@@ -21,7 +21,9 @@ from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped
 from lacunet.data.select import without_secrets
 from lacunet.hints import with_hints
+from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
+from lacunet.model.spelling import spelled
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
@@ -373,12 +375,13 @@ class Data:
     @property
     def missing_anywhere(self) -> tuple[object, ...]:
         """What means "not observed" in all columns, unless it is a state."""
-        return self.missing_in(None)
-
-    def missing_in(self, column: str | None) -> tuple[object, ...]:
-        """What means "not observed" in this column, whatever else it might be."""
-        found: tuple[object, ...] = self.missing.get(column, ())
+        found: tuple[object, ...] = self.missing.get(None, ())
         return found
+
+    def codes_in(self, column: str) -> dict[str, object]:
+        """What is said of codes of this column, by their spelling; None for "not observed"."""
+        missing: dict[str, object] = {spelled(code): None for code in self.missing.get(column, ())}
+        return missing | by_spelling(column, self.codes.get(column, {}))
 
 
 def data_given(data: Any, **said: Any) -> Data:

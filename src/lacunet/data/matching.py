@@ -35,6 +35,7 @@ import numpy as np
 from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
 
 MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00:00")
+NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
 
@@ -184,7 +185,7 @@ class Matcher:
 
 def is_null(value: object) -> bool:
     """Whether a value is the null of some library: None, NaN, NaT, pandas' NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # pandas need not be there
+    if value is None or type(value).__name__ in NULLS:
         return True
     return isinstance(value, float | np.generic) and bool(value != value)  # noqa: PLR0124
 

@@ -21,7 +21,7 @@ from lacunet.data.given import PER_ROW, Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
-from lacunet.model.dictionary import by_spelling, sets_among
+from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
 from lacunet.wording import close_to, did_you_mean, first_of
@@ -109,11 +109,8 @@ def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     for name in network.variables:
         known = network.codes_of.get(name, {}).keys() - set(network.states(name))
-        anywhere = [code for code in data.missing_anywhere if spelled(code) in known]
-        missing = (*anywhere, *data.missing_in(name))
-        own: dict[str, object] = {spelled(code): None for code in missing}
-        own |= by_spelling(name, data.codes.get(name, {}))
-        if own:
+        anywhere = {spelled(code): None for code in data.missing_anywhere if spelled(code) in known}
+        if own := anywhere | data.codes_in(name):
             found[name] = own
     return found
 
@@ -175,22 +172,22 @@ def _check_network(network: Network, latent: Sequence[str]) -> None:
                 f"variable {name!r} has {network.cardinality(name)} states; "
                 f"at most {MOST_STATES} are supported."
             )
-    if strangers := [name for name in latent if name not in network.states_of]:
-        raise DataError(
-            f"latent=[...] names {listed(strangers)}, which are not variables of the network."
-        )
+    _refuse_strangers("latent", latent, network)
     if set(latent) == set(network.variables):
         raise DataError("every variable is declared latent: there is nothing to learn from.")
+
+
+def _refuse_strangers(option: str, names: Sequence[str], network: Network) -> None:
+    if strangers := [name for name in names if name not in network.states_of]:
+        raise DataError(
+            f"{option}=[...] names {listed(strangers)}, which are not variables of the network."
+        )
 
 
 def checked_promise(network: Network, data: Data) -> Scope:
     """The variables that are promised to be never missing, in the network's order."""
     promised = data.fully_observed
-    if strangers := [name for name in promised if name not in network.states_of]:
-        raise DataError(
-            f"fully_observed=[...] names {listed(strangers)}, which are not variables of the "
-            "network."
-        )
+    _refuse_strangers("fully_observed", promised, network)
     if hidden := [name for name in promised if name in data.latent]:
         raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
