@@ -7,7 +7,7 @@ variables are ever missing, is read once: into memory while it fits, else onto t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from math import inf
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from lacunet.data.batches import Door
+from lacunet.data.batches import Door, EncodedBatch
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
 from lacunet.data.errors import DataError
 from lacunet.data.read import Collected, ReadReport
@@ -127,32 +127,28 @@ def _missing_in(reading: Reading, progress: Progress) -> set[str]:
 
 
 def held_or_coded(
-    reading: Reading, most_bytes: float, folder: Callable[[], Path], progress: Progress = silent
-) -> tuple[EncodedTable | Coded, Scope, ReadReport]:
-    """All rows in memory if they take at most so many bytes there, else on the disk.
+    batches: Iterable[EncodedBatch], reading: Reading, most: int, folder: Callable[[], Path]
+) -> tuple[EncodedTable | Coded, Scope]:
+    """All rows in memory if there are at most so many, else on the disk.
 
-    Also which variables are missing in some row, and what was met on the way.
+    Also which variables are missing in some row.
     """
-    read_report, collected = ReadReport(), Collected(reading.cardinality_of, reading.sets_of)
-    each = row_bytes(reading.cardinality_of, reading.data.extras)
-    most = int(min(most_bytes / each, 2**62))
-    writer = None
+    sizes, sets = reading.cardinality_of, reading.sets_of
+    collected, writer = Collected(sizes, sets), None
     missing: set[str] = set()
     with ExitStack() as stack:
-        for batch in Door(reading, read_report).batches(progress):
+        for batch in batches:
             expected = None if (batch.expected or 0) > most else batch.expected
             collected.append(replace(batch, expected=expected))
             if writer is None and collected.rows > most:
-                path = folder() / uuid4().hex
-                writer = stack.enter_context(CodeWriter(path, reading.cardinality_of))
+                writer = stack.enter_context(CodeWriter(folder() / uuid4().hex, sizes))
             if writer is not None and collected.rows:
                 table = collected.table
                 missing |= set(table.partially_observed)
                 writer.append(table)
-                collected = Collected(reading.cardinality_of, reading.sets_of)
+                collected = Collected(sizes, sets)
         if writer is None:
             table = collected.table
-            return table, table.partially_observed, read_report
+            return table, table.partially_observed
         coded = writer.finished()
-    partially = tuple(name for name in reading.network.variables if name in missing)
-    return coded, partially, read_report
+    return coded, tuple(name for name in reading.network.variables if name in missing)

@@ -206,7 +206,9 @@ def sensitivity(
                 "ask about states that occur in the data.",
             )
         parts = []
-        samples, scales = replicates(rows, how, statistics)
+        samples, scales = replicates(
+            look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
+        )
         for done, sample in enumerate(samples):
             progress("jackknife", done, len(scales))
             part = tilted(sample)

@@ -8,11 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
-from lacunet.errors import warn
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
@@ -25,7 +23,7 @@ from lacunet.progress import AskedProgress, Progress, as_progress, silent
 from lacunet.statistics.counts import summed
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, read_families
-from lacunet.statistics.observations import Observations, observations
+from lacunet.statistics.observations import Observations, observations, warn_of_design
 from lacunet.statistics.rows import Rows, rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
@@ -39,7 +37,6 @@ from lacunet.statistics.saved.parts import (
     CountedPart,
     Fingerprint,
     check_distinct,
-    design_notes,
     name_of,
     notes_on,
     replaced,
@@ -122,7 +119,7 @@ def count(
                     "raise memory=... (--memory), or count them into a file: lacunet count.",
                 )
             found = Statistics(
-                tally=whole.all_rows,
+                tally=whole.tally.all_rows,
                 missing_of=whole.table().missing_of,
                 counts={},
                 distinct={network.variables: whole},
@@ -134,8 +131,7 @@ def count(
             rows.add(whole.columns, whole.counts)
             counted = rows.part(name, rows=found.rows, total=found.total, is_named=is_named)
     parts = (_with_losses(counted if name else unnamed_part(found.rows), found, data),)
-    for note in design_notes(parts):
-        warn(note, DataWarning)
+    warn_of_design(parts)
     return replace(found, notes=notes_on(parts), parts=parts)
 
 

@@ -42,6 +42,7 @@ from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
+from lacunet.statistics.observations import replicates
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread
 
@@ -338,15 +339,13 @@ def _by_replicates(
     from lacunet.uncertainty.jackknife import Replicates
 
     units, folds, whole = plan.units, statistics.folds, statistics.sample(0)
+    samples, scales = replicates(units, statistics, replicate)
     if recipe == REPLICATE_WEIGHTS:
         assert units is not None
-        assert units.factors is not None
-        scales, degrees = units.factors, units.degrees()
-        samples = (replicate(at).sample(0) for at in range(len(scales)))
+        degrees = units.degrees()
     else:
         assert folds is not None
-        scales, degrees = folds.scales, folds.degrees
-        samples = (statistics.sample(folds.replicates + at) for at in range(len(scales)))
+        degrees = folds.degrees
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
     networks = []
     for at, sample in enumerate(samples):
@@ -355,7 +354,7 @@ def _by_replicates(
         networks.append(again.network or plan.network.with_tables(again.tables))
     setting.progress("intervals", len(scales), len(scales), "fits")
     network = learned.network or plan.network.with_tables(learned.tables)
-    replicates = Replicates(
+    found = Replicates(
         network,
         tuple(networks),
         scales,
@@ -366,7 +365,7 @@ def _by_replicates(
         _worth_of(plan, whole),
         learned.row_weights,
     )
-    return Uncertainty(network, replicates.spreads(), recipe, replicates, whole.total)
+    return Uncertainty(network, found.spreads(), recipe, found, whole.total)
 
 
 def _by_rate_matrix(

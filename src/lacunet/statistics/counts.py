@@ -57,15 +57,20 @@ def summed(parts: Iterable[Summand]) -> Summand:
     """All parts added up, two by two, so that none is merged more than log times."""
     held: list[tuple[int, Summand]] = []
     for part in parts:
-        level, whole = 0, part
-        while held and held[-1][0] == level:
-            whole = held.pop()[1] + whole
-            level += 1
-        held.append((level, whole))
+        add_on_top(held, part)
     *earlier, whole = [part for _, part in held]
     for one in reversed(earlier):
         whole = one + whole
     return whole
+
+
+def add_on_top(held: list[tuple[int, Summand]], part: Summand) -> None:
+    """Put a part on a pile of sums, and add up those on top that hold equally many parts."""
+    level = 0
+    while held and held[-1][0] == level:
+        part = held.pop()[1] + part
+        level += 1
+    held.append((level, part))
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,11 @@ class Tally:
             return cls(weights, weights, weights)
         rows, squares = ([getattr(own, kind) for own in tallies] for kind in ("rows", "squares"))
         return cls(weights, make(*rows), make(*squares))
+
+    @property
+    def all_rows(self) -> Tally:
+        """All rows added up."""
+        return self.gathered(np.zeros(len(self.weights), np.intp), 1)
 
     def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
         """Add up again what belongs to one place."""
@@ -274,11 +284,6 @@ class Counts:
     def total(self) -> float:
         """The weight of all rows counted."""
         return float(self.tally.weights.sum())
-
-    @property
-    def all_rows(self) -> Tally:
-        """All rows added up."""
-        return self.tally.gathered(np.zeros(len(self.keys), np.intp), 1)
 
 
 def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Tally) -> Counts:

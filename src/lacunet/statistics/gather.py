@@ -160,7 +160,7 @@ class Statistics:
         names = header.network.variables
         tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
         (rows,) = rows_in_parts(tables, names, inf)
-        found = cls(rows.all_rows, header.missing_of, {}, distinct={names: rows})
+        found = cls(rows.tally.all_rows, header.missing_of, {}, distinct={names: rows})
         return _counted_from(header, header.parts, found)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -393,7 +393,7 @@ def read_families(path: str | PathLike[str]) -> list[Statistics]:
     for block, own in zip(header.blocks, saved_counts(path, header), strict=True):
         first, *_ = own.counts.values()
         alone = Statistics(
-            first.all_rows, own.missing_of, own.counts, own.complete, own.complete_rows
+            first.tally.all_rows, own.missing_of, own.counts, own.complete, own.complete_rows
         )
         found.append(_counted_from(header, block, alone))
     return found

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 
 from lacunet.building.edges import edges_of
+from lacunet.data.batches import Door
 from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
 from lacunet.data.errors import DataWarning, PromiseError
 from lacunet.data.frames import is_spark
@@ -172,7 +173,7 @@ def observations(
     if paths or isinstance(source, Statistics):
         _refuse_options(data)
     if isinstance(source, Statistics):
-        _warn_of_design(source.parts)
+        warn_of_design(source.parts)
         yield of_statistics(source, network)
         return
     if isinstance(source, EncodedTable):
@@ -280,7 +281,9 @@ def _opened(
             return streamed([Unread(reading)], partially, rows)
     if is_large:
         check_free(folder(), expected)
-    found, missing, read_report = held_or_coded(reading, held, folder, progress)
+    read_report = ReadReport()
+    batches = Door(reading, read_report).batches(progress)
+    found, missing = held_or_coded(batches, reading, int(min(held / each, 2**62)), folder)
     if isinstance(found, EncodedTable):
         return Held(with_report(found, reading, read_report), promised)
     partially = missing if partially is None else partially
@@ -298,7 +301,7 @@ def _of_saved(
 
     headers = headers_of(paths, network)
     parts = [part for header in headers for part in header.parts]
-    _warn_of_design(parts)
+    warn_of_design(parts)
     notes = (*check_parts(headers, paths), *notes_on(parts))
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
@@ -321,7 +324,8 @@ def _of_saved(
     )
 
 
-def _warn_of_design(parts: Sequence[CountedPart]) -> None:
+def warn_of_design(parts: Sequence[CountedPart]) -> None:
+    """Warn of what statistics do not keep of how rows were sampled."""
     for note in design_notes(parts):
         warn(note, DataWarning)
 
@@ -466,22 +470,20 @@ def _all_but(names: Scope, others: Sequence[str]) -> Scope:
 
 
 def replicates(
-    rows: Observations, how: Gathering, statistics: Statistics
+    units: Units | None, statistics: Statistics, replicate: Callable[[int], Statistics]
 ) -> tuple[Iterator[Statistics], FloatArray]:
     """The samples whose estimates say how sure one is, and what their squared distances count.
 
     Parameters
     ----------
-    how
-        What was asked.
     statistics
         What was gathered from all rows, in folds.
+    replicate
+        Gathers the same with the replicate weights of a number.
     """
-    units, folds = rows.look().units, statistics.folds
     if units is not None and units.factors is not None:
-        count = len(units.factors)
-        counted = (rows.gather(replace(how, replicate=at)).sample(0) for at in range(count))
-        return counted, units.factors
+        return (replicate(at).sample(0) for at in range(len(units.factors))), units.factors
+    folds = statistics.folds
     assert folds is not None
     first, scales = folds.replicates, folds.scales
     return (statistics.sample(first + at) for at in range(len(scales))), scales

@@ -19,7 +19,7 @@ from lacunet.data.table import Copies, EncodedTable, SetsOf, code_type, renumber
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
-from lacunet.statistics.counts import Counts, Tally, added_up
+from lacunet.statistics.counts import Counts, Tally, add_on_top, added_up
 from lacunet.statistics.distinct import Keys, grouped, pack
 
 Where = NDArray[np.bool_]
@@ -103,11 +103,6 @@ class Rows:
         )
 
     @property
-    def all_rows(self) -> Tally:
-        """All rows added up."""
-        return self.tally.gathered(np.zeros(len(self.tally.weights), np.intp), 1)
-
-    @property
     def weights(self) -> FloatArray:
         """The weight of each distinct row."""
         return self.tally.weights
@@ -171,11 +166,7 @@ def rows_in_parts(
     """
     held: list[tuple[int, Rows]] = []
     for table in tables:
-        level, whole = 0, distinct_rows(table, names)
-        while held and held[-1][0] <= level:
-            whole = held.pop()[1] + whole
-            level += 1
-        held.append((level, whole))
+        add_on_top(held, distinct_rows(table, names))
         if sum(rows.size_in_bytes for _, rows in held) > most_bytes:
             yield reduce(add, (rows for _, rows in held))
             held = []

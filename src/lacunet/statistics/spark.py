@@ -34,17 +34,16 @@ from lacunet.data.coded import (
     SQUARES,
     STRATUM,
     WEIGHT,
-    CodeWriter,
     beside_codes,
     extras_of,
     row_bytes,
     scratch_folder,
 )
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.read import Collected, ReadReport, read_notes
+from lacunet.data.read import ReadReport, read_notes
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource, pieces_of
-from lacunet.data.stream import Unread
+from lacunet.data.stream import Unread, held_or_coded
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import Deadline
 from lacunet.errors import LacunetError
@@ -266,24 +265,18 @@ class Task:
 
     def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
-        cardinality_of, key = self.reading.cardinality_of, self.asked.together
-        collected, writer = Collected(cardinality_of, self.reading.sets_of), None
+        key, decoded = self.asked.together, partial(_decoded, self.reading, self.factors)
         assert key is not None
         with ExitStack() as stack:
-            for batch in batches:
-                collected.append(_decoded(batch, self.reading, self.factors))
-                if collected.rows > self.room:
-                    if writer is None:
-                        path = stack.enter_context(scratch_folder()) / "rows"
-                        writer = stack.enter_context(CodeWriter(path, cardinality_of))
-                    writer.append(collected.table)
-                    collected = Collected(cardinality_of, self.reading.sets_of)
-            table = collected.table
-            if writer is None:
-                return of_part(self.how, table) if table.rows else None
-            if table.rows:
-                writer.append(table)
-            return of_rows(self.how, key, self.room, self.most, writer.finished())
+            found, _ = held_or_coded(
+                map(decoded, batches),
+                self.reading,
+                self.room,
+                lambda: stack.enter_context(scratch_folder()),
+            )
+            if isinstance(found, EncodedTable):
+                return of_part(self.how, found) if found.rows else None
+            return of_rows(self.how, key, self.room, self.most, found)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:
@@ -417,7 +410,7 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(batch: Any, reading: Reading, factors: FloatArray | None) -> EncodedBatch:
+def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedBatch:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
     sets_of = reading.sets_of

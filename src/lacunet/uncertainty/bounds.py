@@ -152,7 +152,9 @@ def worst_case(
         whole = bounds(_rows(statistics.sample(0), columns), known, left, right)
         if look.units is None:
             return whole
-        samples, scales = replicates(rows, how, statistics)
+        samples, scales = replicates(
+            look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
+        )
         parts = [bounds(_rows(sample, columns), known, left, right) for sample in samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
