@@ -30,6 +30,7 @@ from lacunet.estimate.method import (
     Plan,
     Setting,
     check_options,
+    graph_option,
     option,
 )
 from lacunet.estimate.prior import has_pseudo_counts, is_given
@@ -60,9 +61,7 @@ class Auto:
     time_limit: float = option(
         600.0, "time limit in seconds; the best so far is returned", kind=float, least=ABOVE_ZERO
     )
-    missingness: MissingnessGraph | None = option(
-        None, "the missingness graph: a file, or its text", metavar="GRAPH"
-    )
+    missingness: MissingnessGraph | None = graph_option()
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -86,8 +85,7 @@ class Auto:
         em = EM(stop="heldout", time_limit=self.time_limit)
         plan = em.plan(network, look)
         closed, climb = plan.stages
-        climber = EM(time_limit=self.time_limit).climber(closed)
-        climber = replace(climber, options=replace(climber.options, averages=True))
+        climber = replace(EM(time_limit=self.time_limit).climber(closed), averages=True)
         to_its_end = climb_stage(climber, network, plan.partially, closed.families)
         solve = partial(_em, climb.solve, to_its_end.solve)
         branches = (own for own in climb.branches if own != TOO_FEW_BRANCH)

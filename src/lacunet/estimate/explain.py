@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand
 from lacunet.estimands.terms import Factor
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.cpts import cells_of
-from lacunet.estimate.deletion.forms import Deletion, check_size
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.stage import HELDOUT_BRANCH
 from lacunet.estimate.intervals import recipe_of, work_of
+from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import (
     FamilyPlan,
     Method,
@@ -29,28 +29,19 @@ from lacunet.estimate.method import (
     Plan,
     Stage,
     assumed_by,
-    checked_prior,
-    planned,
 )
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior, is_given
-from lacunet.estimate.registry import check_option_names, default_prior, method_of
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.hints import ByName, with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import gibibytes, memory_budget
-from lacunet.missingness.graph import network_and_options
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import (
-    Observations,
-    latent_in,
-    method_counted_for,
-    observations,
-)
+from lacunet.statistics.observations import Observations, observations
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12
@@ -276,22 +267,12 @@ def explain(
         said = {"weight": weight, "counts": counts, "missing": missing}
         said |= {"strata": strata, "cluster": cluster}
         data = data_given(data, **said)
-    network, options = network_and_options(network, options)
-    check_option_names(method, options)
-    network = given = network_beside(network, data, "explain")
-    if data is not None:
-        given = network.with_tables(None) if data.not_asked else network
-        network = with_data_codes(given, data)
-        counted_for = method_counted_for(data, options.get("missingness"))
-        method = counted_for if method is None else method
-    latent = () if data is None else latent_in(data)
-    chosen, budget = method_of(network, method, options, latent), memory_budget(memory)
-    check_size(network, chosen.bytes_per_cell, budget)
-    asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
+    budget = memory_budget(memory)
+    asked = asked_method("explain", network, data, method, prior, options, budget)
     if data is None:
-        return _explained(planned(chosen, network, Look(), asked), None, budget, ())
-    with observations(data, given, budget, progress=progress) as rows:
-        return _explained(planned(chosen, network, rows.look(), asked), rows, budget, latent)
+        return _explained(asked.plan(Look()), None, budget, ())
+    with observations(data, asked.given, budget, progress=progress) as rows:
+        return _explained(asked.plan(rows.look()), rows, budget, asked.latent)
 
 
 def _explained(

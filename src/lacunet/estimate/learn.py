@@ -6,13 +6,13 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
@@ -46,10 +46,11 @@ from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
+from lacunet.statistics.look import Look
 from lacunet.statistics.observations import (
     Observations,
     latent_in,
@@ -211,35 +212,62 @@ def learn(
         )
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
-    data = data_given(data, **said)
+    data, budget = data_given(data, **said), memory_budget(memory)
+    asked = asked_method("learn", network, data, method, prior, options, budget)
+    limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
+    setting = Setting(
+        asked.prior,
+        generator(rng),
+        budget,
+        progress,
+        limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables)),
+    )
+    with observations(data, asked.given, budget, scratch=scratch, progress=progress) as rows:
+        result = carry_out(asked.plan(rows.look()), rows, setting, intervals, asked.latent)
+        return replace(result, beside=data.roles)
+
+
+@dataclass(frozen=True)
+class AskedMethod:
+    """A method and all that its plan needs, but a look at the rows.
+
+    ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
+    """
+
+    method: Method
+    network: Network
+    given: Network
+    prior: AskedPrior
+    latent: Scope
+
+    def plan(self, look: Look) -> Plan:
+        """What the method will do."""
+        return planned(self.method, self.network, look, self.prior)
+
+
+def asked_method(
+    function: str,
+    network: NetworkOrEdges,
+    data: Data | None,
+    method: str | Method | None,
+    prior: AskedPrior | Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+    budget: int,
+) -> AskedMethod:
+    """What a ``function`` is asked for, checked before any row is read."""
     network, options = network_and_options(network, options)
     check_option_names(method, options)
-    network = network_beside(network, data, "learn")
-    given = network.with_tables(None) if data.not_asked else network
-    network = with_data_codes(given, data)
-    latent = latent_in(data)
-    method = method_counted_for(data, options.get("missingness")) if method is None else method
-    chosen = method_of(network, method, options, latent)
-    asked = checked_prior(default_prior(chosen) if prior is None else prior, network)
-    limit = Deadline.within(getattr(chosen, "time_limit", None))  # reading takes time too
-    setting = Setting(
-        asked,
-        generator(rng),
-        memory_budget(memory),
-        progress,
-        limit.earlier(SECONDS_TO_REPORT * len(network.variables)),
-    )
-    check_size(network, chosen.bytes_per_cell, setting.memory)
-    with observations(
-        data,
-        given,
-        setting.memory,
-        scratch=scratch,
-        progress=progress,
-    ) as rows:
-        plan = planned(chosen, network, rows.look(), asked)
-        result = carry_out(plan, rows, setting, intervals, latent)
-        return replace(result, beside=data.roles)
+    known = given = network_beside(network, data, function)
+    latent: Scope = ()
+    if data is not None:
+        given = known.with_tables(None) if data.not_asked else known
+        known, latent = with_data_codes(given, data), latent_in(data)
+        counted_for = method_counted_for(data, options.get("missingness"))
+        method = counted_for if method is None else method
+    chosen = method_of(known, method, options, latent)
+    check_size(known, chosen.bytes_per_cell, budget)
+    asked = checked_prior(default_prior(chosen) if prior is None else prior, known)
+    return AskedMethod(chosen, known, given, asked, latent)
 
 
 def carry_out(

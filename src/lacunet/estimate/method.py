@@ -666,6 +666,11 @@ def option(
     return field(default=default, metadata=metadata)
 
 
+def graph_option() -> Any:
+    """The field of a method that takes a missingness graph."""
+    return option(None, "the missingness graph: a file, or its text", metavar="GRAPH")
+
+
 def check_options(method: Any) -> None:
     """Refuse a value that an option does not take; for a method's ``__post_init__``."""
     for own in method.__dataclass_fields__.values():

@@ -20,6 +20,7 @@ from lacunet.estimate.method import (
     Plan,
     Setting,
     Stage,
+    graph_option,
     option,
     run,
 )
@@ -58,9 +59,7 @@ class MGraph:
         How long to search for an estimand: 2 searches twice as long as the default.
     """
 
-    missingness: MissingnessGraph | None = option(
-        None, "the missingness graph: a file, or its text", metavar="GRAPH"
-    )
+    missingness: MissingnessGraph | None = graph_option()
     otherwise: str = option(
         "refuse",
         "what to do with a CPT that is not recoverable: stop ('refuse'), 'prior' or a method",

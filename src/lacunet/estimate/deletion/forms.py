@@ -40,6 +40,7 @@ from lacunet.estimate.method import (
     Setting,
     Stage,
     check_options,
+    graph_option,
     option,
 )
 from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
@@ -364,9 +365,7 @@ class Informed(Deletion):
         "variables that separate missing values from their mechanisms, or 'learn'",
         metavar="A,B",
     )
-    missingness: MissingnessGraph | None = option(
-        None, "the missingness graph: a file, or its text", metavar="GRAPH"
-    )
+    missingness: MissingnessGraph | None = graph_option()
 
     def __post_init__(self) -> None:
         names = (self.separator,) if isinstance(self.separator, str) else tuple(self.separator)

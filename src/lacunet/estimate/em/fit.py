@@ -57,6 +57,7 @@ class Options:
     """How far EM goes; ``restarts`` is the number of starts, None to decide by their cost.
 
     ``averages`` if optima that the data hardly tell apart are averaged, as "heldout" does too.
+    ``visit`` is called with where each climb on all rows is, at its start and after each iteration.
     """
 
     stop: Stop = "converge"
@@ -65,11 +66,7 @@ class Options:
     restarts: int | None = None
     accelerate: bool = True
     averages: bool = False
-
-    @property
-    def makes_no_step(self) -> bool:
-        """Whether no step was asked for."""
-        return self.stop == 0 or self.max_iterations == 0
+    visit: Visit | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +105,7 @@ class Fitting:
     """EM with its options, on the problems of an engine.
 
     "heldout" needs two parts of them, the second put aside. ``prior`` is one concentration of the
-    Dirichlet prior, or one for each cell; ``rng`` draws the starts after the first. ``visit`` is
-    called with where each climb on all rows is, at its start and after each iteration.
+    Dirichlet prior, or one for each cell; ``rng`` draws the starts after the first.
     """
 
     engine: Engine
@@ -118,7 +114,6 @@ class Fitting:
     rng: np.random.Generator
     deadline: Deadline = NEVER
     progress: Progress = silent
-    visit: Visit | None = None
 
     def fit(self, seeds: Seeds) -> Fit:
         """Run EM as the options say; what was found until the deadline if it is not met."""
@@ -156,7 +151,7 @@ class Fitting:
             limits,
             parts=parts,
             progress=self.progress,
-            visit=self.visit if parts is None else visit,
+            visit=self.options.visit if parts is None else visit,
         )
 
     def number_of_starts(self, exactly: bool) -> int:

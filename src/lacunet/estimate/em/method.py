@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
-from lacunet.estimate.em.fit import Options, Stop, Visit
+from lacunet.estimate.em.fit import Stop, Visit
 from lacunet.estimate.em.stage import (
     MANY_ROWS,
     TOO_FEW_BRANCH,
@@ -23,6 +23,7 @@ from lacunet.estimate.method import (
     Plan,
     Stage,
     check_options,
+    graph_option,
     option,
 )
 from lacunet.hints import with_hints
@@ -131,9 +132,7 @@ class EM:
         kind=parse_bool,
         metavar="yes|no",
     )
-    missingness: MissingnessGraph | None = option(
-        None, "the missingness graph: a file, or its text", metavar="GRAPH"
-    )
+    missingness: MissingnessGraph | None = graph_option()
     visit: Visit | None = field(default=None, repr=False, compare=False)
     seed: InitVar[str | Network | None] = None
 
@@ -183,10 +182,18 @@ class EM:
 
     def climber(self, closed: Stage | None) -> Climber:
         """What EM does with compiled problems; from a closed form if there is one."""
-        options = Options(
-            self.stop, self.tolerance, self.max_iterations, self.restarts, self.accelerate
+        return Climber(
+            name=self.name,
+            start=self.start,
+            stop=self.stop,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            restarts=self.restarts,
+            accelerate=self.accelerate,
+            inference=self.inference,
+            closed=closed,
+            visit=self.visit,
         )
-        return Climber(self.name, self.start, options, self.inference, closed, self.visit)
 
 
 @with_hints

@@ -129,7 +129,7 @@ def graph_plan(
         ),
         partial(_solved, climber, made, doubts, partially, families),
         branches=climber.branches,
-        is_replicated=climber.options.stop != "converge",
+        is_replicated=climber.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
     starts: tuple[Stage, ...] = ()
@@ -144,7 +144,7 @@ def graph_plan(
         partially,
         (*starts, climb, *mechanism_stages(graph, partially, made)),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if climber.options.stop == "converge" and not made.selection else JACKKNIFE,
+        RATE_MATRIX if climber.stop == "converge" and not made.selection else JACKKNIFE,
         intention=_on_graph(made),
         category=graph.why(),
         notes=notes,

@@ -35,7 +35,7 @@ from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import shows_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
-from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds, Visit
+from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds
 from lacunet.estimate.em.start import (
     START_PRIOR,
     CptRows,
@@ -91,9 +91,9 @@ KEPT_SMOOTHED = (
 TOO_FEW = "too few to hold some out."
 
 
-@dataclass(frozen=True)
-class Climber:
-    """EM with its options.
+@dataclass(frozen=True, kw_only=True)
+class Climber(Options):
+    """EM with its options, and where it starts.
 
     ``start`` is the name of a closed form, a network with CPTs, or "random"; ``closed`` the stage
     of that closed form, which answers for where EM starts without held-out rows.
@@ -101,10 +101,8 @@ class Climber:
 
     name: str
     start: str | Network
-    options: Options
     inference: Inference
     closed: Stage | None
-    visit: Visit | None = None
 
     @property
     def starts_closed(self) -> bool:
@@ -114,15 +112,15 @@ class Climber:
     @property
     def stays_closed(self) -> bool:
         """Whether EM starts from a closed form and no step from there was asked for."""
-        return self.starts_closed and self.options.makes_no_step
+        return self.starts_closed and (self.stop == 0 or self.max_iterations == 0)
 
     @property
     def branches(self) -> tuple[str, ...]:
         """What is done otherwise where the counts say so."""
         if self.stays_closed:
             return ()
-        by_cost = self.options.restarts is None and not isinstance(self.options.stop, int)
-        by_heldout = self.options.stop == "heldout"
+        by_cost = self.restarts is None and not isinstance(self.stop, int)
+        by_heldout = self.stop == "heldout"
         said = (*[STARTS_BRANCH] * by_cost, *[HELDOUT_BRANCH] * by_heldout)
         return (LOOPY_BRANCH, *said, NO_STEP_BRANCH)
 
@@ -162,7 +160,7 @@ def climb_stage(
         Needs(network.families, problems=Compiling(network)),
         partial(em_learned, climber, network, partially, own),
         branches=climber.branches,
-        is_replicated=climber.options.stop != "converge",
+        is_replicated=climber.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
 
@@ -223,7 +221,7 @@ def em_learned(
             warnings=[LOOPY] if name in climbed.loopy else [],
             hidden=hidden,
         )
-    chooses = climber.options.stop == "heldout" or climber.options.averages
+    chooses = climber.stop == "heldout" or climber.averages
     never = statistics.never_shown if climber.starts_closed else ()
     drawn = alike_states(network, learned.tables, never)
     return replace(
@@ -277,11 +275,11 @@ def _climbed(
     engine: Engine | None = None
     try:
         deadline.check()
-        if climber.options.stop == "heldout":
+        if climber.stop == "heldout":
             seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
         problems, folds = statistics.problems, statistics.folds
         if folds is not None:  # what is learned from, and what is held out if anything is
-            is_heldout = climber.options.stop == "heldout"
+            is_heldout = climber.stop == "heldout"
             problems = problems.sampled(folds.aside if is_heldout else folds.samples[:1])
         engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
         if recorded:
@@ -289,11 +287,10 @@ def _climbed(
         fitting = Fitting(
             engine,
             flat_concentration(prior, layout),
-            climber.options,
+            climber,
             setting.rng,
             deadline,
             progress,
-            climber.visit,
         )
         if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
             found, prior = fit_and_learn_prior(
@@ -330,25 +327,24 @@ def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
         return True
     return (
         not is_given(asked)
-        and climber.options.stop in ("converge", "heldout")
+        and climber.stop in ("converge", "heldout")
         and not isinstance(climber.start, Network)
     )
 
 
 def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
     """How a replicate of the rows is learned; all rows as the climber says."""
-    whole, options = setting.whole, climber.options
+    whole = setting.whole
     if whole is None or whole.ended is None:
         return climber
     hides_any = bool(statistics.never_shown)
     if whole.ended.reason == "optima averaged":
-        return replace(climber, options=replace(options, stop="converge", averages=True))
+        return replace(climber, stop="converge", averages=True)
     if whole.ended.reason == "held-out peak" and not hides_any:
-        return replace(climber, options=replace(options, stop=whole.ended.iterations, restarts=1))
-    if options.stop in ("converge", "heldout") or hides_any:
+        return replace(climber, stop=whole.ended.iterations, restarts=1)
+    if climber.stop in ("converge", "heldout") or hides_any:
         assert whole.network is not None
-        options = replace(options, stop="converge", restarts=1)
-        return replace(climber, start=whole.network, options=options)
+        return replace(climber, start=whole.network, stop="converge", restarts=1)
     return climber
 
 
@@ -473,8 +469,8 @@ def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
         if found.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
-    options = climber.options
-    if options.restarts is None and not isinstance(options.stop, int) and found.climb.iterations:
+    by_cost = climber.restarts is None and not isinstance(climber.stop, int)
+    if by_cost and found.climb.iterations:
         reason = (
             "loopy belief propagation is used" if climbed.loopy else "an iteration is expensive"
         )
