@@ -196,8 +196,7 @@ class _SolvedPosteriors:
             if not np.isin(batch.variable, places).any():
                 continue
             beliefs = posteriors(messages)
-            lengths = np.diff(np.append(batch.first, len(batch.variable)))
-            problem = np.repeat(batch.problems, lengths)
+            problem = np.repeat(batch.problems, batch.steps.lengths)
             for name, place in place_of.items():
                 node = np.flatnonzero(batch.variable == place)
                 if len(node):

@@ -81,6 +81,14 @@ def posterior_mode(
     return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(unseen))
 
 
+def estimated_cpt(
+    network: Network, variable: str, joint: FloatArray, total: float, prior: Prior
+) -> tuple[FloatArray, int]:
+    """The CPT of a variable by `posterior_mode`, under its prior and its rule."""
+    concentration = concentration_of(prior, variable)
+    return posterior_mode(joint, total, concentration, network.possible(variable))
+
+
 def family_report(
     family: FamilyPlan,
     counts: Counts,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lacunet.deadline import NEVER
-from lacunet.estimate.cpts import posterior_mode
+from lacunet.estimate.cpts import estimated_cpt
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.method import (
@@ -37,7 +37,7 @@ from lacunet.estimate.method import (
     Setting,
     run,
 )
-from lacunet.estimate.prior import concentration_of, pseudo_counts
+from lacunet.estimate.prior import pseudo_counts
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.progress import silent
 from lacunet.statistics.folds import GROUPS
@@ -289,8 +289,7 @@ def _by_influence(
     for name, moves in moves_of.items():
         cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
         cells += np.multiply.outer(shares, fallen_of[name])
-        prior = concentration_of(setting.used_prior, name)
-        tables_of[name], _ = posterior_mode(cells, 1.0, prior, network.possible(name))
+        tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, setting.used_prior)
     networks = [
         network.with_tables({name: tables[at] for name, tables in tables_of.items()})
         for at in range(len(samples))

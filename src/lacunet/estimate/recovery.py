@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from lacunet.estimands.notation import Notation
-from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
+from lacunet.estimate.cpts import cells_of, estimated_cpt, family_report, posterior_mode
 from lacunet.estimate.method import (
     AT_PRIOR,
     UNEVEN_WEIGHTS,
@@ -31,7 +31,6 @@ from lacunet.estimate.method import (
 )
 from lacunet.estimate.prior import (
     FROM_SHOWN,
-    concentration_of,
     merged,
     prior_of_counts,
 )
@@ -122,10 +121,7 @@ def _recovered(
         shares = found.given_share[..., None]
         joint = np.where(np.isnan(found.table), 0.0, found.table) * shares
         row_weights[name] = found.weighted_size * shares
-        concentration = concentration_of(prior, name)
-        tables[name], unseen = posterior_mode(
-            joint, found.weighted_size, concentration, network.possible(name)
-        )
+        tables[name], unseen = estimated_cpt(network, name, joint, found.weighted_size, prior)
         reports[name] = family_report(
             replace(family, formula=ByVerdict(_verdict(family), found)),
             statistics.counts[network.family(name)],

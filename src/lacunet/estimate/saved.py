@@ -103,17 +103,17 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
     learned = whole.get("learned")
     if learned is None:
         return None
+    hint = f"learn again, or keep the network alone: lacunet convert {name} network.json."
     if not isinstance(learned, dict) or learned.get("version") != VERSION:
         raise FormatError(
-            f"{name}: what was learned is written as another version of lacunet does it.",
-            f"learn again, or keep the network alone: lacunet convert {name} network.json.",
+            f"{name}: what was learned is written as another version of lacunet does it.", hint
         )
     digest = learned.pop("sha256", None)
     if digest != _digest(whole):
         raise FormatError(
             f"{name}: the file was changed after it was written, so what it says about intervals "
             "and counts may not belong to its CPTs.",
-            f"learn again, or keep the network alone: lacunet convert {name} network.json.",
+            hint,
         )
     try:
         structures = [parse(Source.of(name, own)) for own in learned["structures"]]

@@ -191,8 +191,6 @@ def observed_log_likelihood(
     problems = compile_problems(network, table, memory=budget)
     plan = plan_of(problems, budget)
     if len(plan.left_out):
-        component = problems.component[plan.left_out[:1]]
-        names = [network.variables[place] for place in problems.members.take(component).items]
-        raise OverBudgetError.component(names, budget)
+        raise OverBudgetError.component(problems.members_of(int(plan.left_out[0])), budget)
     cells = problems.layout.flat({name: network.cpt(name).table for name in network.variables})
     return float(log_likelihoods(plan, cells).sum())

@@ -37,7 +37,7 @@ from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.structure import slices_of
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, in_runs, ranges
+from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, in_runs
 
 SWEEPS = 8
 TOLERANCE = 1e-4
@@ -246,10 +246,8 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     kinds, component = np.unique(problems.component[chosen], return_inverse=True)
     members = problems.members.take(kinds)
     slices = slices_of(layout, members, problems.boundaries.take(kinds))
-    starts, _, _ = slice_starts(problems, slices, chosen, component)
-    lengths = np.diff(slices.of_component)[component]
-    kind = ranges(slices.of_component[component], lengths)  # of each factor
-    problem = np.repeat(np.arange(len(chosen)), lengths)
+    starts, kind, first = slice_starts(problems, slices, chosen, component)  # of each factor
+    problem = np.repeat(np.arange(len(chosen)), np.diff(first, append=len(kind)))
     axes = slices.missing.take(kind)
     states = layout.cardinalities[members.items[axes.items]]
     begins = np.cumsum(states) - states

@@ -179,9 +179,7 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        shares = [(answer.basis.title, answer.unsupported or 0.0) for answer in answers]
-        if noted := {case: share for case, share in shares if share >= NOTED_SHARE}:
-            _object(noted, unsupported)
+        _object({own.basis.title: own.unsupported or 0.0 for own in answers}, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     return _whole(answers, network, asked)
 
@@ -299,7 +297,10 @@ def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
 
 def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
     """Warn of what answers rest on, or refuse them; those that rest most on it are named."""
-    ((worst, share), *more) = sorted(share_of.items(), key=lambda own: -own[1])
+    noted = {asked: share for asked, share in share_of.items() if share >= NOTED_SHARE}
+    if not noted:
+        return
+    ((worst, share), *more) = sorted(noted.items(), key=lambda own: -own[1])
     text = f"{worst}: {resting(share)}"
     if more:
         text += f"; so does part of {first_of([asked for asked, _ in more], MOST_NAMED)}"
@@ -359,9 +360,7 @@ def marginals(
 
     bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
     if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
-        share_in = {basis.title: share_of(basis.scope) or 0.0 for basis in bases}
-        if noted := {asks: own for asks, own in share_in.items() if own >= NOTED_SHARE}:
-            _object(noted, unsupported)
+        _object({own.title: share_of(own.scope) or 0.0 for own in bases}, unsupported)
     if unsupported == "bounds":
         bases = [_with_bounds(own, posed(asked, [own.scope], given, memory)) for own in bases]
     return {

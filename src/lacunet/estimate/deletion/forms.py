@@ -24,7 +24,7 @@ from lacunet.estimands.deletion import (
     factored_mcar_estimand,
     listwise_estimand,
 )
-from lacunet.estimate.cpts import cells_of, family_report, posterior_mode
+from lacunet.estimate.cpts import cells_of, estimated_cpt, family_report
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
@@ -43,7 +43,7 @@ from lacunet.estimate.method import (
     graph_option,
     option,
 )
-from lacunet.estimate.prior import FROM_SHOWN, concentration_of, merged, prior_of_counts
+from lacunet.estimate.prior import FROM_SHOWN, merged, prior_of_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts, Tally
@@ -184,9 +184,8 @@ class Deletion:
             setting.progress("estimating", done, len(wanted), name)
             family = network.family(name)
             joint = self.joint(network, name, statistics)
-            concentration = concentration_of(prior, name)
-            tables[name], unseen = posterior_mode(
-                joint.table, statistics.total, concentration, network.possible(name)
+            tables[name], unseen = estimated_cpt(
+                network, name, joint.table, statistics.total, prior
             )
             reports[name] = family_report(
                 families[name],

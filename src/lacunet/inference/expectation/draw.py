@@ -23,7 +23,7 @@ import numpy as np
 
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.groups import cells_along
-from lacunet.inference.expectation.messages import slice_starts
+from lacunet.inference.expectation.messages import LABEL, MESSAGE, ProblemSteps, steps_of
 from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
 from lacunet.inference.expectation.shards import strides_of
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
@@ -65,14 +65,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some problems with their steps; ``first[i]`` is the node of problem ``i``'s first step.
+    """Some problems with their steps, which are numbered as nodes.
 
     ``shapes`` are in an order in which messages are computed before they are read.
     """
 
     problems: Integers
+    steps: ProblemSteps
     variable: Integers  # of each node
-    first: Integers
     shapes: tuple[Shape, ...]
     cells: int  # of the CPTs and all messages
     factors: Factors  # what is known of hidden cells
@@ -110,26 +110,18 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
 
 
 def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
-    structure, component = run.structure, run.component[here]
-    lengths = np.diff(structure.of_component)[component]
-    first = np.cumsum(lengths) - lengths
-    step = ranges(structure.of_component[component], lengths)
-    sizes = structure.message_size[step].astype(np.int64)
+    structure = run.structure
+    steps = steps_of(problems, structure, run.problems[here], run.component[here])
+    sizes = structure.message_size[steps.step].astype(np.int64)
     place = problems.factors.layout.cells + np.cumsum(sizes) - sizes
-    starts, _, slice_first = slice_starts(problems, structure.slices, run.problems[here], component)
-    owner = np.repeat(np.arange(len(here)), lengths)
-    inputs = structure.inputs.take(step)
-    problem = owner[inputs.owners]
-    to_slice = ~inputs.items + (slice_first - structure.slices.of_component[component])[problem]
-    to_node = inputs.items + (first - structure.of_component[component])[problem]
-    source = np.where(inputs.items < 0, len(place) + to_slice, to_node)
-    begins = np.concatenate([place, starts])[source]
-    shift = (first - structure.of_component[component])[owner]
-    shapes = _shapes(structure, step, Ragged(inputs.starts, begins), shift, place)
+    begins = steps.inputs.items % LABEL
+    is_message = steps.inputs.items >= MESSAGE
+    begins[is_message] = place[steps.inputs.items[is_message] - MESSAGE]
+    shapes = _shapes(structure, steps, Ragged(steps.inputs.starts, begins), place)
     return Batch(
         problems=run.problems[here],
-        variable=structure.variable[step],
-        first=first,
+        steps=steps,
+        variable=structure.variable[steps.step],
         shapes=tuple(shapes),
         cells=problems.factors.layout.cells + int(sizes.sum()),
         factors=problems.factors,
@@ -137,9 +129,10 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
 
 
 def _shapes(
-    structure: Structure, step: Integers, begins: Ragged, shift: Integers, place: Integers
+    structure: Structure, steps: ProblemSteps, begins: Ragged, place: Integers
 ) -> Iterator[Shape]:
-    """The nodes in groups of one level and shape; ``shift`` turns a step into its node."""
+    """The nodes in groups of one level and shape."""
+    step = steps.step
     key = structure.level[step] * (1 + int(structure.shape.max())) + structure.shape[step]
     order = np.argsort(key, kind="stable")
     for node in in_runs(order, key[order]):
@@ -151,7 +144,7 @@ def _shapes(
             node,
             begins.take(node).items.reshape(len(node), -1),
             strides_of(structure, own).items.reshape(len(node), -1, len(sizes)),
-            scope + shift[node][:, None],
+            scope + steps.shift[node][:, None],
             place[node],
         )
 
@@ -170,7 +163,7 @@ def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch
                 log_scale[shape.node[here]] = logs + np.log(total)
             scaled = message / np.where(total > 0, total, 1)[:, None]
             values[shape.place[here][:, None] + np.arange(message.shape[1])] = scaled
-    return SolvedBatch(batch, values, np.add.reduceat(log_scale, batch.first))
+    return SolvedBatch(batch, values, np.add.reduceat(log_scale, batch.steps.first))
 
 
 def _product(values: FloatArray, index: Integers) -> tuple[FloatArray, FloatArray]:
@@ -207,11 +200,10 @@ def completions(
         Places in the batch, with repetition: one completion for each.
     """
     batch = solved.batch
-    ends = np.append(batch.first[1:], len(batch.variable))
-    lengths = (ends - batch.first)[problem]
+    first, lengths = batch.steps.first[problem], batch.steps.lengths[problem]
     begin = np.cumsum(lengths) - lengths
-    node = ranges(batch.first[problem], lengths)
-    shift = np.repeat(begin - batch.first[problem], lengths)  # from a node to its place here
+    node = ranges(first, lengths)
+    shift = np.repeat(begin - first, lengths)  # from a node to its place here
     state = np.zeros(len(node), dtype=np.int64)
     wanted = Ragged.of_lengths(
         np.bincount(node, minlength=len(batch.variable)), np.argsort(node, kind="stable")

@@ -119,7 +119,6 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
     """The error that names the rows of a problem of probability zero."""
     network = problems.layout.network
     component = problems.component[problem : problem + 1]
-    hidden = [network.variables[place] for place in problems.members.take(component).items]
     shown = {}
     for place, state in zip(
         problems.boundaries.take(component).items,
@@ -134,4 +133,4 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
             vector = problems.factors.vectors[place - len(network.variables)][state]
             possible = [network.states(name)[at] for at in np.flatnonzero(vector)]
             shown[name] = " or ".join(possible)
-    return ImpossibleDataError.of(shown, hidden)
+    return ImpossibleDataError.of(shown, problems.members_of(problem))

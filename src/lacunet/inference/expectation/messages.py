@@ -37,10 +37,27 @@ class Messages:
     mass: FloatArray
 
 
-def messages_of(
+@dataclass(frozen=True)
+class ProblemSteps:
+    """The steps of some problems, one problem after the other, equal ones as often as they occur.
+
+    ``step`` numbers them among those of the structure. Each problem has so many, ``lengths``, from
+    ``first`` on; ``shift`` leads from a step of the structure to that of the same problem here.
+    ``inputs`` are the names of slices, and `MESSAGE` + ``j`` for step ``j`` here. A name modulo
+    `LABEL` is where the slice begins in the CPT cells.
+    """
+
+    step: Integers
+    lengths: Integers
+    first: Integers
+    shift: Integers
+    inputs: Ragged
+
+
+def steps_of(
     problems: Problems, structure: Structure, chosen: Integers, component: Integers
-) -> Messages:
-    """The distinct messages of the chosen problems.
+) -> ProblemSteps:
+    """The steps of the chosen problems.
 
     Parameters
     ----------
@@ -49,46 +66,55 @@ def messages_of(
     component
         The component of each, by its place in the structure.
     """
-    steps = structure.of_component
-    lengths = np.diff(steps)[component]
-    step = ranges(steps[component], lengths)
-    begins = np.cumsum(lengths) - lengths  # where each problem's steps begin
-    starts, names, slice_begins = slice_starts(problems, structure.slices, chosen, component)
-    # what to add to a source to get its place among all steps, or slices, of the problems
-    step_shift = np.repeat(begins - steps[component], lengths)
-    slice_shift = np.repeat(slice_begins - structure.slices.of_component[component], lengths)
+    of_component, slices = structure.of_component[component], structure.slices
+    lengths = np.diff(structure.of_component)[component]
+    step = ranges(of_component, lengths)
+    first = np.cumsum(lengths) - lengths
+    shift = np.repeat(first - of_component, lengths)
+    starts, kind, slice_first = slice_starts(problems, slices, chosen, component)
+    names = starts + LABEL * slices.label[kind]
+    slice_shift = np.repeat(slice_first - slices.of_component[component], lengths)
+    inputs = structure.inputs.take(step)
+    items = MESSAGE + inputs.items + shift[inputs.owners]
+    read = np.flatnonzero(inputs.items < 0)
+    items[read] = names[~inputs.items[read] + slice_shift[inputs.owners[read]]]
+    return ProblemSteps(step, lengths, first, shift, Ragged(inputs.starts, items))
+
+
+def messages_of(
+    problems: Problems, structure: Structure, chosen: Integers, component: Integers
+) -> Messages:
+    """The distinct messages of the chosen problems, of these components."""
+    steps = steps_of(problems, structure, chosen, component)
+    step = steps.step
     number = np.full(len(step), -1)  # of the message of each step
     level = structure.level[step]
     order = stable_order(level, 1 + int(level.max(initial=0)))
     done = 0
     kept, read = [], []
     for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
-        inputs = structure.inputs.take(step[here])
-        owner = here[inputs.owners]
-        name = np.empty_like(inputs.items)  # tells inputs apart
-        place = np.empty_like(inputs.items)  # says where they are
-        slices = np.flatnonzero(inputs.items < 0)
-        messages = np.flatnonzero(inputs.items >= 0)
-        at = ~inputs.items[slices] + slice_shift[owner[slices]]
-        name[slices], place[slices] = names[at], starts[at]
-        sent = number[inputs.items[messages] + step_shift[owner[messages]]]
-        name[messages], place[messages] = MESSAGE + sent, ~sent
-        first, group = distinct_rows(Ragged(inputs.starts, name), structure.variable[step[here]])
+        inputs = steps.inputs.take(here)
+        messages = np.flatnonzero(inputs.items >= MESSAGE)
+        sent = number[inputs.items[messages] - MESSAGE]
+        place = inputs.items % LABEL  # says where inputs are
+        place[messages] = ~sent
+        inputs.items[messages] = MESSAGE + sent
+        first, group = distinct_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
         read.append(Ragged(inputs.starts, place).take(first))
-    served = (np.repeat(weights[chosen], lengths) for weights in problems.weights.T)
+    served = (np.repeat(weights[chosen], steps.lengths) for weights in problems.weights.T)
     mass = np.stack([np.bincount(number, weights) for weights in served], axis=1).astype(np.float64)
     last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component
-    last_step = begins + (last - steps[:-1])[component]
+    last_step = steps.first + (last - structure.of_component[:-1])[component]
     return Messages(np.concatenate(kept), joined(read), number[last_step], mass)
 
 
 def slice_starts(
     problems: Problems, slices: Slices, chosen: Integers, component: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Where each problem's slices begin in the CPTs, their names, and where its slices are."""
+    """Where each problem's slices begin in the CPTs, their kinds, and where its slices are."""
     layout = problems.factors.layout
     lengths = np.diff(slices.of_component)[component]
     kind = ranges(slices.of_component[component], lengths)
@@ -98,4 +124,4 @@ def slice_starts(
     states += slices.observed.items[seen]
     moves = Ragged.of_lengths(counts, slices.observed_stride[seen] * problems.states.items[states])
     starts = layout.offsets[slices.family[kind]] + moves.sums
-    return starts, starts + LABEL * slices.label[kind], np.cumsum(lengths) - lengths
+    return starts, kind, np.cumsum(lengths) - lengths

@@ -106,6 +106,11 @@ class Problems:
         weights, totals = self.weights @ multiples.T, self.totals @ multiples.T
         return replace(self, fixed=self.fixed @ multiples.T, weights=weights, totals=totals)
 
+    def members_of(self, problem: int) -> list[str]:
+        """The variables that are missing in a problem."""
+        members = self.members.row(int(self.component[problem]))
+        return [self.layout.network.variables[place] for place in members]
+
     @property
     def parts(self) -> int:
         """How many parts the data are in."""
