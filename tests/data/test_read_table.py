@@ -294,9 +294,11 @@ def test_the_batches_of_any_split_are_the_whole(
             assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)
             kept = [at for at, own in enumerate(weight) if own]
             whole = [("no", "yes", "maybe", None).index(column[at]) for at in kept]
-            assert [code for part in parts for code in part.columns["A"]] == whole
-            assert [at for part in parts for at in part.row_numbers - 1] == kept
-            assert [own for part in parts for own in part.weights] == [weight[at] for at in kept]
+            assert [code for part in parts for code in part.table.columns["A"]] == whole
+            assert [at for part in parts for at in part.table.numbers - 1] == kept
+            assert [own for part in parts for own in part.table.row_weights] == [
+                weight[at] for at in kept
+            ]
 
 
 @given(st.lists(st.lists(st.integers(0, 9)), max_size=8), st.none() | st.integers(0, 30))

@@ -43,6 +43,7 @@ from lacunet.data.table import (
     Codes,
     Copies,
     Design,
+    EncodedTable,
     Labels,
     RowsOfUnits,
     added_rows,
@@ -63,7 +64,7 @@ PIECES_AHEAD = 2
 
 @dataclass(frozen=True)
 class EncodedBatch:
-    """Consecutive rows as codes, one column for each variable of the network.
+    """Consecutive rows as a table, which need not count what is missing.
 
     Rows of weight zero are left out: ``given`` counts them too, and ``row_numbers`` (from 1, in
     all the data) says which rows are left. Both it and ``weights`` are None where every row
@@ -71,13 +72,9 @@ class EncodedBatch:
     ``unweighted`` are the rows left out, in each stratum and cluster.
     """
 
-    columns: Mapping[str, Codes]
-    weights: FloatArray | None
-    row_numbers: NDArray[np.int64] | None
+    table: EncodedTable
     given: int
-    expected: int | None
-    copies: Copies | None = None
-    design: Design | None = None
+    expected: int | None = None
     unweighted: RowsOfUnits = field(default_factory=dict)
 
 
@@ -187,15 +184,15 @@ class Door:
         return np.full(piece.rows, states, code_type(states))  # type: ignore[return-value]
 
     def _met(self, batch: EncodedBatch) -> EncodedBatch:
-        report = self.report
+        report, table = self.report, batch.table
         if not report.given and self.reading.data.counts is None:
-            report.is_aggregated = _looks_aggregated(batch)
-        if batch.copies is not None:
-            report.has_fractions |= bool((batch.copies.rows % 1).any())
+            report.is_aggregated = _looks_aggregated(table)
+        if table.copies is not None:
+            report.has_fractions |= bool((table.copies.rows % 1).any())
         report.given += batch.given
-        report.kept += len(next(iter(batch.columns.values())))
-        if batch.design is not None and batch.design.replicates is not None:
-            report.add_replicates(batch.design.replicates.sum(axis=0))
+        report.kept += table.rows
+        if table.design is not None and table.design.replicates is not None:
+            report.add_replicates(table.design.replicates.sum(axis=0))
         report.unweighted = added_rows(report.unweighted, batch.unweighted)
         return batch
 
@@ -232,14 +229,14 @@ def coded(
 FIRST_ROWS = 4096  # looked at to tell a table of counts
 
 
-def _looks_aggregated(batch: EncodedBatch) -> bool:
+def _looks_aggregated(table: EncodedTable) -> bool:
     """Whether weights are whole numbers and no two rows are equal."""
-    if batch.weights is None or len(batch.weights) < 2:
+    if table.weights is None or len(table.weights) < 2:
         return False
-    weights = batch.weights[:FIRST_ROWS]
+    weights = table.weights[:FIRST_ROWS]
     if (weights != np.round(weights)).any() or (weights == weights[0]).all():
         return False
-    codes = np.stack([column[:FIRST_ROWS] for column in batch.columns.values()], axis=1)
+    codes = np.stack([column[:FIRST_ROWS] for column in table.columns.values()], axis=1)
     return len(np.unique(codes, axis=0)) == len(codes)
 
 
@@ -323,27 +320,29 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
 
 
 def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedBatch:
-    piece = place.piece
     for name in reading.data.fully_observed:
         missing = columns[name] >= reading.network.cardinality(name)
         if missing.any():
             raise PromiseError.broken(name, place.where(int(np.argmax(missing))))
     design = _design(reading, place)
     weights, copies = _weights(reading, place)
-    if weights is None:
-        return EncodedBatch(columns, None, None, piece.rows, place.expected, None, design)
-    numbers = np.arange(place.row + 1, place.row + piece.rows + 1)
-    unweighted: RowsOfUnits = {}
-    if not weights.all():
-        unweighted = _unweighted(reading, weights, copies, design)
-        kept = np.flatnonzero(weights)
-        columns = {name: codes[kept] for name, codes in columns.items()}
-        weights, numbers = weights[kept], numbers[kept]
-        copies = None if copies is None else copies.take(kept)
-        design = None if design is None else design.take(kept)
-    return EncodedBatch(
-        columns, weights, numbers, piece.rows, place.expected, copies, design, unweighted
+    rows = place.piece.rows
+    table = EncodedTable(
+        reading.cardinality_of,
+        columns,
+        weights,
+        rows,
+        {},
+        row_numbers=None if weights is None else np.arange(place.row + 1, place.row + rows + 1),
+        copies=copies,
+        design=design,
+        sets_of=reading.sets_of,
     )
+    unweighted: RowsOfUnits = {}
+    if weights is not None and not weights.all():
+        unweighted = _unweighted(reading, weights, copies, design)
+        table = table.uncounted(np.flatnonzero(weights))
+    return EncodedBatch(table, rows, place.expected, unweighted)
 
 
 def _unweighted(

@@ -205,7 +205,6 @@ class Coded:
     def _table(self, batches: Sequence[Any]) -> EncodedTable:
         kept = batches[0].schema.metadata or {}
         factors = np.frombuffer(kept[FACTORS], np.float64) if FACTORS in kept else None
-        weights, copies, design = beside_codes(batches, factors)
         columns = {
             name: np.concatenate([values_of(batch.column(at)) for batch in batches])
             for at, name in enumerate(self.cardinality_of)
@@ -214,17 +213,13 @@ class Coded:
         return EncodedTable.of(
             self.cardinality_of,
             columns,
-            weights,
-            copies=copies,
-            design=design,
             sets_of={name: tuple(map(tuple, own)) for name, own in sets.items()},
+            **beside_codes(batches, factors),
         )
 
 
-def beside_codes(
-    batches: Sequence[Any], factors: FloatArray | None
-) -> tuple[FloatArray | None, Copies | None, Design | None]:
-    """The weights, copies and design that record batches hold beside the codes."""
+def beside_codes(batches: Sequence[Any], factors: FloatArray | None) -> dict[str, Any]:
+    """The weights, copies and design of a table that record batches hold beside the codes."""
     names = batches[0].schema.names
 
     def numbers(name: str) -> FloatArray:
@@ -241,11 +236,11 @@ def beside_codes(
         np.stack(replicates, axis=1) if replicates else None,
         factors,
     )
-    return (
-        numbers(WEIGHT) if WEIGHT in names else None,
-        Copies(numbers(ROWS), numbers(SQUARES)) if ROWS in names else None,
-        design if replicates or STRATUM in names or CLUSTER in names else None,
-    )
+    return {
+        "weights": numbers(WEIGHT) if WEIGHT in names else None,
+        "copies": Copies(numbers(ROWS), numbers(SQUARES)) if ROWS in names else None,
+        "design": design if replicates or STRATUM in names or CLUSTER in names else None,
+    }
 
 
 def row_bytes(cardinality_of: Mapping[str, int], extras: int) -> int:

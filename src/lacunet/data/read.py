@@ -154,7 +154,7 @@ def rows_with_codes(
         piece = kept.popleft()
         numbers = np.arange(number, number + piece.rows)
         sizes, sets = reading.cardinality_of, reading.sets_of
-        yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
+        yield piece, EncodedTable.of(sizes, batch.table.columns, row_numbers=numbers, sets_of=sets)
         number += piece.rows
     if tell:
         read_notes(reading, read_report)
@@ -314,19 +314,21 @@ class Collected:
 
     def append(self, batch: EncodedBatch) -> None:
         """Put the next rows in."""
+        table, expected = batch.table, batch.expected
         self.given += batch.given
-        for name, codes in batch.columns.items():
-            self._columns[name].append(codes, batch.expected)
-        self.rows = next(iter(self._columns.values())).length
-        if batch.weights is not None and batch.row_numbers is not None:
-            self._weights.append(batch.weights, batch.expected)
-            self._numbers.append(batch.row_numbers, batch.expected)
-        if batch.copies is not None:
+        self.rows += table.rows
+        for name, codes in table.columns.items():
+            self._columns[name].append(codes, expected)
+        if table.weights is not None:
+            self._weights.append(table.weights, expected)
+        if table.row_numbers is not None:
+            self._numbers.append(table.row_numbers, expected)
+        if table.copies is not None:
             rows, squares = self._copies
-            rows.append(batch.copies.rows, batch.expected)
-            squares.append(batch.copies.squares, batch.expected)
-        if batch.design is not None:
-            self._designs.append(batch.design)
+            rows.append(table.copies.rows, expected)
+            squares.append(table.copies.squares, expected)
+        if table.design is not None:
+            self._designs.append(table.design)
 
     @property
     def table(self) -> EncodedTable:

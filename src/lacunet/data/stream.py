@@ -120,8 +120,8 @@ def _missing_in(reading: Reading, progress: Progress) -> set[str]:
     """The variables that some row does not show."""
     missing: set[str] = set()
     for batch in Door(reading, ReadReport()).batches(progress):
-        for name in set(batch.columns) - missing:
-            if (batch.columns[name] >= reading.network.cardinality(name)).any():
+        for name in set(batch.table.columns) - missing:
+            if (batch.table.columns[name] >= reading.network.cardinality(name)).any():
                 missing.add(name)
     return missing
 

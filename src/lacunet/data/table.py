@@ -11,7 +11,7 @@ takes such a cell as missing (`EncodedTable.without_sets`); likelihoods use all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
@@ -178,6 +178,17 @@ def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     )
 
 
+def _missing_of(
+    cardinality_of: Mapping[str, int], columns: Mapping[str, Codes], copies: Copies | None
+) -> dict[str, int]:
+    """How many rows do not show each variable."""
+    found = {}
+    for name, column in columns.items():
+        missing = column >= cardinality_of[name]
+        found[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
+    return found
+
+
 @dataclass(frozen=True)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
@@ -218,17 +229,12 @@ class EncodedTable:
         sets_of: SetsOf | None = None,
     ) -> EncodedTable:
         """Count what is missing, once, and hold the columns together."""
-        rows = len(next(iter(columns.values())))
-        missing_of = {}
-        for name, column in columns.items():
-            missing = column >= cardinality_of[name]
-            missing_of[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
         return cls(
             dict(cardinality_of),
             dict(columns),
             weights,
-            rows,
-            missing_of,
+            len(next(iter(columns.values()))),
+            _missing_of(cardinality_of, columns, copies),
             notes,
             row_numbers,
             copies,
@@ -356,16 +362,21 @@ class EncodedTable:
         self, cardinality_of: Mapping[str, int], columns: Mapping[str, Codes]
     ) -> EncodedTable:
         """The same rows, of the same weights and design, with other columns."""
-        return EncodedTable.of(
-            cardinality_of,
-            columns,
-            self.weights,
-            self.notes,
-            self.row_numbers,
-            self.copies,
-            self.design,
-            {name: own for name, own in self.sets_of.items() if name in columns},
+        return replace(
+            self,
+            cardinality_of=dict(cardinality_of),
+            columns=dict(columns),
+            missing_of=_missing_of(cardinality_of, columns, self.copies),
+            sets_of={name: own for name, own in self.sets_of.items() if name in columns},
         )
+
+    def hiding(self, names: Container[str]) -> EncodedTable:
+        """The table in which some variables are missing in every row."""
+        hidden: dict[str, Codes] = {
+            name: np.full_like(codes, self.cardinality_of[name]) if name in names else codes
+            for name, codes in self.columns.items()
+        }
+        return self.with_columns(self.cardinality_of, hidden)
 
     @property
     def cells_of_sets(self) -> dict[str, int]:

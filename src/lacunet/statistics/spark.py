@@ -413,22 +413,21 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
 def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedBatch:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
-    sets_of = reading.sets_of
+    sizes, sets_of = reading.cardinality_of, reading.sets_of
     types = {
-        name: np.dtype(code_type(size, len(sets_of.get(name, ()))))
-        for name, size in reading.cardinality_of.items()
+        name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
     }
     width = sum(kind.itemsize for kind in types.values())
     _, _, data = cells.buffers()
     start = cells.offset * width
     codes = np.frombuffer(data, np.uint8, rows * width, start).reshape(rows, width)
-    columns, at = {}, 0
+    columns: dict[str, Any] = {}
+    at = 0
     for name, kind in types.items():
         columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
         at += kind.itemsize
-    weights, copies, design = beside_codes([batch], factors)
-    numbers = None if weights is None else np.arange(rows)
-    return EncodedBatch(columns, weights, numbers, rows, None, copies, design)
+    table = EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes([batch], factors))
+    return EncodedBatch(table, rows)
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:

@@ -139,10 +139,7 @@ class Streamed:
         kept = Collected(self.network.cardinality_of, {})
         for table in self.tables(read_report):
             own = table.take(slice(-start % step, None, step)).without_sets()
-            numbers, copies, design = own.row_numbers, own.copies, own.design
-            kept.append(
-                EncodedBatch(own.columns, own.weights, numbers, own.rows, None, copies, design)
-            )
+            kept.append(EncodedBatch(own, own.rows))
             start += table.rows
         whole = kept.table
         if whole.design is not None:
