@@ -44,17 +44,19 @@ def checked_codes(
     """
     found: dict[str, dict[str, Meaning]] = {}
     for name, own in codes.items():
-        if name not in states_of:
-            raise DictionaryError(
-                f"codes are given for {name!r}, which is not a variable.",
-                did_you_mean(name, states_of),
-            )
+        _refuse_stranger("codes are given for", name, states_of)
         if meanings := by_spelling(name, own):
             found[name] = {
                 code: _meaning(name, code, meaning, states_of[name])
                 for code, meaning in meanings.items()
             }
     return found
+
+
+def _refuse_stranger(said: str, name: str, variables: Iterable[str]) -> None:
+    if name not in variables:
+        hint = did_you_mean(name, variables)
+        raise DictionaryError(f"{said} {name!r}, which is not a variable.", hint)
 
 
 def by_spelling(name: str, codes: Any) -> dict[str, object]:
@@ -165,11 +167,7 @@ def checked_rules(
     """The rule of each variable that has any."""
     found = {}
     for name, given in not_asked.items():
-        if name not in states_of:
-            raise DictionaryError(
-                f"not_asked={{...}} names {name!r}, which is not a variable.",
-                did_you_mean(name, states_of),
-            )
+        _refuse_stranger("not_asked={...} names", name, states_of)
         when, state = when_and_state(name, given)
         if state not in states_of[name]:
             raise DictionaryError(
