@@ -14,7 +14,7 @@ array(['a'], dtype='<U1')
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -89,8 +89,25 @@ class Reason(NamedTuple):
     weight: float
 
 
-class TakesMissingValues(BaseEstimator):  # type: ignore[misc]
-    """An estimator that says to scikit-learn what it takes."""
+class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
+    """What both hold, and what scikit-learn is told that they take."""
+
+    def __init__(
+        self,
+        edges: Edges = None,
+        *,
+        method: Any = "auto",
+        prior: Any = None,
+        bins: int = 5,
+        codes: Any = None,
+        not_asked: Any = None,
+    ) -> None:
+        self.edges = edges
+        self.method = method
+        self.prior = prior
+        self.bins = bins
+        self.codes = codes
+        self.not_asked = not_asked
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -100,7 +117,7 @@ class TakesMissingValues(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: ignore[misc]
+class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc]
     """Classify by the posterior of a class variable in a network learned from incomplete data.
 
     Parameters
@@ -148,14 +165,11 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: i
         codes: Any = None,
         not_asked: Any = None,
     ) -> None:
-        self.edges = edges
+        super().__init__(
+            edges, method=method, prior=prior, bins=bins, codes=codes, not_asked=not_asked
+        )
         self.target = target
-        self.method = method
-        self.prior = prior
-        self.bins = bins
         self.calibrate = calibrate
-        self.codes = codes
-        self.not_asked = not_asked
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
         """Learn the network from rows and their classes; a weight counts as so many rows."""
@@ -185,7 +199,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: i
         """The parents of each variable, as the edges say."""
         if self.edges is not None and not _is_word(self.edges, "tan"):
             return _said_parents(self.edges, table, asked, self.target)
-        parents = _parents_of_rules(self.coders_)
+        parents = _parents_of_rules(asked)
         columns = [name for name in self.coders_ if name != self.target]
         if self.edges is not None:
             parents |= _tree(table, [name for name in columns if name not in parents], self.target)
@@ -261,7 +275,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesMissingValues):  # type: i
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
 
-class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, TakesMissingValues):  # type: ignore[misc]
+class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
     """Fill in missing cells by the most probable completion of each row.
 
     What is learned in `fit` fills in any later data, also in columns that were complete before.
@@ -288,23 +302,6 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, TakesMissin
         What was learned.
     """
 
-    def __init__(
-        self,
-        edges: Edges = None,
-        *,
-        method: Any = "auto",
-        prior: Any = None,
-        bins: int = 5,
-        codes: Any = None,
-        not_asked: Any = None,
-    ) -> None:
-        self.edges = edges
-        self.method = method
-        self.prior = prior
-        self.bins = bins
-        self.codes = codes
-        self.not_asked = not_asked
-
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows."""
         X = _validated(self, X)  # noqa: N806
@@ -313,7 +310,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, TakesMissin
         self.coders_ = _coders(self, columns, weights)
         asked = _network(self.coders_, {})
         table = _table(asked, self.coders_, columns, weights, is_strict=True)
-        ruled, plain = _parents_of_rules(self.coders_), table.without_sets()
+        ruled, plain = _parents_of_rules(asked), table.without_sets()
         if self.edges is None:
             parents_of = _tree(plain, [v for v in self.coders_ if v not in ruled]) | ruled
         else:
@@ -452,11 +449,7 @@ def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, 
     """The coder of each column, by what is said of its codes."""
     codes, rules = estimator.codes or {}, estimator.not_asked or {}
     for option, own in (("codes", codes), ("not_asked", rules)):
-        if strangers := [name for name in own if name not in columns]:
-            raise LacunetError(
-                f"{option}={{...}} names {strangers}, which are not columns.",
-                f"the columns are called {list(columns)}.",
-            )
+        _refuse_strangers(f"{option}={{...}} names", own, columns)
     return {
         name: Coder.of(
             cells,
@@ -467,6 +460,14 @@ def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, 
         )
         for name, cells in columns.items()
     }
+
+
+def _refuse_strangers(said: str, names: Iterable[str], columns: Collection[str]) -> None:
+    if strangers := [name for name in names if name not in columns]:
+        raise LacunetError(
+            f"{said} {strangers}, which are not columns.",
+            f"the columns are called {list(columns)}.",
+        )
 
 
 def _meaning(given: object) -> Meaning:
@@ -495,11 +496,9 @@ def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[
     return np.array([is_null(cell) or isinstance(cell, tuple) for cell in cells], dtype=bool)
 
 
-def _parents_of_rules(coders: Mapping[str, Coder]) -> dict[str, list[str]]:
-    """What the rules of columns look at."""
-    states = {name: coder.states for name, coder in coders.items()}
-    rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
-    return {name: list(parsed_rule(when, states)[0]) for name, (when, _) in rules.items()}
+def _parents_of_rules(asked: Network) -> dict[str, list[str]]:
+    """What the rules of columns look at, as a network without other parents has it."""
+    return {name: list(own) for name, own in asked.parents_of.items() if own}
 
 
 def _order(value: Hashable) -> tuple[str, Any]:
@@ -591,11 +590,7 @@ def _said_parents(
             f"the edges do not name the class, which is called {target!r}.",
             "name it in the edges, or say what it is called there with target='...'.",
         )
-    if strangers := [name for name in edges.variables if name not in asked.states_of]:
-        raise LacunetError(
-            f"the edges name {strangers}, which are not columns.",
-            f"the columns are called {list(asked.variables)}.",
-        )
+    _refuse_strangers("the edges name", edges.variables, asked.states_of)
     return {name: list(own) for name, own in edges.parents_of.items()}
 
 
@@ -605,8 +600,8 @@ def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]
     cuts = {name: coder.cuts for name, coder in coders.items() if coder.cuts is not None}
     codes = {name: coder.meanings for name, coder in coders.items() if coder.meanings}
     rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
-    parents_of = parents_of or _parents_of_rules(coders)
-    return Network(states, parents_of, cuts=cuts, codes=codes, not_asked=rules)
+    needed = {name: parsed_rule(when, states)[0] for name, (when, _) in rules.items()}
+    return Network(states, parents_of or needed, cuts=cuts, codes=codes, not_asked=rules)
 
 
 def _table(
@@ -704,10 +699,7 @@ def _folds(table: EncodedTable) -> FloatArray:
 
 def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
     """The logarithm of the probability of each class, whatever the rows show of it."""
-    hidden = np.full(table.rows, table.cardinality_of[target], table.columns[target].dtype)
-    columns: dict[str, Any] = {**table.columns, target: hidden}
-    rows = EncodedTable.of(table.cardinality_of, columns, sets_of=table.sets_of)
-    found = row_posteriors(network, rows, [target]).of_target[target]
+    found = row_posteriors(network, table.hiding([target]), [target]).of_target[target]
     if np.isnan(found).any():
         raise LacunetError(
             "the network gives some row the probability zero: nothing can be predicted.",

@@ -301,7 +301,7 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     network, names = asked.network, asked.names
     unseen = () if asked.given_targets else names
     whole, rows = rows_with_mechanisms(network, table, latent, unseen)
-    shown = rows if asked.given_targets else _without(rows, names)
+    shown = rows if asked.given_targets else rows.hiding(names)
     found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
     if asked.bounds:
         bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
@@ -339,14 +339,6 @@ def _wants_shares(network: Network, answers: Sequence[Given], unsupported: str) 
         )
     is_objected = unsupported in ("warn", "refuse")
     return network.support is not None and (is_objected or "unsupported" in answers)
-
-
-def _without(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
-    hidden = {
-        name: np.full_like(codes, table.cardinality_of[name]) if name in names else codes
-        for name, codes in table.columns.items()
-    }
-    return table.with_columns(table.cardinality_of, hidden)
 
 
 def _warn_of_shown_targets(rows: int) -> None:
