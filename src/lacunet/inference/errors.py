@@ -30,22 +30,24 @@ class OverBudgetError(LacunetError):
         cls, needed: float, budget: float, clique: Iterable[str], cells: float
     ) -> OverBudgetError:
         names = list(clique)
-        shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         return cls(
             f"exact inference needs about {needed / 2**20:,.0f} MiB, over the budget of "
             f"{budget / 2**20:,.0f} MiB: the largest clique joins {len(names)} variables "
-            f"({shown}) into {cells:.2g} cells.\n"
+            f"({_first_six(names)}) into {cells:.2g} cells.\n"
             "Hint: raise memory=<bytes>, ask for fewer variables, or give more evidence."
         )
 
     @classmethod
     def component(cls, variables: Iterable[str], budget: float) -> OverBudgetError:
         names = list(variables)
-        shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         return cls(
-            f"rows miss {len(names)} variables together ({shown}) that exact inference cannot "
-            f"sum over within {budget / 2**20:,.0f} MiB.\nHint: raise memory=<bytes>."
+            f"rows miss {len(names)} variables together ({_first_six(names)}) that exact inference "
+            f"cannot sum over within {budget / 2**20:,.0f} MiB.\nHint: raise memory=<bytes>."
         )
+
+
+def _first_six(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 class QueryError(LacunetError):

@@ -40,7 +40,7 @@ def distinct(keys: Keys, bound: int) -> tuple[Keys, Index]:
     if bound <= 8 * len(keys) + 2**16:
         return _by_address(keys, bound)
     if all((some[1:] >= some[:-1]).all() for some in (keys[:LOOKED_AT], keys)):
-        is_new = _begins(keys)
+        is_new = begins_of(keys)
         return keys[is_new], np.cumsum(is_new) - 1
     return _by_hash(keys)
 
@@ -88,7 +88,7 @@ def ascending(keys: Keys) -> Keys:
     array([2, 7])
     """
     ordered = np.sort(keys)
-    return ordered[_begins(ordered)]
+    return ordered[begins_of(ordered)]
 
 
 def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
@@ -102,7 +102,7 @@ def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
     (array([2, 7]), array([1, 0]), array([1, 0, 1]))
     """
     order, ordered = _in_order(keys)
-    is_new = _begins(ordered)
+    is_new = begins_of(ordered)
     starts = np.flatnonzero(is_new)
     place = np.empty(len(keys), dtype=np.intp)
     place[order] = np.cumsum(is_new) - 1
@@ -143,7 +143,8 @@ def stable_order(keys: Keys, bound: int) -> Index:
     return order
 
 
-def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+def begins_of(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a value is another than the one before, and the first."""
     is_new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return is_new

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.elimination.order import best_order, cells_of, cliques_of, numbered
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import ascending, stable_order
+from lacunet.statistics.distinct import ascending, begins_of, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
 
 Bits = NDArray[np.uint64]
@@ -213,10 +213,7 @@ class _Graph:
         """Of each component, the vertex that adds the fewest edges."""
         order = np.lexsort((self.cost[vertices], self.fill[vertices], self.component[vertices]))
         ordered = vertices[order]
-        owner = self.component[ordered]
-        is_first = np.ones(len(ordered), dtype=bool)
-        is_first[1:] = owner[1:] != owner[:-1]
-        cheapest: Integers = ordered[is_first]
+        cheapest: Integers = ordered[begins_of(self.component[ordered])]
         return cheapest
 
     def _remove(self, going: Integers) -> Integers:

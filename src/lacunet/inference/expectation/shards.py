@@ -15,7 +15,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import distinct, ordered_keys, stable_order
+from lacunet.statistics.distinct import begins_of, distinct, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -234,8 +234,7 @@ def strides_of(structure: Structure, step: Integers) -> Ragged:
 
 def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
     """Where groups begin and end: at a change of what is alike, or when there are enough cells."""
-    changes = np.ones(len(cells), dtype=bool)
-    changes[1:] = alike[1:] != alike[:-1]
+    changes = begins_of(alike)
     group = np.cumsum(changes) - 1
     before = np.cumsum(cells) - cells
     part = (before - before[np.flatnonzero(changes)][group]) // CELLS_OF_A_GROUP
