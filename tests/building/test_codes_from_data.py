@@ -45,7 +45,9 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
     if kind == "file":
         data = tmp_path / "rows.csv"
         SURVEY.to_csv(data, index=False)
-    with pytest.warns(lc.LacunetWarning, match=r"as asked for: '[79]' \(\d+\), '[79]' \(\d+\)"):
+    with pytest.warns(
+        lc.LacunetWarning, match=r"as asked for, in column .*: '[79]' \(\d+\), '[79]' \(\d+\)"
+    ):
         network = lc.Network.from_data(
             data, "Sex -> Ever; Ever -> Now; Age", codes=CODES, not_asked=RULES
         )
@@ -362,7 +364,7 @@ def test_what_is_taken_as_missing_in_numbers_that_are_cut_is_said_and_kept() -> 
             lc.Data(rows, missing={"Age": [-1]}), "Age -> Ill", bins={"Age": 2}
         )
     said = " ".join(str(one.message) for one in told)
-    assert "column 'Age': taken as missing, as asked for: '-1' (2)." in said
+    assert "taken as missing, as asked for, in column 'Age': '-1' (2)." in said
     assert "column 'Age': 1 cell with '.' taken as missing." in said
     assert network.codes_of["Age"] == {"-1": None, ".": None}
 
@@ -380,6 +382,6 @@ def test_values_for_missing_that_do_not_occur_are_told() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", "yes", "gone", "no", "yes"] * 2}
     with pytest.warns(lc.LacunetWarning, match="has the value -8 or -9, which missing="):
         lc.Network.from_data(rows, "Age -> Ill", missing=[-8, "-9"])
-    with pytest.warns(lc.LacunetWarning, match=r"as asked for: 'gone' \(2\)") as told:
+    with pytest.warns(lc.LacunetWarning, match=r"as asked for, in column .*: 'gone' \(2\)") as told:
         lc.Network.from_data(rows, "Age -> Ill", missing=["gone", "-9"])
     assert len(told) == 1

@@ -13,7 +13,6 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
-from lacunet.data.errors import DataWarning
 from lacunet.model.nodes import Mechanism
 
 STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
@@ -272,11 +271,11 @@ def test_a_graph_read_beside_data_is_told_what_they_know() -> None:
     )
     rows = {"Smoked": ["no", "yes", "yes", None], "Now": [None, "no", None, None]}
     data = lc.Data(rows, not_asked={"Now": "Smoked=no"}, latent=["Hidden"])
-    with pytest.warns(DataWarning, match=r"missing values of 'Smoked', .*\n.*R\[Smoked\]"):
+    with pytest.raises(lc.LacunetError, match=r"missing values of 'Smoked', .*\n.*R\[Smoked\]"):
         lc.MissingnessGraph.parse("R[Now]", network, data=data)
     graph = lc.MissingnessGraph.parse("R[Now]; R[Smoked]", network, data=data)  # nothing to say
     assert graph.latent == ("Hidden",)
     assert str(graph).splitlines() == ["R[Smoked]", "Smoked, R[Smoked] -> R[Now]"]
     np.testing.assert_allclose(graph.recover("P(Smoked)").estimate(data), [1 / 3, 2 / 3])
-    with pytest.warns(DataWarning, match=r"missing values of 'B'"):
+    with pytest.raises(lc.LacunetError, match=r"missing values of 'B'"):
         lc.MissingnessGraph.parse("R[A]", "A -> B", data={"A": [1, 2, None], "B": [1, None, 2]})

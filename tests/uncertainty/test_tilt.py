@@ -133,6 +133,29 @@ def test_em_with_the_right_tilt_gives_the_truth_back(delta: float) -> None:
         np.testing.assert_allclose(found.cpt("Pain").table, plain.cpt("Pain").table, atol=1e-9)
 
 
+@pytest.mark.parametrize("delta", [-1.0, 0.0, 1.0])
+def test_what_decides_on_being_hidden_may_have_missing_values_itself(delta: float) -> None:
+    """Ill -> Pain; Pain and a tilt of Ill decide whether Ill is hidden, a tenth of Pain is lost."""
+    ill, pain = np.array([0.7, 0.3]), np.array([[0.8, 0.2], [0.3, 0.7]])
+    odds = np.array([0.2, 1.5])[None, :] * np.array([1.0, exp(delta)])[:, None]  # Ill, Pain
+    hides = odds / (1 + odds)
+    law = np.zeros((3, 3))
+    for seen, share in ((ill[:, None] * pain * (1 - hides), 1), (ill[:, None] * pain * hides, 0)):
+        for pain_shown, rate in ((1, 0.9), (0, 0.1)):
+            at_ill, at_pain = ([0, 1] if share else [2, 2]), ([0, 1] if pain_shown else [2, 2])
+            np.add.at(law, (np.repeat(at_ill, 2), np.tile(at_pain, 2)), rate * seen.ravel())
+    told = np.array(["no", "yes", None])[np.indices(law.shape).reshape(2, -1)]
+    counts = np.rint(1e7 * law.ravel()).astype(int)
+    rows = Data({"Ill": told[0], "Pain": told[1], "Rows": counts}, counts="Rows")
+    network = Network({"Ill": ["no", "yes"], "Pain": ["no", "yes"]}, {"Pain": ["Ill"]})
+    found = sensitivity(network, rows, "Ill", "yes", mechanism="Ill", deltas=[delta], prior=1)
+    assert found.method == "em"
+    assert found.given == ("Pain",)
+    assert found.answers[found.deltas.index(delta)] == pytest.approx(0.3, abs=1e-4)
+    best = max(found.log_likelihoods)
+    assert found.log_likelihoods[found.deltas.index(delta)] > best - 1e-3
+
+
 def test_em_and_shares_have_the_same_tipping_point_where_nothing_else_speaks() -> None:
     rows = {"X": ["no"] * 300 + ["yes"] * 100 + [None] * 200}
     coin = Network({"X": ["no", "yes"]})
@@ -371,7 +394,7 @@ def test_a_tilt_says_where_rows_miss_whether_a_question_was_asked() -> None:
 
 
 def test_cells_of_several_states_are_said_to_be_taken_as_missing() -> None:
-    found = sensitivity(SURVEY, ANSWERS, "Age", "old", {}, "Age")
+    found = sensitivity(SURVEY, ANSWERS, "Age", "old", {}, "Age", method="direct-mar")
     assert "Cells that are one of several states were taken as missing here: Age 8." in found.words
     em = sensitivity(SURVEY, ANSWERS, "Age", "old", {}, "Age", method="em", groups=2)
     assert "several states" not in str(em)

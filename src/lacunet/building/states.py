@@ -320,10 +320,13 @@ def taken_as_missing(
         told = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
     if cells:
         yield f"{told}{_as_states(seen, states_of, cells)}."
-    for name, own in seen.items():
-        if own.asked:
-            codes = ", ".join(f"{code!r} ({count:,})" for code, count in own.asked.items())
-            yield f"column {name!r}: taken as missing, as asked for: {codes}." + _within(own)
+    asked = {name: own for name, own in seen.items() if own.asked}
+    columns_of: dict[str, list[str]] = {}
+    for name, own in asked.items():
+        codes = ", ".join(f"{code!r} ({count:,})" for code, count in own.asked.items())
+        columns_of.setdefault(_within(own), []).append(f"column {name!r}: {codes}")
+    for doubt, some in columns_of.items():
+        yield f"taken as missing, as asked for, in {first_of(some, MOST_COLUMNS, '; ')}.{doubt}"
 
 
 def _as_states(

@@ -28,7 +28,7 @@ EXAMPLE = """example:
 If values are missing at random, hidden values are distributed like the shown ones of the same
 group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
 With --method em they are compared given everything else that their rows show, which matters where
-another variable of the query has missing values too.
+another variable of the query, or one that decides on being hidden, has missing values too.
 """
 
 
@@ -45,7 +45,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--separator A,B", separator, type=names)
     method = (
         "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
-        "another variable of the query has missing values)"
+        "another variable of the query or of --separator has missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
     add_prior(command, ", for em")

@@ -31,7 +31,7 @@ from lacunet.inference.query import check_mapping
 from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
 from lacunet.missingness.asked import notes_on_rules
-from lacunet.missingness.fitted import MOST_ROWS, observed_parents
+from lacunet.missingness.fitted import MOST_ROWS, parents_among
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.folds import GROUPS, Folds, folds_of
@@ -129,8 +129,9 @@ def sensitivity(
         The answer at which a conclusion would change; by default the end of the answer's own
         95% interval that is nearer.
     given
-        Hidden values are compared with shown ones within groups by these fully observed
-        variables; learned from the data by default.
+        Hidden values are compared with shown ones within groups by these variables, on which it
+        may depend whether a value is hidden; learned from the data by default. With "direct-mar"
+        every row must show them.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
@@ -141,8 +142,8 @@ def sensitivity(
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows counts as evidence about what it hides. By default
-        "direct-mar" where the question has no other variable with missing values, else "em", for
-        shares do not use what such rows show of the others.
+        "direct-mar" where neither the question nor ``given`` has another variable with missing
+        values, else "em", for shares do not use what such rows show of the others.
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
     memory
@@ -182,8 +183,7 @@ def sensitivity(
         mechanism = _given_mechanism(mechanism, look.hidden(network))
         folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
-        method = method or _method_for(question, look.hidden(network))
-        grouped = _grouped(network, look, mechanism, given)
+        method, grouped = _compared(network, look, question, method, given)
         how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")
         statistics = rows.gather(how, setting.progress)
         _refuse_never_shown(mechanism, statistics)
@@ -324,10 +324,36 @@ def _check_options(
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
 
 
-def _method_for(question: Question, hidden: Scope) -> Literal["direct-mar", "em"]:
-    """Shares of rows, unless another variable of the question has missing values."""
-    others = set(question.variables) - {question.mechanism}
-    return "direct-mar" if others.isdisjoint(hidden) else "em"
+def _compared(
+    network: Network,
+    look: Look,
+    question: Question,
+    method: Literal["direct-mar", "em"] | None,
+    given: Sequence[str] | None,
+) -> tuple[Literal["direct-mar", "em"], Scope]:
+    """How and within what hidden values are compared: as given, or what decides on being shown.
+
+    Shares of rows need variables that every row shows; EM takes others too, and is the default
+    where there are any.
+    """
+    mechanism, hidden = question.mechanism, look.hidden(network)
+    others = [name for name in network.variables if name != mechanism]
+    if given is None:
+        usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
+        given = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
+    partly = [name for name in given if network.known(name) in hidden]
+    if partly and method == "direct-mar":
+        raise LacunetError(
+            f"{partly[0]!r} is missing in some rows.",
+            "shares are of groups by variables that every row shows; method='em' (--method em) "
+            "takes others too.",
+        )
+    if method is None:
+        used = {*question.variables, *given} - {mechanism}
+        method = "direct-mar" if used.isdisjoint(hidden) else "em"
+    rule = network.not_asked_of.get(mechanism)
+    asked_by = {name for name in (rule.scope if rule else ()) if name not in hidden}
+    return method, tuple(name for name in others if name in {*given, *asked_by})
 
 
 def _asked(
@@ -399,22 +425,6 @@ def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
             f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
             "ask about a variable that some rows show.",
         )
-
-
-def _grouped(network: Network, look: Look, mechanism: str, given: Sequence[str] | None) -> Scope:
-    """What hidden values are compared within: as given, or learned, and by whom they were asked."""
-    hidden = look.hidden(network)
-    if given is None:
-        given = observed_parents(network, look.sampled(MOST_ROWS))[mechanism]
-    rule = network.not_asked_of.get(mechanism)
-    given = [*given, *(name for name in (rule.scope if rule else ()) if name not in hidden)]
-    for name in given:
-        if network.known(name) in hidden:
-            raise LacunetError(
-                f"{name!r} is missing in some rows.",
-                "groups are made by variables that every row shows.",
-            )
-    return tuple(name for name in network.variables if name in given)
 
 
 def _intervals(

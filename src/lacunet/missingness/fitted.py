@@ -346,14 +346,19 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
-    """The parents of each mechanism among the fully observed variables; half of BIC's penalty."""
-    weights = table.scaled().row_weights
-    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
-    chosen = {
-        name: _choose(_column(table, Mechanism(name)), seen, weights, network, per_parameter=0.5)
+    """The parents of each mechanism among the fully observed variables."""
+    return {
+        name: parents_among(network, table, name, table.fully_observed)
         for name in table.partially_observed
     }
-    return {name: tuple(n for n in seen if n in nodes) for name, nodes in chosen.items()}  # type: ignore[misc]
+
+
+def parents_among(network: Network, table: EncodedTable, name: str, others: Scope) -> Scope:
+    """The parents of a variable's mechanism among some others; half of BIC's penalty."""
+    seen: dict[Node, Column] = {other: _column(table, other) for other in others}
+    is_shown, weights = _column(table, Mechanism(name)), table.scaled().row_weights
+    chosen = _choose(is_shown, seen, weights, network, per_parameter=0.5)
+    return tuple(other for other in others if other in chosen)
 
 
 def _column(table: EncodedTable, node: Node) -> Column:

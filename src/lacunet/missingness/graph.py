@@ -30,7 +30,7 @@ from lacunet.formats.files import (
 )
 from lacunet.hints import Hinted, no_attribute, with_hints_by
 from lacunet.memory import memory_budget
-from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
     Drawing,
     Pair,
@@ -175,14 +175,15 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             What errors call the text, such as the name of its file.
         data
             As `lacunet.learn` takes them: their states, for edges in place of a network, their
-            rules and latent variables. Missing values without a mechanism get a warning. Edges
-            without data are taken to be of variables with two states, with a warning: most
-            verdicts do not depend on the states, estimates do.
+            rules and latent variables. Every column with missing values needs its mechanism:
+            ``R[X]`` alone where nothing causes it. Edges without data are taken to be of
+            variables with two states, with a warning: most verdicts do not depend on the
+            states, estimates do.
 
         Raises
         ------
         MissingnessGraphError
-            The text is empty, cannot be read, or does not fit the network.
+            The text is empty, cannot be read, or does not fit the network or the data.
 
         Examples
         --------
@@ -226,7 +227,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         latent = () if data is None else latent_in(data)
         graph = cls(network, causes, hidden, latent, selection, monotone)
         if data is not None:
-            _warn_of_unexplained(graph, data)
+            _check_explained(graph, data)
         return graph
 
     @classmethod
@@ -456,14 +457,12 @@ def _network_given(value: NetworkOrEdges, data: Data | None) -> Network:
     return network
 
 
-def _warn_of_unexplained(graph: MissingnessGraph, data: Data) -> None:
-    """Warn of missing values without a mechanism; an estimate that uses them will be refused."""
+def _check_explained(graph: MissingnessGraph, data: Data) -> None:
+    """Refuse missing values without a mechanism: verdicts would be of other data."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # estimates give them
         with observations(data, graph.network, memory_budget()) as rows:
-            partially = rows.look().hidden(graph.network)
-    if unexplained := graph.unexplained(partially):
-        warn(str(without_mechanism(unexplained)), DataWarning)
+            graph.check_partially(rows.look().hidden(graph.network), ())
 
 
 def _never_more(later: Node, earlier: Node) -> tuple[str, str]:

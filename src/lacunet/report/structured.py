@@ -6,8 +6,10 @@ from typing import Any
 
 from lacunet.report.plain import plain
 from lacunet.structure.learn import UNTOLD, LearnedStructure
+from lacunet.structure.strengths import Strength
 from lacunet.wording import counted, finite, text_table
 
+NEVER = Strength(0.0, 0.0)  # of an arc that no replicate has
 STRENGTHS = """\
 adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
 The rest of adjacent is for the other way. -> follows from all edges found and the constraints; with
@@ -50,12 +52,13 @@ def _edges_in_table(found: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
     for parent, child in found.network.edges:
-        is_compelled = (parent, child) in found.cpdag.compelled
-        row = [parent, "->" if is_compelled else "--", child]
+        arc, is_compelled = (parent, child), (parent, child) in found.cpdag.compelled
+        one, other = (found.strengths.get(own, NEVER) for own in (arc, arc[::-1]))
+        if not is_compelled and other.directed > one.directed:  # the more probable way first
+            arc, one = arc[::-1], other
+        row = [arc[0], "->" if is_compelled else "--", arc[1]]
         if found.strengths:
-            strength = found.strengths.get((parent, child))
-            shares = (strength.adjacent, strength.directed) if strength else (0.0, 0.0)
-            row += [f"{share:.2f}" for share in shares]
+            row += [f"{one.adjacent:.2f}", f"{one.directed:.2f}"]
         rows.append(row)
     if not rows:
         return f"no edges: {_why_none(found)}"

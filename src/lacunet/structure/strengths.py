@@ -57,6 +57,9 @@ class Strength:
     adjacent: float
     directed: float
 
+    def __repr__(self) -> str:
+        return f"Strength(adjacent={self.adjacent:.2f}, directed={self.directed:.2f})"
+
 
 def strengths_of(
     completions: Sequence[CodedRows],

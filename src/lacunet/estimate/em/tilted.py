@@ -7,7 +7,7 @@ is given,
 .. math::
     \Pr(\text{hidden} \mid x, w) = \frac{t_w e^{\delta a(x)}}{1 + t_w e^{\delta a(x)}},
 
-:math:`w` being the fully observed variables it looks at besides. So the mechanism becomes an
+:math:`w` being the variables it looks at besides. So the mechanism becomes an
 observed node of the network, with parents :math:`x, w`, and EM runs as ever; only that node's CPT
 is maximised over :math:`t_w` alone. With :math:`n_1, n_0` the expected rows with :math:`a = 1, 0`
 and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
@@ -15,7 +15,8 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
 .. math::
     k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0, \qquad k = e^\delta.
 
-At :math:`\delta = 0` the mechanism looks at :math:`w` alone, and this is plain EM.
+At :math:`\delta = 0` the mechanism looks at :math:`w` alone; where every row shows these, this is
+plain EM.
 
 Where the variable is a question that was not asked of all, only those who were asked can hide it:
 the counts are of these. For who was not, being shown says no more than that a row shows what the
@@ -162,7 +163,7 @@ def tilted_network(network: Network, question: Question, given: Scope) -> Networ
     Parameters
     ----------
     given
-        The fully observed variables that the mechanism looks at.
+        The variables that the mechanism looks at besides.
     """
     shows = f"shows {question.mechanism}"
     while shows in network.states_of:
