@@ -52,7 +52,7 @@ def test_counting_merging_and_learning_give_what_learning_gives(
             assert main(["count", net, rows, "--method", method, "-o", out]) == 0
         told = capsys.readouterr().err
         assert "the statistics of 2,500 rows are in" in told
-        assert ("treat it like the data themselves" in told) == (method == "factored-mar")
+        assert ("--method direct-mcar or listwise" in told) == (method == "factored-mar")
         assert main(["merge", str(folder / "?.stats"), "-o", str(folder / "all.stats")]) == 0
         assert "the statistics of 7,500 rows" in capsys.readouterr().err
         learned, whole = str(folder / "learned.bif"), str(folder / "whole.bif")

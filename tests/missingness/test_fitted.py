@@ -46,6 +46,14 @@ def rows_hidden_by(text: str, tables: dict[str, object]) -> EncodedTable:
     return simulate(FOUR, ROWS, MissingByGraph(graph, tables), np.random.default_rng(5)).table  # type: ignore[arg-type]
 
 
+def test_mechanisms_are_learned_from_the_data_alone() -> None:
+    rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 74 + ["yes"] + [None] * 25}
+    alone = lc.learn_missingness(rows)
+    assert str(alone) == str(lc.learn_missingness("Age -> Ill", rows))
+    with pytest.raises(lc.LacunetError, match=r"learn_missingness\(edges, data\)"):
+        lc.learn_missingness("Age -> Ill")
+
+
 def test_the_causes_of_missing_values_are_found() -> None:
     table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
     fitted = fitted_mechanisms(FOUR, table)

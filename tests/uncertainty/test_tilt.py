@@ -439,6 +439,11 @@ def test_a_query_as_it_is_written_stands_for_target_state_and_evidence() -> None
         sensitivity(network, rows, "P(Ill=yes | Age=old)")
 
 
+def test_evidence_in_place_of_the_state_is_answered_with_the_query() -> None:
+    with pytest.raises(LacunetError, match=r"'P\(Ill=very \| Age=old\)'"):
+        sensitivity(CLINIC, tilted_law(0.0)[0], "Ill", {"Age": "old"}, mechanism="Ill")
+
+
 def test_what_is_never_missing_is_refused() -> None:
     with pytest.raises(LacunetError, match="'Age' is never missing"):
         sensitivity(CLINIC, tilted_law(0)[0], "Ill", "yes", {}, "Age")

@@ -23,14 +23,15 @@ from lacunet.building.states import (
 )
 from lacunet.data.batches import matcher_of, wider_cuts
 from lacunet.data.encode import ColumnEncoder
-from lacunet.data.errors import listed
+from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from
 from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource, Piece
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
-from lacunet.formats.files import are_edges
+from lacunet.errors import LacunetError
+from lacunet.formats.files import are_edges, is_edges
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
@@ -193,6 +194,23 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
 
 
 INTERVALS = 5  # that numbers of too many values are cut into, where nobody says how
+
+
+def only_data(given: object, function: str) -> object:
+    """What a ``function`` is given alone; a network or edges need data beside them."""
+    if isinstance(getattr(given, "network", given), Network):
+        own = "network" if isinstance(given, Network) else "result"
+        raise LacunetError(
+            f"there are no data for {function}: the {own} does not keep the rows.",
+            f"give them too: {function}({own}, data); or alone: {function}(data).",
+        )
+    if isinstance(given, str) and is_edges(given):
+        raise LacunetError(
+            f"edges are given without data: {clipped(given)}.",
+            f"give the data too, as in {function}(edges, data), or the data alone: "
+            f"{function}(data).",
+        )
+    return given
 
 
 def network_of_columns(

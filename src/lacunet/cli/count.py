@@ -81,6 +81,9 @@ def report_written(header: Header, options: Namespace) -> None:
         print(json.dumps(header.as_data()))
     note(f"the statistics of {counted(header.rows, 'row')} are in {options.output}")
     if header.kind == ROWS:
-        note("the file holds the distinct rows: treat it like the data themselves")
+        note(
+            "the file holds the distinct rows: treat it like the data themselves; with --method "
+            "direct-mcar or listwise it has counts of families only"
+        )
     else:
         note("a count of one reveals values of a single row: keep the file as private as the data")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.network import network_of_columns
+from lacunet.building.network import network_of_columns, only_data
 from lacunet.building.proposals import proposals
-from lacunet.data.errors import DataWarning, clipped
+from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import IGNORED, with_data_codes
@@ -26,9 +26,9 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import FEWEST_ROWS, GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import warn
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import NetworkOrEdges, is_edges, network_beside
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import memory_budget
@@ -181,7 +181,7 @@ def diagnose(
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
     if data is None:
-        network, data = None, _only_data(network)
+        network, data = None, only_data(network, "diagnose")
     data = data_given(data, **said)
     left_out: tuple[str, ...] = ()
     with warnings.catch_warnings():
@@ -199,22 +199,6 @@ def diagnose(
             summary = missing_in(rows, (), ReadReport())
     coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
     return diagnosed(coded, look, summary, table, random, try_graph=try_graph, left_out=left_out)
-
-
-def _only_data(given: object) -> object:
-    """What is given alone; a network or edges need data beside them."""
-    if isinstance(getattr(given, "network", given), Network):
-        own = "network" if isinstance(given, Network) else "result"
-        raise LacunetError(
-            f"there are no data to diagnose: the {own} does not keep the rows.",
-            f"give them too: diagnose({own}, data); or alone: diagnose(data).",
-        )
-    if isinstance(given, str) and is_edges(given):
-        raise LacunetError(
-            f"edges are given without data: {clipped(given)}.",
-            "give the data too, as in diagnose(edges, data), or the data alone: diagnose(data).",
-        )
-    return given
 
 
 def diagnosed(

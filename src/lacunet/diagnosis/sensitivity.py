@@ -267,6 +267,13 @@ def _one_state(
                 "say it in one of the two.",
             )
         return typed_state(target, network)
+    if isinstance(state, Mapping):
+        given = ", ".join(assigned(name, str(own)) for name, own in state.items())
+        one = assigned(target, network.states(network.known(target))[-1])
+        raise LacunetError(
+            f"{state!r} is given as the state of {target!r}, not as evidence.",
+            f"write the query in place of both: 'P({one} | {given})'.",
+        )
     if state is None:
         raise LacunetError(
             f"the state of {target!r} that is asked about is not given.",

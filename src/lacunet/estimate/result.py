@@ -61,7 +61,10 @@ KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 # What is asked of a result elsewhere, and what to write.
 INSTEAD = {
     **dict.fromkeys(("cpts", "parameters", "cpds"), "result.network.cpts, or result.cpt(variable)"),
-    **dict.fromkeys(("summary", "describe", "print"), "print(result)"),
+    **dict.fromkeys(("summary", "print"), "print(result)"),
+    **dict.fromkeys(
+        ("describe", "methods", "paragraph"), "print(result), or result.methods_text() for a paper"
+    ),
     **dict.fromkeys(("save", "to_file", "to_json"), 'result.write("result.json")'),
     **dict.fromkeys(("to_html", "html", "page", "plot"), 'result.report("page.html")'),
     **dict.fromkeys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lacunet.deadline import Deadline, OutOfTimeError
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
@@ -15,8 +15,8 @@ from lacunet.missingness.graph import MissingnessGraph
 
 @with_hints
 def learn_missingness(
-    network: NetworkOrEdges,
-    data: Any,
+    network: NetworkOrEdges | None = None,
+    data: Any = None,
     weight: Any = None,
     given: MissingnessGraph | None = None,
     missing: Any = (),
@@ -27,6 +27,8 @@ def learn_missingness(
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
 
+    Call it as ``learn_missingness(data)`` or as ``learn_missingness(network, data)``.
+
     Candidates for a mechanism are all variables but its own, and the mechanisms before it in
     the network's order. What the data cannot show is not in the graph: that a value is missing
     because of what it is.
@@ -34,7 +36,8 @@ def learn_missingness(
     Parameters
     ----------
     network
-        Gives the variables and their states, or edges; its CPTs are ignored.
+        Gives the variables and their states, or edges; its CPTs are ignored. Where one argument is
+        given, it is the data: then all columns are looked at.
     data
         A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
     weight, counts, missing
@@ -64,12 +67,20 @@ def learn_missingness(
     >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
     (('Age',), 'learned')
     """
+    from lacunet.building.network import network_of_columns, only_data
     from lacunet.data.given import data_given
     from lacunet.data.reading import with_data_codes
     from lacunet.statistics.observations import observations
 
     deadline = Deadline.asked(time_limit)
+    if data is None:
+        network, data = None, only_data(network, "learn_missingness")
     data = data_given(data, weight=weight, counts=counts, missing=missing)
+    if network is None:
+        found = network_of_columns(data)
+        for remark in (*found.remarks, *found.left_out):
+            warn(remark)
+        network = found.network
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)

@@ -73,6 +73,9 @@ class NetworkError(LacunetError):
 INSTEAD_OF_CPT = {
     **dict.fromkeys(("to_pandas", "to_dataframe", "frame", "df"), "cpt.to_frame()"),
     "to_csv": 'cpt.to_frame().to_csv("cpt.csv")',
+    **dict.fromkeys(
+        ("to_latex", "to_markdown"), "result.table(variable), whose to_latex() has intervals too"
+    ),
     **dict.fromkeys(("values", "to_numpy", "probabilities"), "cpt.table"),
 }
 

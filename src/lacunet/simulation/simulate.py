@@ -332,8 +332,7 @@ def _drawn(
             text = "; ".join(str(Mechanism(name)) for name in missing)
             raise SimulationError(
                 f"{missing!r} does not say how values go missing.",
-                "write lacunet.simulate(network, rows, "
-                f"lacunet.MissingByGraph({text!r}, {dict(missing)})).",
+                f"write lacunet.MissingByGraph({text!r}, {dict(missing)}) in its place.",
             )
         raise SimulationError(
             f"{missing!r} does not say how values go missing.",
