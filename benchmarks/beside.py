@@ -32,7 +32,7 @@ FOLDER = Path(os.environ.get("LACUNET_BESIDE", tempfile.gettempdir()))
 @cache
 def drawn(name: str, rows: int, share: float, rate: float) -> lc.Simulation:
     return lc.simulate(
-        lc.example(name), rows, lc.MCAR(share=share, rate=rate), np.random.default_rng(2015)
+        lc.example(name), rows, lc.MCAR(share=share, rate=rate), rng=np.random.default_rng(2015)
     )
 
 
@@ -40,7 +40,7 @@ def drawn(name: str, rows: int, share: float, rate: float) -> lc.Simulation:
 def mar(rows: int) -> lc.Simulation:
     alarm = lc.example("alarm")
     few = lc.MAR(share=0.3, parents=2, beta=(1.0, 2.0)).draw(alarm, np.random.default_rng(5))
-    return lc.simulate(alarm, rows, few, np.random.default_rng(1))
+    return lc.simulate(alarm, rows, few, rng=np.random.default_rng(1))
 
 
 @cache
@@ -104,7 +104,9 @@ def chain(length: int) -> tuple[lc.Network, object]:
             for place, name in enumerate(names)
         },
     )
-    frame = lc.simulate(network, 1, lc.MCAR(share=1.0, rate=0.9), np.random.default_rng(3)).frame()
+    frame = lc.simulate(
+        network, 1, lc.MCAR(share=1.0, rate=0.9), rng=np.random.default_rng(3)
+    ).frame()
     return network, frame
 
 

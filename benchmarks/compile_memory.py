@@ -29,7 +29,7 @@ MOST_CELLS = 10**7
 
 
 def line(name: str, network: lc.Network, rows: int, share: str) -> list[str]:
-    table = simulate(network, rows, SETTINGS[share], np.random.default_rng(3)).table
+    table = simulate(network, rows, SETTINGS[share], rng=np.random.default_rng(3)).table
     cells = rows * len(table.partially_observed)
     start = process_time()
     compiling.compile_problems(network, table)

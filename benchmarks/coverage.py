@@ -211,7 +211,7 @@ def cost() -> None:
     """Medians of three, after a first run of everything; rows held, and in a data frame."""
     alarm = lc.example("alarm")
     few = MAR(share=0.3, parents=2, beta=(1.0, 2.0)).draw(alarm, np.random.default_rng(5))
-    drawn = lc.simulate(alarm, 100_000, few, np.random.default_rng(1))
+    drawn = lc.simulate(alarm, 100_000, few, rng=np.random.default_rng(1))
     bare = alarm.with_tables(None)
     for rows, data in (("held", drawn.table), ("pandas", drawn.frame())):
         for method in ("direct-mar", "em"):

@@ -28,7 +28,7 @@ MISSING = MAR(0.9, 2, (0.5, 0.5))
 
 def line(rows: int, seed: int) -> list[str]:
     network = lc.example("barley")
-    table = simulate(network, rows, MISSING, np.random.default_rng(seed)).table
+    table = simulate(network, rows, MISSING, rng=np.random.default_rng(seed)).table
     start = process_time()
     problems = compile_problems(network, table)
     compiled = process_time()

@@ -20,7 +20,7 @@ def main() -> None:
     rows = []
     for name in ("fire-alarm", "asia", "survey", "cancer"):
         network = example(name)
-        drawn = simulate(network, 500, MAR(0.5, 1, (1.0, 1.0)), np.random.default_rng(3))
+        drawn = simulate(network, 500, MAR(0.5, 1, (1.0, 1.0)), rng=np.random.default_rng(3))
         learned = learn(network, drawn.table, EM(tolerance=1e-8, max_iterations=5000), 2)
         ours = log_posterior(learned.network, drawn.table)
         theirs = log_posterior(by_pyagrum(network, drawn.table), drawn.table)

@@ -29,7 +29,7 @@ def measured(rows: int) -> list[float]:
     """The seconds of compiling, of planning, and of an E-step."""
     network = lc.example("alarm")
     missing = lc.MCAR(share=1.0, rate=0.5)
-    table = lc.simulate(network, rows, missing, np.random.default_rng(1)).table
+    table = lc.simulate(network, rows, missing, rng=np.random.default_rng(1)).table
     times: list[list[float]] = [[], [], []]
     for _ in range(RUNS):
         began = process_time()

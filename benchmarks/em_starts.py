@@ -60,7 +60,7 @@ def main(results: Path, seconds: float, first: int = 0) -> None:
         network = example(name)
         rng = np.random.default_rng([draw, rows, NETWORKS.index(name)])
         try:
-            table = simulate(network, rows, SETTINGS[setting], rng).table
+            table = simulate(network, rows, SETTINGS[setting], rng=rng).table
         except lc.LacunetError:
             continue  # too few variables for the setting
         engine = engine_of(compile_problems(network, table), 2**30)

@@ -43,7 +43,7 @@ def main(rows: int, folder: str) -> None:
         if not paths:
             continue
         network = lc.read_network(paths[0])
-        table = simulate(network, rows, missing, np.random.default_rng(7)).table
+        table = simulate(network, rows, missing, rng=np.random.default_rng(7)).table
         seed = lc.learn(network, to_arrow(table, network), "factored-mar", 2).network
         line = [name, "30%" if missing is FIRST else "90%"]
         for prune, accelerate in ((False, False), (True, False), (True, True)):

@@ -44,7 +44,7 @@ def main(paths: list[str]) -> None:
         for name, rows in [*((path, 10**5) for path in paths), *CASES]:
             network = network_of(name)
             file = Path(folder) / "rows.parquet"
-            table = simulate(network, rows, MISSING, np.random.default_rng(5)).table
+            table = simulate(network, rows, MISSING, rng=np.random.default_rng(5)).table
             write_table(table, network, file)
             del table
             for method in METHODS:

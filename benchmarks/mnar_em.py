@@ -79,7 +79,7 @@ def alarms(rows_list: list[int], seeds: int) -> Iterator[tuple[str, int, np.ndar
             for seed in range(seeds):
                 graph = alarm_graph(alarm, mechanisms, seed)
                 rng = np.random.default_rng([7, seed, mechanisms, rows])
-                drawn = simulate(alarm, rows, MissingByGraph(graph, beta=(1.0, 2.0)), rng)
+                drawn = simulate(alarm, rows, MissingByGraph(graph, beta=(1.0, 2.0)), rng=rng)
                 found.append(divergences(alarm, graph, drawn.table))
             yield f"Alarm, {mechanisms} mechanisms", rows, np.mean(found, axis=0)
 

@@ -162,7 +162,7 @@ def drawn(
     """Rows, unless values cannot go missing so, or a variable is never shown."""
     missing = in_a_chain(network, rng) if mechanism == "mnar" else MECHANISMS[mechanism]
     try:
-        made = simulate(network, rows, missing, rng)
+        made = simulate(network, rows, missing, rng=rng)
     except lc.LacunetError:
         return None  # too few variables
     # A hidden variable's states have no names to compare by.

@@ -155,7 +155,7 @@ def affordable(
     drawn = None
     for size in (own for own in SIZES if own <= rows):
         try:
-            table = simulate(network, size, MECHANISMS[mechanism], rng).table
+            table = simulate(network, size, MECHANISMS[mechanism], rng=rng).table
         except lc.LacunetError:
             return None  # too few variables
         if not table.partially_observed:

@@ -77,7 +77,7 @@ def make(folder: Path, rows: int) -> None:
     missing = Drawn(MCAR(share=0.3, rate=0.7).draw(network, np.random.default_rng(2015)))
     for part, start in enumerate(range(0, rows, PART_ROWS)):
         number = min(PART_ROWS, rows - start)
-        table = simulate(network, number, missing, np.random.default_rng([2015, part])).table
+        table = simulate(network, number, missing, rng=np.random.default_rng([2015, part])).table
         write_table(table, network, folder / f"{part:05d}.parquet")
         print(f"\r{start + number:,} rows written", end="", file=sys.stderr)
     print(file=sys.stderr)

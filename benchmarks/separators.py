@@ -27,7 +27,7 @@ COLUMNS = ("setting", "rows", "set", "true", "learned", "graph", "none", "extra"
 def divergences(setting: str, rows: int, seed: int) -> list[float]:
     alarm = lc.example("alarm")
     rng = np.random.default_rng([13, rows, seed])
-    drawn = simulate(alarm, rows, lc.InformedMAR(beta=SETTINGS[setting]), rng)
+    drawn = simulate(alarm, rows, lc.InformedMAR(beta=SETTINGS[setting]), rng=rng)
     informed = [
         {"separator": drawn.missingness.separator},
         {"separator": "learn"},

@@ -55,7 +55,7 @@ R[BMI], R[Diabetes]""",
 def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     """Each page, and how it is looked at."""
     made = Provenance("", "", network="alarm", data="patients.csv", learned="learned.json")
-    drawn = simulate(lc.example("alarm"), 5_000, MAR(0.3), np.random.default_rng(2))
+    drawn = simulate(lc.example("alarm"), 5_000, MAR(0.3), rng=np.random.default_rng(2))
     result = lc.learn(drawn.network, drawn.table, method="em", intervals=True)
     alarm = page(result, missing_summary(drawn.table, result.network.families), made, level=0.95)
     other = lc.learn(drawn.network, drawn.table, method="direct-mcar")
@@ -65,7 +65,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
         )
         for one in (result, other)
     ]
-    large = simulate(lc.example("munin1"), 2_000, MAR(0.3), np.random.default_rng(2))
+    large = simulate(lc.example("munin1"), 2_000, MAR(0.3), rng=np.random.default_rng(2))
     found = lc.learn(large.network, large.table, method="factored-mar")
     munin = Provenance("", "", network="munin1", data="emg.parquet")
     asia = lc.example("asia")

@@ -349,3 +349,14 @@ def test_a_learned_structure_prints_its_notes() -> None:
     rows = {"A": [0, 1] * 50, "B": [0, 1] * 50, "C": [0, 0, 1, 1] * 25}
     found = lc.learn_structure(rows, tiers=[["A"], ["B"]])
     assert "note: in no tier: C" in str(found)
+
+
+def test_what_was_taken_by_place_still_is_with_a_warning() -> None:
+    with pytest.warns(lc.LacunetWarning, match=r"sample takes these by name: write rng=\.\.\."):
+        by_place = lc.sample(RAIN, 5, 1)  # type: ignore[misc]
+    assert by_place.equals(lc.sample(RAIN, 5, rng=1))
+    with pytest.raises(TypeError):
+        lc.simulate(RAIN, 5, None, 1, 2)  # type: ignore[misc]
+    for name in ("learn", "learn_structure", "impute", "sample", "hide", "simulate", "drift"):
+        rng = inspect.signature(getattr(lc, name)).parameters["rng"]
+        assert rng.kind is rng.KEYWORD_ONLY

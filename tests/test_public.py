@@ -30,7 +30,7 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.kl_divergence(network, network),
     lambda network: lacunet.diagnose(network, ROWS).conclusions,
     lambda network: str(lacunet.learn_missingness(network, ROWS)),
-    lambda network: lacunet.sample(network, 5, 1)["lung"].tolist(),
+    lambda network: lacunet.sample(network, 5, rng=1)["lung"].tolist(),
     lambda network: lacunet.hide(network, WHOLE, lacunet.MCAR(1, 0.5), rng=1),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),

@@ -20,8 +20,8 @@ COUNTED = lc.count(ASIA, ROWS)
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
     "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
-    "sample": lambda rng: lc.sample(ASIA, 20, rng),
-    "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng),
+    "sample": lambda rng: lc.sample(ASIA, 20, rng=rng),
+    "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng=rng),
     "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng, proper=False)),
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
     "drift": lambda rng: str(lc.drift(COUNTED, COUNTED, rng=rng)),

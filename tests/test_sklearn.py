@@ -43,7 +43,7 @@ def test_the_checks_of_scikit_learn_pass(estimator: Any) -> None:
 def asia_rows(rows: int, seed: int, hidden: float) -> tuple[pd.DataFrame, pd.Series]:
     asia = lc.example("asia")
     rng = np.random.default_rng(seed)
-    frame = lc.sample(asia, rows, rng).astype(object)
+    frame = lc.sample(asia, rows, rng=rng).astype(object)
     y = frame.pop("bronc")
     return frame.mask(rng.random(frame.shape) < hidden), y
 

@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.wording import did_you_mean, first_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -197,6 +197,39 @@ def with_hints_by(
                     hint = guess(args, named) or _taken(function, named)
                     error.args = (f"{error}\nHint: {hint}",)
                 raise
+
+        return called  # type: ignore[return-value]
+
+    return decorated
+
+
+def by_name(*names: str) -> Callable[[Function], Function]:
+    """Arguments that used to be taken by place as well; in this version they still are, noted.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> @by_name("rng")
+    ... def draw(rows, *, rng=0):
+    ...     return rows, rng
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     draw(3, 7)
+    (3, 7)
+    """
+
+    def decorated(function: Function) -> Function:
+        known = signature(function).parameters.values()
+        places = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in known)
+
+        @wraps(function)
+        def called(*args: Any, **named: Any) -> Any:
+            moved = dict(zip(names, args[places:], strict=False))
+            if not moved or len(args) > places + len(moved):
+                return function(*args, **named)
+            words = ", ".join(f"{name}=..." for name in moved)
+            warn(f"{function.__name__} takes these by name: write {words}")
+            return function(*args[:places], **moved, **named)
 
         return called  # type: ignore[return-value]
 

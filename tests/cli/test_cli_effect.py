@@ -31,7 +31,7 @@ DIFFERENCE = 0.14
 def files(tmp_path: Path) -> dict[str, str]:
     graph = lc.MissingnessGraph.parse("Ill -> R[Age]; Age -> R[Smoke]", NETWORK)
     hidden = lc.MissingByGraph(graph, {"Age": [0.1, 0.3], "Smoke": [0.1, 0.2]})
-    drawn = lc.simulate(NETWORK, 3000, hidden, np.random.default_rng(8))
+    drawn = lc.simulate(NETWORK, 3000, hidden, rng=np.random.default_rng(8))
     paths = {name: str(tmp_path / name) for name in ("net.bif", "rows.csv", "graph.txt")}
     lc.write_network(NETWORK, paths["net.bif"])
     write_table(drawn.table, NETWORK, paths["rows.csv"])
@@ -144,7 +144,7 @@ def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captu
     graph = tmp_path / "graph.txt"
     graph.write_text("Age -> R[*]")
     mechanisms = lc.MissingByGraph(lc.MissingnessGraph.read(graph, NETWORK), {"*": [0.1, 0.8]})
-    drawn = lc.simulate(NETWORK, 6000, mechanisms, np.random.default_rng(2))
+    drawn = lc.simulate(NETWORK, 6000, mechanisms, rng=np.random.default_rng(2))
     network, rows, everyone = (str(tmp_path / name) for name in ("n.bif", "r.csv", "all.csv"))
     lc.write_network(NETWORK, network)
     write_table(drawn.table, NETWORK, rows)

@@ -34,7 +34,9 @@ PAGES = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     graph = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
-    drawn = simulate(SCREENING, 600, MissingByGraph(graph, NOT_VERIFIED), np.random.default_rng(5))
+    drawn = simulate(
+        SCREENING, 600, MissingByGraph(graph, NOT_VERIFIED), rng=np.random.default_rng(5)
+    )
     lc.write_network(SCREENING, tmp_path / "net.bif")
     write_table(drawn.table, SCREENING, str(tmp_path / "rows.csv"))
     graph.write(str(tmp_path / "mar.txt"))

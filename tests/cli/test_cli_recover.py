@@ -24,7 +24,9 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
     graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
-    drawn = simulate(SCREENING, 3000, MissingByGraph(graph, NOT_VERIFIED), np.random.default_rng(5))
+    drawn = simulate(
+        SCREENING, 3000, MissingByGraph(graph, NOT_VERIFIED), rng=np.random.default_rng(5)
+    )
     paths = {name: str(tmp_path / name) for name in ("net.bif", "rows.csv", "mar.txt", "mnar.txt")}
     write_network(SCREENING, paths["net.bif"])
     write_table(drawn.table, SCREENING, paths["rows.csv"])
@@ -261,7 +263,7 @@ def test_rows_of_everyone_undo_a_selection(tmp_path: Path, capsys: Captured) -> 
     graph = tmp_path / "selected.txt"
     graph.write_text("Age -> R[*]")
     mechanisms = MissingByGraph(MissingnessGraph.read(graph, SCREENING), {"*": [0.1, 0.8]})
-    drawn = simulate(SCREENING, 4000, mechanisms, np.random.default_rng(1))
+    drawn = simulate(SCREENING, 4000, mechanisms, rng=np.random.default_rng(1))
     write_table(drawn.table, SCREENING, str(rows))
     everyone = tmp_path / "census.csv"
     everyone.write_text("\n".join(["Age", *[young] * 3, old]))

@@ -27,7 +27,7 @@ from lacunet.simulation.simulate import simulate
 def found() -> Comparison:
     graph = MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
     missing = MissingByGraph(graph, NOT_VERIFIED)
-    table = simulate(SCREENING, 5_000, missing, np.random.default_rng(1)).table
+    table = simulate(SCREENING, 5_000, missing, rng=np.random.default_rng(1)).table
     case = case_of(SCREENING, table)
     return compare(case, ["listwise", "direct-mcar", "factored-mar", "em"], repetitions=4)
 

@@ -58,7 +58,7 @@ def described(rows: list[str]) -> Patterns:
 
 def hidden_by(text: str, rows: int, tables: dict[str, object]) -> EncodedTable:
     graph = MissingnessGraph.parse(text, THREE)
-    return simulate(THREE, rows, MissingByGraph(graph, tables), np.random.default_rng(3)).table  # type: ignore[arg-type]
+    return simulate(THREE, rows, MissingByGraph(graph, tables), rng=np.random.default_rng(3)).table  # type: ignore[arg-type]
 
 
 def test_large_tables_are_tested_as_scipy_does() -> None:
@@ -162,7 +162,7 @@ def test_a_state_under_which_nothing_is_shown_is_named() -> None:
 
 
 def test_complete_data_and_latent_variables_are_said_plainly() -> None:
-    complete = simulate(THREE, 50, None, rng()).table
+    complete = simulate(THREE, 50, None, rng=rng()).table
     assert diagnose(THREE, complete).conclusions == ("Nothing is missing.",)
     rows = {"A": ["0", "1"] * 20, "B": ["0", "1"] * 20}
     found = diagnose(THREE, Data(rows, latent=["C"]))
@@ -171,7 +171,7 @@ def test_complete_data_and_latent_variables_are_said_plainly() -> None:
 
 
 def test_what_might_have_gone_unnoticed_is_said() -> None:
-    table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), np.random.default_rng(1)).table
+    table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), rng=np.random.default_rng(1)).table
     assert "might have gone unnoticed" in diagnose(THREE, table).conclusions[0]
 
 
@@ -196,7 +196,7 @@ def test_false_alarms_are_as_many_as_the_level_says() -> None:
     alarms = []
     for seed in range(400):
         own = np.random.default_rng([5, seed])
-        table = simulate(THREE, 300, MCAR(share=0.7, rate=0.3), own).table
+        table = simulate(THREE, 300, MCAR(share=0.7, rate=0.3), rng=own).table
         alarms.append(mcar_tests(THREE, table, own)[0].adjusted < 0.05)
     # 5% of 400 with a standard error of 1.1%, three of them; Holm is never above.
     assert 0.02 < np.mean(alarms) < 0.083
@@ -216,7 +216,7 @@ def test_counts_count_as_rows() -> None:
 def test_a_hundred_variables_take_seconds() -> None:
     names = [f"X{at}" for at in range(131)]
     network = Network({n: ["0", "1", "2"] for n in names}, {}, {n: [0.3, 0.3, 0.4] for n in names})
-    table = simulate(network, 2000, MAR(share=0.3, parents=2), np.random.default_rng(0)).table
+    table = simulate(network, 2000, MAR(share=0.3, parents=2), rng=np.random.default_rng(0)).table
     began = process_time()
     diagnose(network, table)
     assert process_time() - began < 20

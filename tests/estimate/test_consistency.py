@@ -43,7 +43,7 @@ AGES = np.array([0.6, 0.4])
 @pytest.fixture(scope="module")
 def patients() -> EncodedTable:
     missing = MissingByGraph(GRAPH, NOT_VERIFIED)
-    return simulate(SCREENING, ROWS, missing, np.random.default_rng(11)).table
+    return simulate(SCREENING, ROWS, missing, rng=np.random.default_rng(11)).table
 
 
 def _errors(name: str, table: EncodedTable) -> np.ndarray:

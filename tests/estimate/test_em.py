@@ -39,7 +39,7 @@ from strategies import networks, tables
 
 # Hardly any rows for the parameters there are: EM run to convergence overfits.
 OVERFITTED = example("child")
-OVERFITTING = simulate(OVERFITTED, 200, MCAR(0.9, 0.5), np.random.default_rng(2)).table
+OVERFITTING = simulate(OVERFITTED, 200, MCAR(0.9, 0.5), rng=np.random.default_rng(2)).table
 
 
 def task(prior: float = 2.0, seed: int = 0) -> Task:
@@ -256,7 +256,7 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
 def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start(method: EM) -> None:
     # The paper's first setting; EM from the closed form alone ends 13.5 nats below the optimum.
     truth = example("fire-alarm")
-    drawn = simulate(truth, 1000, MAR(0.3, 2, (1.0, 0.5)), np.random.default_rng(405))
+    drawn = simulate(truth, 1000, MAR(0.3, 2, (1.0, 0.5)), rng=np.random.default_rng(405))
     problem = Task(truth, drawn.table, 2.0)
     alone = learned_by(EM(restarts=1), problem)
     learned = learned_by(method, problem)

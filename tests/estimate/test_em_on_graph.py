@@ -152,7 +152,7 @@ def test_a_mechanism_too_large_for_memory_is_left_out_with_those_it_causes() -> 
 
 def test_under_mar_it_is_plain_em() -> None:
     drawn = simulate(
-        _five_with_cpts(), 400, MAR(share=0.4, parents=1, beta=(1, 1)), np.random.default_rng(4)
+        _five_with_cpts(), 400, MAR(share=0.4, parents=1, beta=(1, 1)), rng=np.random.default_rng(4)
     )
     plain = learn(drawn.network, drawn.table, TO_THE_END, prior=2)
     graph = drawn.graph
@@ -258,7 +258,7 @@ def _rows(graph: MissingnessGraph, rows: int) -> EncodedTable:
         for name in network.variables
     }
     missing = MissingByGraph(graph, beta=(1.0, 2.0))
-    return simulate(network.with_tables(tables), rows, missing, rng).table
+    return simulate(network.with_tables(tables), rows, missing, rng=rng).table
 
 
 def test_without_a_prior_it_starts_from_recovered_cpts_without_zeros() -> None:

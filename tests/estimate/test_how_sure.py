@@ -24,7 +24,7 @@ GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
 @pytest.fixture(scope="module")
 def patients() -> object:
     missing = MissingByGraph(GRAPH, NOT_VERIFIED)
-    return lc.simulate(SCREENING, 2_000, missing, np.random.default_rng(3)).table
+    return lc.simulate(SCREENING, 2_000, missing, rng=np.random.default_rng(3)).table
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em"])
@@ -48,7 +48,7 @@ def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: o
 
 
 def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
-    rows = lc.simulate(SCREENING, 300, None, np.random.default_rng(1)).table
+    rows = lc.simulate(SCREENING, 300, None, rng=np.random.default_rng(1)).table
     result = lc.learn(SCREENING, rows, "factored-mar", intervals=True)
     answer = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
     np.testing.assert_allclose(answer, lc.query(result.network, "Disease", {"Test": "positive"}))
@@ -153,7 +153,7 @@ def test_bounds_need_no_assumption_and_hold_every_completion(patients: object) -
 @pytest.mark.parametrize("method", ["em", "auto"])
 def test_with_a_graph_the_mechanisms_are_learned_too(method: str) -> None:
     rows = lc.simulate(
-        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), np.random.default_rng(5)
+        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), rng=np.random.default_rng(5)
     ).table
     result = lc.learn(SCREENING, rows, method, missingness=GRAPH)
     plain = lc.learn(SCREENING, rows, "em")
@@ -164,7 +164,7 @@ def test_with_a_graph_the_mechanisms_are_learned_too(method: str) -> None:
 
 def test_a_learned_separator_beats_the_complete_rows() -> None:
     rows = lc.simulate(
-        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), np.random.default_rng(6)
+        SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), rng=np.random.default_rng(6)
     ).table
     learned = lc.learn(SCREENING, rows, "informed-direct", separator="learn")
     named = lc.learn(SCREENING, rows, "informed-direct", separator=["Symptoms", "Test"])

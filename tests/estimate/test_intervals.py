@@ -37,7 +37,7 @@ def uncertain(method: str, table: EncodedTable) -> Uncertainty:
 
 @pytest.mark.parametrize("method", RECIPES)
 def test_complete_data_make_every_method_as_sure_as_the_counts(method: str) -> None:
-    table = simulate(NETWORK, 2000, None, np.random.default_rng(0)).table
+    table = simulate(NETWORK, 2000, None, rng=np.random.default_rng(0)).table
     found = uncertain(method, table)
     number = np.bincount(table.columns["A"], minlength=2)
     np.testing.assert_allclose(found.effective_size("B"), number, rtol=1e-6)
@@ -46,7 +46,7 @@ def test_complete_data_make_every_method_as_sure_as_the_counts(method: str) -> N
 
 
 def test_missing_values_make_less_sure() -> None:
-    drawn = simulate(NETWORK, 2000, MCAR(share=0.7, rate=0.4), np.random.default_rng(1))
+    drawn = simulate(NETWORK, 2000, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1))
     for method in ("direct-mcar", "direct-mar", "em"):
         whole = uncertain(method, drawn.complete).effective_size("C")
         part = uncertain(method, drawn.table).effective_size("C")
@@ -57,7 +57,7 @@ def test_missing_values_make_less_sure() -> None:
 
 @pytest.mark.parametrize("method", RECIPES)
 def test_every_recipe_tells_how_sure_an_answer_is(method: str) -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), rng=np.random.default_rng(1)).table
     found = uncertain(method, table).query("C", {"A": "0"})
     low, high = np.moveaxis(found.interval(), -1, 0)
     assert ((low < found.table) & (found.table < high)).all()
@@ -66,12 +66,12 @@ def test_every_recipe_tells_how_sure_an_answer_is(method: str) -> None:
 
 
 def test_every_method_has_the_recipe_that_fits_it() -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), rng=np.random.default_rng(1)).table
     assert {method: uncertain(method, table).recipe for method in RECIPES} == RECIPES
 
 
 def test_em_that_was_stopped_early_is_refitted() -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1)).table
     early = EM(seed="random", max_iterations=1, accelerate=False)
     found = learn(NETWORK, table, early, intervals=True).require_intervals()
     assert found.recipe == "delete-a-group jackknife"

@@ -86,7 +86,7 @@ def test_a_row_counts_as_often_as_it_weighs() -> None:
 
 def test_rows_that_memory_does_not_hold_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    drawn = simulate(RAIN, 5000, None, rng).table
+    drawn = simulate(RAIN, 5000, None, rng=rng).table
     columns = {
         name: np.where(rng.random(5000) < 0.2, 2, own).astype(np.uint8)
         for name, own in drawn.columns.items()

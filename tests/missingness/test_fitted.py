@@ -43,7 +43,7 @@ ROWS = 20_000
 
 def rows_hidden_by(text: str, tables: dict[str, object]) -> EncodedTable:
     graph = MissingnessGraph.parse(text, FOUR)
-    return simulate(FOUR, ROWS, MissingByGraph(graph, tables), np.random.default_rng(5)).table  # type: ignore[arg-type]
+    return simulate(FOUR, ROWS, MissingByGraph(graph, tables), rng=np.random.default_rng(5)).table  # type: ignore[arg-type]
 
 
 def test_mechanisms_are_learned_from_the_data_alone() -> None:
@@ -89,7 +89,7 @@ def test_new_rows_miss_as_much_given_the_same_causes() -> None:
 
 def test_the_simulated_data_are_missing_at_random() -> None:
     alarm = example("alarm")
-    table = simulate(alarm, 5_000, MAR(), np.random.default_rng(3)).table
+    table = simulate(alarm, 5_000, MAR(), rng=np.random.default_rng(3)).table
     graph = fitted_mechanisms(alarm, table).graph
     assert graph.partially_observed == table.partially_observed
     assert graph.category() in ("MAR", "MCAR")

@@ -133,7 +133,7 @@ def test_the_page_of_a_comparison_stays_to_itself(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
     network = lc.example("fire-alarm")
-    table = simulate(network, 300, MAR(0.3), np.random.default_rng(2)).table
+    table = simulate(network, 300, MAR(0.3), rng=np.random.default_rng(2)).table
     found = compare(case_of(network, table), ["listwise", "em"], repetitions=2)
     write_page(tmp_path / "compared.html", comparison_page(found, SOURCE))
     opened = Opened(browser, tmp_path / "compared.html", width, scheme, waits=False)
@@ -240,7 +240,7 @@ def test_folding_a_parent_shows_the_mean_weighted_by_rows(
 def test_a_large_network_opens_on_the_weakest_variable_and_its_neighbours(
     browser: Any, tmp_path: Path
 ) -> None:
-    drawn = simulate(lc.example("munin1"), 500, MAR(0.3), np.random.default_rng(2))
+    drawn = simulate(lc.example("munin1"), 500, MAR(0.3), rng=np.random.default_rng(2))
     result = learned(drawn.network, drawn.table)
     write_page(tmp_path / "munin1.html", page_with(result, drawn.table))
     with Opened(browser, tmp_path / "munin1.html") as opened:

@@ -50,7 +50,7 @@ def simulations(draw: st.DrawFn) -> Simulation:
             ]
         )
     )
-    return simulate(network, 30, missing, np.random.default_rng(draw(SEEDS)))
+    return simulate(network, 30, missing, rng=np.random.default_rng(draw(SEEDS)))
 
 
 def _self_censoring(network: Network) -> MissingnessGraph:
@@ -88,7 +88,7 @@ def test_cells_are_hidden_exactly_where_a_mechanism_of_zeros_and_ones_says(
     seen = tuple(others[:2])
     decided = rng.integers(0, 2, network.shape(seen)).astype(float)
     graph = MissingnessGraph(network, {hidden: seen})
-    made = simulate(network, 40, MissingByGraph(graph, {hidden: decided}), rng)
+    made = simulate(network, 40, MissingByGraph(graph, {hidden: decided}), rng=rng)
     expected = decided[tuple(made.complete.columns[name] for name in seen)] == 0
     np.testing.assert_array_equal(made.table.is_shown([hidden]), np.broadcast_to(expected, 40))
 
@@ -117,7 +117,7 @@ def deviations(made: Simulation, one: MechanismCpt) -> tuple[float, int]:
 )
 def test_rates_of_missing_values_agree_with_the_mechanisms(missing: Missing) -> None:
     network = random_network(30, np.random.default_rng(41), states=(2, 4))
-    made = simulate(network, 100_000, missing, np.random.default_rng(42))
+    made = simulate(network, 100_000, missing, rng=np.random.default_rng(42))
     found = [deviations(made, one) for one in made.mechanisms.values()]
     statistic, freedom = (sum(values) for values in zip(*found, strict=True))
     assert freedom >= len(made.mechanisms)
@@ -127,7 +127,7 @@ def test_rates_of_missing_values_agree_with_the_mechanisms(missing: Missing) -> 
 
 def test_cells_of_different_mechanisms_are_hidden_independently() -> None:
     network = random_network(4, np.random.default_rng(43))
-    made = simulate(network, 100_000, MCAR(1.0, 0.5), np.random.default_rng(44))
+    made = simulate(network, 100_000, MCAR(1.0, 0.5), rng=np.random.default_rng(44))
     shown = [made.table.is_shown([name]) for name in network.variables]
     patterns = np.bincount(sum(column * 2**at for at, column in enumerate(shown)), minlength=16)
     assert stats.chisquare(patterns).pvalue > 0.001
@@ -136,14 +136,16 @@ def test_cells_of_different_mechanisms_are_hidden_independently() -> None:
 @settings(deadline=None)
 @given(networks(), SEEDS)
 def test_one_seed_gives_one_simulation(network: Network, seed: int) -> None:
-    one, two = (simulate(network, 20, MCAR(1.0, 0.5), np.random.default_rng(seed)) for _ in "ab")
+    one, two = (
+        simulate(network, 20, MCAR(1.0, 0.5), rng=np.random.default_rng(seed)) for _ in "ab"
+    )
     for name in network.variables:
         np.testing.assert_array_equal(one.table.columns[name], two.table.columns[name])
 
 
 def test_the_complete_rows_do_not_depend_on_what_is_hidden() -> None:
     kinds: list[Any] = [None, MCAR(1.0, 0.5), MAR(0.4, 2)]
-    made = [simulate(RAIN, 50, kind, np.random.default_rng(45)) for kind in kinds]
+    made = [simulate(RAIN, 50, kind, rng=np.random.default_rng(45)) for kind in kinds]
     for name in RAIN.variables:
         for other in made[1:]:
             np.testing.assert_array_equal(
@@ -152,7 +154,9 @@ def test_the_complete_rows_do_not_depend_on_what_is_hidden() -> None:
 
 
 def test_the_mechanisms_do_not_depend_on_the_number_of_rows() -> None:
-    few, many = (simulate(RAIN, rows, MAR(0.4, 2), np.random.default_rng(46)) for rows in (5, 50))
+    few, many = (
+        simulate(RAIN, rows, MAR(0.4, 2), rng=np.random.default_rng(46)) for rows in (5, 50)
+    )
     assert few.graph == many.graph
     for name, one in few.mechanisms.items():
         np.testing.assert_array_equal(one.missing, many.mechanisms[name].missing)
@@ -165,7 +169,7 @@ def test_pandas_frames_can_be_written_to() -> None:
 
 
 def test_nothing_is_hidden_where_nothing_is_asked_for() -> None:
-    made = simulate(RAIN, 10, None, np.random.default_rng(47))
+    made = simulate(RAIN, 10, None, rng=np.random.default_rng(47))
     assert made.table is made.complete
     assert made.missingness is None
     assert made.mechanisms == {}

@@ -35,12 +35,12 @@ MISSING = {"Z": [0.1, 0.3], "X": [0.15, 0.35]}
 
 def rows_of(size: int, seed: int) -> object:
     mechanisms = lc.MissingByGraph(GRAPH, MISSING)
-    return lc.simulate(NETWORK, size, mechanisms, np.random.default_rng(seed)).table
+    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).table
 
 
 def frame_of(size: int, seed: int) -> Any:
     mechanisms = lc.MissingByGraph(GRAPH, MISSING)
-    return lc.simulate(NETWORK, size, mechanisms, np.random.default_rng(seed)).frame()
+    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).frame()
 
 
 def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
@@ -202,7 +202,7 @@ def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
     network = Network(states, NETWORK.parents_of, {c.child: c.table for c in NETWORK.cpts})
     graph = MissingnessGraph.parse("Z -> R[X]", network)
     hidden = lc.MissingByGraph(graph, {"X": [0.15, 0.35]})
-    rows = lc.simulate(network, 500, hidden, np.random.default_rng(1)).table
+    rows = lc.simulate(network, 500, hidden, rng=np.random.default_rng(1)).table
     result = lc.learn(network, rows, "mgraph", missingness=graph)
     for source, data in ((result, None), (graph, rows)):
         asked = lc.effect(

@@ -36,7 +36,7 @@ QUESTIONS = [
 def _rows(number: int, seed: int) -> EncodedTable:
     """B and C go missing by A."""
     rng = np.random.default_rng(seed)
-    drawn = lc.simulate(NETWORK, number, None, rng).table
+    drawn = lc.simulate(NETWORK, number, None, rng=rng).table
     columns = dict(drawn.columns)
     for name in "BC":
         gone = rng.random(number) < np.where(columns["A"] == 1, 0.5, 0.2)
@@ -298,7 +298,7 @@ def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
     missing = lc.MCAR(share=1.0, rate=0.1) if method == "em" else None
     covered = []
     for seed in range(60):
-        table = lc.simulate(truth, 500, missing, np.random.default_rng(seed)).table
+        table = lc.simulate(truth, 500, missing, rng=np.random.default_rng(seed)).table
         bare = truth.with_tables(None)
         result = lc.learn(bare, table, method, prior, intervals=True)  # type: ignore[arg-type]
         asked = {"do": {"X": "yes"}, "interval": True, "unsupported": "ignore"}

@@ -41,7 +41,7 @@ CHAIN = Network(
 def _hidden(rows: int, seed: int, missing: MAR | None = None) -> EncodedTable:
     """B and C missing, more often where A is 1."""
     rng = np.random.default_rng(seed)
-    drawn = simulate(CHAIN, rows, missing, rng).table
+    drawn = simulate(CHAIN, rows, missing, rng=rng).table
     columns = dict(drawn.columns)
     for name, rate in (("B", (0.2, 0.6)), ("C", (0.3, 0.5))):
         gone = rng.random(rows) < np.array(rate)[drawn.columns["A"]]
@@ -89,7 +89,7 @@ def test_the_variance_of_direct_mar_is_that_of_its_derivative_by_rows(variable: 
 
 
 def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> None:
-    table = simulate(CHAIN, 300, None, np.random.default_rng(0)).table
+    table = simulate(CHAIN, 300, None, rng=np.random.default_rng(0)).table
     cpt = learn(CHAIN, table, "direct-mcar", prior=1).network.cpt("C").table
     counts = count(table, [("B", "C")])[("B", "C")]
     number = counts.dense().sum(axis=-1, keepdims=True)
@@ -170,7 +170,7 @@ def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
 
 
 def test_complete_rows_give_em_the_size_of_the_counts() -> None:
-    table = simulate(CHAIN, 300, None, np.random.default_rng(0)).table
+    table = simulate(CHAIN, 300, None, rng=np.random.default_rng(0)).table
     _, _, found = _em(table, 2.0)
     number = count(table, [("B", "C")])[("B", "C")].dense().sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.spread_of["C"].sizes, np.broadcast_to(number, (3, 2)))

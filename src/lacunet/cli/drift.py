@@ -32,6 +32,6 @@ def run(options: Namespace) -> int:
     """Print what has changed."""
     from lacunet.diagnosis.drift import drift
 
-    found = drift(options.before, options.after, options.seed, memory=options.memory)
+    found = drift(options.before, options.after, rng=options.seed, memory=options.memory)
     print(json.dumps(found.as_data()) if options.json else found)
     return 0

@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
 
     network = read_network(options.network)
     missing = missing_of(options, network)
-    drawn = simulate(network, options.rows, missing, np.random.default_rng(options.seed))
+    drawn = simulate(network, options.rows, missing, rng=np.random.default_rng(options.seed))
     write_table(drawn.table, network, options.output)
     if options.complete_out:
         write_table(drawn.complete, network, options.complete_out)

@@ -192,7 +192,7 @@ def _trial(
     """Draw anew, learn, judge: the same draw for every method."""
     number, name = piece
     drawing, testing, learning = np.random.default_rng([seed, number]).spawn(3)
-    drawn = simulate(case.truth, case.rows, case.missingness, drawing)
+    drawn = simulate(case.truth, case.rows, case.missingness, rng=drawing)
     hidden = sum(drawn.table.missing_of.values()) / (case.rows * len(case.truth.variables))
     plain, table = ("direct-mcar", drawn.complete) if name == YARDSTICK else (name, drawn.table)
     separator = case.missingness.separator if name in INFORMED else None

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.hints import with_hints
+from lacunet.hints import by_name, with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
@@ -124,12 +124,13 @@ def _mark(change: Change) -> str:
     return "*" if change.is_clear else ""
 
 
+@by_name("rng")
 @with_hints
 def drift(
     before: AnyStatistics,
     after: AnyStatistics,
-    rng: np.random.Generator | int = 0,
     *,
+    rng: np.random.Generator | int = 0,
     memory: int | None = None,
 ) -> Drift:
     """Compare two parts of the data that were counted for the same network.

@@ -14,7 +14,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
-from lacunet.hints import with_hints, with_hints_by
+from lacunet.hints import by_name, with_hints, with_hints_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -158,8 +158,9 @@ class Simulation:
         return frame_of(to_arrow(self.complete if complete else self.table, self.network), library)
 
 
+@by_name("rng", "library")
 @with_hints
-def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = "pandas") -> Any:
+def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library = "pandas") -> Any:
     """Draw complete rows from a network.
 
     Parameters
@@ -194,11 +195,13 @@ def sample(network: AnyNetwork, rows: int, rng: Seed = None, library: Library = 
     return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
 
 
+@by_name("rng")
 @with_hints
 def simulate(
     network: AnyNetwork,
     rows: int,
     missing: Missing | MissingnessGraph | str | None = None,
+    *,
     rng: Seed = None,
 ) -> Simulation:
     """Draw rows from a network and hide values of them.
@@ -255,9 +258,14 @@ def _network_and_how(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     )
 
 
+@by_name("rng")
 @with_hints_by(_network_and_how)
 def hide(
-    network: NetworkOrEdges, frame: Any, missing: Missing | MissingnessGraph | str, rng: Seed = None
+    network: NetworkOrEdges,
+    frame: Any,
+    missing: Missing | MissingnessGraph | str,
+    *,
+    rng: Seed = None,
 ) -> Any:
     """Hide values of your own complete rows.
 

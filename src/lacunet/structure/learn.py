@@ -41,7 +41,7 @@ from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
 from lacunet.formats.files import AnyNetwork
-from lacunet.hints import no_attribute, with_hints
+from lacunet.hints import by_name, no_attribute, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -212,10 +212,21 @@ def _check_missingness(missingness: object) -> None:
         )
 
 
+@by_name(
+    "required",
+    "forbidden",
+    "tiers",
+    "max_parents",
+    "missingness",
+    "method",
+    "time_limit",
+    "rng",
+)
 @with_hints
 def learn_structure(
     data: Any,
     states: AnyNetwork | Mapping[str, Sequence[object]] | None = None,
+    *,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
     tiers: Sequence[Sequence[str]] | str | None = None,
@@ -224,7 +235,6 @@ def learn_structure(
     method: Literal["auto", "closed-form"] = "auto",
     time_limit: float | None = None,
     rng: np.random.Generator | int | None = None,
-    *,
     score: Literal["sparse-bic", "bic", "bdeu"] = "sparse-bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
