@@ -356,7 +356,7 @@ def test_what_was_taken_by_place_still_is_with_a_warning() -> None:
         by_place = lc.sample(RAIN, 5, 1)  # type: ignore[misc]
     assert by_place.equals(lc.sample(RAIN, 5, rng=1))
     with pytest.raises(TypeError):
-        lc.simulate(RAIN, 5, None, 1, 2)  # type: ignore[misc]
+        lc.simulate(RAIN, 5, None, 1, 2)  # type: ignore[call-arg, misc]
     for name in ("learn", "learn_structure", "impute", "sample", "hide", "simulate", "drift"):
         rng = inspect.signature(getattr(lc, name)).parameters["rng"]
         assert rng.kind is rng.KEYWORD_ONLY
