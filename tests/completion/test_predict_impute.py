@@ -148,6 +148,34 @@ def test_each_prediction_has_the_share_that_a_query_gives(
                 )
 
 
+def test_what_rules_say_rests_on_no_other_cpt_row() -> None:
+    rule = {"Now": "Smoked=no"}
+    survey = lc.Network(
+        {"Age": ["old", "young"], "Smoked": ["no", "yes"], "Now": ["a bit", "a lot", "not_asked"]},
+        {"Smoked": ["Age"], "Now": ["Smoked", "Age"]},
+        {
+            "Age": [0.5, 0.5],
+            "Smoked": [[0.2, 0.8], [0.6, 0.4]],
+            "Now": [[[0, 0, 1], [0, 0, 1]], [[0.3, 0.7, 0], [0.4, 0.6, 0]]],
+        },
+        codes={"Now": {"now": ["a bit", "a lot"], "x": ["a bit", "not_asked"]}},
+        not_asked=rule,
+    ).with_support({"Age": 9, "Smoked": [9, 9], "Now": [[9, 9], [0, 9]]})
+    rows = [("yes", "now"), ("no", None), ("no", "x"), ("no", "not_asked"), ("yes", "a bit")]
+    frame = pd.DataFrame(rows, columns=["Smoked", "Now"])
+    given = lc.predict(
+        survey, frame.assign(Age=None), "Age", give="unsupported", unsupported="ignore"
+    )
+    # Pr(old | Smoked = yes, Now = a bit) = .24 / (.24 + .16)
+    expected = [0, 0, 0, 0, 0.6]
+    np.testing.assert_allclose(given["unsupported(Age)"], expected, atol=1e-12)
+    compiled = lc.compile(survey, "Age")
+    for row, share in zip(frame.to_dict("records"), expected, strict=True):
+        answer = lc.query(survey, "Age", row, unsupported="ignore")
+        for own in (answer, compiled(row)["Age"]):
+            np.testing.assert_allclose(own.unsupported, share, atol=1e-12)
+
+
 @given(supported_rows())
 def test_the_share_of_a_completion_is_by_definition(case: tuple[lc.Network, EncodedTable]) -> None:
     network, table = case

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lacunet.completion.bounds import RowBounds
 from lacunet.completion.rows import RowProblems, in_batches, row_problems
+from lacunet.data.skips import without_implied
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.draw import batches_of, posteriors, solve
 from lacunet.inference.likelihood import shown_log_likelihoods
@@ -107,7 +108,9 @@ def row_posteriors(
             of_target[name][here][np.isneginf(logs)] = np.nan
         log_probability[here] = logs
         for name in hidden if shares and cells.bare.any() else ():
-            alone = asked if len(hidden) == 1 else _SolvedPosteriors.of(cells, part, [name], budget)
+            bare = without_implied(network, part, [name])
+            is_same = bare is part and len(hidden) == 1
+            alone = asked if is_same else _SolvedPosteriors.of(cells, bare, [name], budget)
             rows, problem = alone.rows_with(name)
             left = _log_left(alone.found, alone.log_z, cells, budget)
             unsupported_of[name][here][rows] = 0.0 - np.expm1(left)[problem]

@@ -39,7 +39,7 @@ class Skips:
     states: int  # of the variable
     skip: int  # the place of the state for those who were not asked
     holds_skip: NDArray[np.bool_]  # whether each code of the variable allows that state
-    holds_rest: NDArray[np.bool_]  # whether it is a set that holds all others
+    holds_rest: NDArray[np.bool_]  # whether it allows all others
     contradicted: int = 0
     first: int | None = None  # row, from 0
     _rows: int = 0
@@ -70,6 +70,11 @@ class Skips:
         """Whether each row shows that the question was asked."""
         return self._verdicts(columns)[1]
 
+    def implied(self, columns: Mapping[str, Codes]) -> NDArray[np.bool_]:
+        """Whether each row's cell, missing or not, says no more than the rule does."""
+        codes, (holds, fails) = columns[self.name], self._verdicts(columns)
+        return (holds & self.holds_skip[codes]) | (fails & self.holds_rest[codes])
+
     def _verdicts(
         self, columns: Mapping[str, Codes], unseen: Collection[str] = ()
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -84,7 +89,7 @@ class Skips:
 
     def _filled(self, codes: Codes, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> Codes:
         kind = codes.dtype.type
-        is_bare = fails & ((codes == self.skip) | self.holds_rest[codes])
+        is_bare = fails & ((codes == self.skip) | (codes > self.states) & self.holds_rest[codes])
         return np.where(holds, kind(self.skip), np.where(is_bare, kind(self.states), codes))
 
 
@@ -104,6 +109,25 @@ def ruled(network: Network, table: EncodedTable) -> EncodedTable:
     return table.with_columns(table.cardinality_of, columns)
 
 
+def without_implied(network: Network, table: EncodedTable, asked: Collection[str]) -> EncodedTable:
+    """The table without cells that say no more than rules do, so that nothing hangs on them.
+
+    A cell stays where one of its descendants is shown, or ``asked`` about: that looks at its state.
+    """
+    is_idle: dict[str, NDArray[np.bool_]] = {}
+    skips = {own.name: own for own in skips_of(network, table.sets_of)}
+    columns = dict(table.columns)
+    for name in reversed(network.order if skips else ()):
+        codes, missing = table.columns[name], table.cardinality_of[name]
+        is_open = codes == missing
+        if name in skips:
+            is_open = is_open | skips[name].implied(table.columns)
+        below = [own for child, own in is_idle.items() if name in network.parents_of[child]]
+        is_idle[name] = np.logical_and.reduce([is_open, *below]) & (name not in asked)
+        columns[name] = np.where(is_idle[name], codes.dtype.type(missing), codes)
+    return table.with_columns(table.cardinality_of, columns) if skips else table
+
+
 def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
     """The rules of a network, parents before children."""
     allowed = {
@@ -121,7 +145,6 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
             can_fail = _some(can_fail, axis, allowed[other])
         skip = network.state_index(name, rule.state)
         states, own = network.cardinality(name), allowed[name]
-        is_set = np.arange(len(own)) > states
         sizes = [len(allowed[other]) for other in rule.scope]
         found.append(
             Skips(
@@ -133,7 +156,7 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
                 states,
                 skip,
                 own[:, skip],
-                is_set & np.delete(own, skip, axis=1).all(axis=1),
+                np.asarray(np.delete(own, skip, axis=1).all(axis=1)),
             )
         )
     return found

@@ -181,14 +181,40 @@ def posed(
     """A question that the network can be asked, planned."""
     seen, sets = states_and_sets(network, evidence)
     code_of = {name: str(evidence[name]) for name in sets}
+    if network.not_asked_of:
+        network, sets = _beyond_rules(network, seen, sets)
     if sets:
         network = _with_sets(network, sets, code_of)
-        seen |= {_among(name, code): 1 for name, code in code_of.items()}
+        seen |= {_among(name, code_of[name]): 1 for name in sets}
     for scope in scopes:
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError.repeated(repeated)
     plan = planned(network, scopes, seen)
     return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory), code_of)
+
+
+def _beyond_rules(
+    network: Network, seen: Mapping[str, int], sets: Mapping[str, tuple[int, ...]]
+) -> tuple[Network, dict[str, tuple[int, ...]]]:
+    """The network and the sets of states without what rules say of them by all that is seen.
+
+    Where a question was not asked, its parents have no part in that; and one of all states that a
+    rule leaves open says nothing.
+    """
+    one_of = {**{name: (at,) for name, at in seen.items()}, **sets}
+    left = dict(sets)
+    for name, rule in network.not_asked_of.items():
+        if name not in one_of:
+            continue
+        states_of = [one_of.get(v, range(network.cardinality(v))) for v in rule.scope]
+        holds, skip = rule.truth[np.ix_(*states_of)], network.state_index(name, rule.state)
+        asked = {*range(network.cardinality(name))} - {skip}
+        possible = ({skip} if holds.any() else set()) | (set() if holds.all() else asked)
+        if possible <= {*one_of[name]}:
+            left.pop(name, None)
+            if len(possible) == 1:
+                network = network.intervened({name: possible.pop()})
+    return network, left
 
 
 def _with_sets(
