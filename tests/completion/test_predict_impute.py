@@ -156,7 +156,7 @@ def test_what_rules_say_rests_on_no_other_cpt_row() -> None:
         {
             "Age": [0.5, 0.5],
             "Smoked": [[0.2, 0.8], [0.6, 0.4]],
-            "Now": [[[0, 0, 1], [0, 0, 1]], [[0.3, 0.7, 0], [0.4, 0.6, 0]]],
+            "Now": [[[0.0, 0.0, 1.0]] * 2, [[0.3, 0.7, 0.0], [0.4, 0.6, 0.0]]],
         },
         codes={"Now": {"now": ["a bit", "a lot"], "x": ["a bit", "not_asked"]}},
         not_asked=rule,

@@ -558,3 +558,39 @@ def test_intervals_of_an_effect_are_asked_for_as_those_of_a_query() -> None:
         lc.effect(NETWORK, "Y", do="X", interval=True)
     with pytest.raises(LacunetError, match=r"intervals=True"):
         lc.effect(lc.learn(NETWORK, rows, "direct-mcar"), "Y", do="X", interval=0.9)
+
+
+def test_the_effect_in_a_group_of_one_of_several_states_is_that_of_all_of_them() -> None:
+    network = Network(
+        {"Z": ["a", "b", "c"], "X": ["no", "yes"], "Y": ["well", "ill"]},
+        {"X": ["Z"], "Y": ["Z", "X"]},
+        codes={"Z": {"b+": ["b", "c"]}},
+    )
+    cells = enumerate(product("abc", ("no", "yes"), ("well", "ill")))
+    cases = [cell for number, cell in cells for _ in range(20 + 7 * number % 31)]
+    rows = dict(zip("ZXY", map(list, zip(*cases, strict=True)), strict=True))
+    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    effect = lc.effect(result, "Y", do="X", given={"Z": "b+"})
+    weights = np.array([rows["Z"].count(z) for z in "bc"])
+    ill = result.network.cpt("Y").table[1:, :, 1]  # Pr(ill | z, do(x)), Z is the only other cause
+    np.testing.assert_allclose(effect.probabilities[:, 1], weights @ ill / weights.sum())
+    assert effect.title == "P(Y | do(X), Z=b+)"
+    assert effect.interval is not None
+    assert not effect.is_zero
+    with pytest.raises(LacunetError, match="one of several states of 'Z'"):
+        lc.effect(
+            MissingnessGraph.parse("R[Y]", network), "Y", do="X", given={"Z": "b+"}, data=rows
+        )
+
+
+def test_one_of_several_states_of_what_lies_between_does_not_make_an_effect_zero() -> None:
+    network = Network(
+        {"Z": ["a", "b", "c"], "X": ["no", "yes"], "Y": ["well", "ill"]},
+        {"Z": ["X"], "Y": ["Z"]},
+        {"X": [0.5, 0.5], "Z": [[0.2, 0.5, 0.3], [0.2, 0.1, 0.7]], "Y": [[0.5, 0.5]] * 3},
+        codes={"Z": {"b+": ["b", "c"]}},
+    )
+    with pytest.warns(LacunetWarning, match="Z is a consequence of X"):
+        assert not lc.effect(network, "Y", do="X", given={"Z": "b+"}).is_zero
+    with pytest.warns(LacunetWarning, match="Z is a consequence of X"):
+        assert lc.effect(network, "Y", do="X", given={"Z": "b"}).is_zero

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
@@ -563,3 +564,20 @@ def test_pseudo_counts_do_not_pass_for_rows_where_values_are_missing(method: str
         sizes.append([uncertainty.query("D", {"B": b}).sizes[0] for b in "012"])
     # What the prior knows of an answer is taken off in first order.
     np.testing.assert_allclose(sizes[1], sizes[0], rtol=0.1)
+
+
+def test_only_what_was_seen_of_the_target_itself_is_certain() -> None:
+    network = lc.Network(
+        {"X": ["a", "b", "c"], "Y": ["no", "yes"]}, {"Y": ["X"]}, codes={"X": {"b+": ["b", "c"]}}
+    )
+    rows = {"X": ["a"] * 50 + ["b"] * 50, "Y": ["no"] * 70 + ["yes"] * 30}
+    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    half = beta(0.5, 50.5).ppf(0.975)  # fifty rows agree
+    (alone, both, several) = (
+        lc.query(result, target, seen, unsupported="ignore").interval
+        for target, seen in (("Y", {"X": "a"}), ("X,Y", {"X": "a"}), ("X", {"X": "b+"}))
+    )
+    np.testing.assert_allclose(alone, [[1 - half, 1], [0, half]], atol=1e-9)
+    np.testing.assert_allclose(both, [alone, np.zeros((2, 2)), np.zeros((2, 2))], atol=1e-12)
+    # by the delta method, a hair off zero: the size is half a row off
+    np.testing.assert_allclose(several, [[0, 0], [1 - half, 1], [0, half]], rtol=0.01)

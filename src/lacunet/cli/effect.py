@@ -103,7 +103,7 @@ def _parsed(network: Network, text: str, options: Namespace) -> dict[str, Any]:
     return {
         "target": network.known(target[0]),
         "do": network.known(do[0]),
-        "given": states_in(typed.given, network),
+        "given": states_in(typed.given, network, takes_sets=True),
         "outcome": outcomes.get(target[0]),
     }
 

@@ -144,12 +144,15 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
+def states_in(
+    parts: Sequence[str], network: Network, *, takes_sets: bool = False
+) -> dict[str, str]:
     """``["X=x", "Y=y"]`` as a mapping, if the network has these variables and states.
 
     A name may hold ``=`` itself, and a state the spaces around it or a comma, as intervals do. A
     number stands for the interval that holds it, a code for what it means. An interval that begins
-    with a comparison needs no further ``=``.
+    with a comparison needs no further ``=``. With ``takes_sets`` codes that mean one of several
+    states are taken too, as they are written.
 
     Examples
     --------
@@ -160,7 +163,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
     """
-    found, bare = _states_and_names(parts, network)
+    found, bare = _states_and_names(parts, network, takes_sets=takes_sets)
     for name in bare:
         states = network.states(name)
         hint = f"as in {name}={states[0]}; its states are {list(states)}."
@@ -171,10 +174,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
 def _states_and_names(
     parts: Sequence[str], network: Network, *, takes_sets: bool = False
 ) -> tuple[dict[str, str], list[str]]:
-    """The states as in `states_in`, and the variables that stand without one.
-
-    With ``takes_sets`` also codes, as they are written, that mean one of several states.
-    """
+    """The states as in `states_in`, and the variables that stand without one."""
     found: dict[str, str] = {}
     bare: list[str] = []
     left = list(parts)

@@ -35,6 +35,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.evidence import states_and_sets
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
@@ -172,9 +173,7 @@ def query_spread(
     """
     answer, rates_of = asked.answer, {name: own.rates for name, own in cpt_spread_of.items()}
     sizes = _sizes(np.ravel(answer), variance, total).reshape(answer.shape)
-    if any(asked.evidence.get(name) is not None for name in asked.scope):  # what was seen
-        sizes = np.where((answer == 0) | (answer == 1), np.inf, sizes)
-    sizes = np.where(_is_decided(asked), np.inf, sizes)
+    sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
     rates, degrees_of = _by_rows_alone(asked, rates_of).copy(), np.full(answer.shape, degrees)
     for at, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, at)) is not None:
@@ -273,6 +272,19 @@ def _cell_by_cell(
         table[cell], rates[cell] = own.table, own.rates
         sizes[cell], degrees[cell] = own.sizes, own.degrees
     return Spread(table, rates, sizes, degrees)
+
+
+def _is_seen(asked: AnsweredQuery) -> Mask:
+    """Where an answer is zero or one by what was seen of the target itself."""
+    network = asked.network
+    seen, sets = states_and_sets(network, asked.evidence)
+    states_of = [
+        sets.get(name, (seen[name],) if name in seen else range(network.cardinality(name)))
+        for name in asked.scope
+    ]
+    is_seen = np.ones(asked.answer.shape, dtype=bool)
+    is_seen[np.ix_(*states_of)] = all(len(own) == 1 for own in states_of)
+    return is_seen
 
 
 def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:

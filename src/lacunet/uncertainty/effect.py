@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import state_named, states_seen
+from lacunet.data.evidence import state_named, states_and_sets, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import LacunetError, warn
@@ -351,7 +351,8 @@ def effect(
         The variable that is set: the treatment.
     given
         The group in which the effect is asked for, as the evidence of `lacunet.query`: a state for
-        each variable that defines it, ``{"Age": "old"}``.
+        each variable that defines it, ``{"Age": "old"}``. From a missingness graph and data it
+        takes no code for one of several states.
     data
         The rows from which a missingness graph recovers the effect.
     population
@@ -425,7 +426,9 @@ def effect(
             f"given is {given!r}, without a state.", _in_each_stratum(named[0], target, do)
         )
     check_mapping("given", given)
-    given = states_seen(network, given)
+    _, sets = states_and_sets(network, given)
+    states_given = states_seen(network, {v: own for v, own in given.items() if v not in sets})
+    given = {**states_given, **{name: str(given[name]) for name in sets}}
     if target == do or {target, do} & {*given}:
         other = next((name for name in network.variables if name not in (target, *given)), "X")
         raise LacunetError(
@@ -445,11 +448,14 @@ def effect(
     asked = None if interval is False else level
     if is_graph:
         is_zero = False
-        numbers = _by_graph(source, target, do, given, data, population, asked)
+        states_given = states_seen(network, given)  # a code for one of several is refused
+        numbers = _by_graph(source, target, do, states_given, data, population, asked)
     else:
         numbers = _by_network(source, network, target, do, given, asked)
-        if is_zero := _is_zero(network, target, do, given):
-            zero = _by_directions(network, target, do, given) or _ZERO.format(do=do, target=target)
+        if is_zero := _is_zero(network, target, do, states_given, sets):
+            zero = _by_directions(network, target, do, states_given) or _ZERO.format(
+                do=do, target=target
+            )
             numbers = numbers._replace(basis=(*numbers.basis, zero))
     return Effect(
         target,
@@ -481,13 +487,20 @@ def _check_names(target: object, do: object) -> None:
 _ZERO = "By the edges of the network {do} has no effect on {target}, whatever the data."
 
 
-def _is_zero(network: Network, target: str, do: str, given: Mapping[str, object]) -> bool:
-    """Whether the target does not depend on what is set, once edges into it are cut."""
+def _is_zero(
+    network: Network, target: str, do: str, given: Iterable[str], sets: Iterable[str]
+) -> bool:
+    """Whether the target does not depend on what is set, once edges into it are cut.
+
+    Of ``sets`` it is given that they have one of several states, as a child of each may show.
+    """
     from networkx import is_d_separator
 
     drawn = network.to_networkx()
     drawn.remove_edges_from([*drawn.in_edges(do)])
-    return bool(is_d_separator(drawn, {do}, {target}, {*given}))
+    child_of = {name: f"\0{name}" for name in sets}
+    drawn.add_edges_from(child_of.items())
+    return bool(is_d_separator(drawn, {do}, {target}, {*given, *child_of.values()}))
 
 
 def _by_directions(network: Network, target: str, do: str, given: Iterable[str] = ()) -> str:
