@@ -242,6 +242,17 @@ def test_hidden_states_keep_their_names_when_a_result_is_learned_again(
         assert agree > 0.7  # with names swapped, below .3
 
 
+def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
+    network = lc.Network(
+        {"H": ["0", "1"], "A": ["n", "p"], "B": ["n", "p"]}, {"A": ["H"], "B": ["H"]}
+    )
+    rows = {"A": ["n", "n", "p", "p"] * 20, "B": ["n", "n", "p", None] * 20}
+    result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
+    with pytest.warns(lc.LacunetWarning) as said:
+        lc.impute(result, rows, draws=1, rng=1)
+    assert {own.category for own in said} == {AssumptionWarning}
+
+
 @pytest.mark.parametrize(
     ("method", "options"),
     [

@@ -26,7 +26,7 @@ from lacunet.data.read import read_table
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, filled, held_data, replaced
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
@@ -241,7 +241,10 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
 
 
 def _learned_again(given: Result, network: Network, table: EncodedTable) -> Result | None:
-    """What the method of a result makes of these rows, with intervals; None if they do not fit."""
+    """What the method of a result makes of these rows, with intervals; None if they do not fit.
+
+    What it warns of was said when the result was learned.
+    """
     missing = {name: table.missing_of[name] for name in network.variables}
     if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
         return None
@@ -250,10 +253,12 @@ def _learned_again(given: Result, network: Network, table: EncodedTable) -> Resu
     method: str | EM = given.method
     if method == EM.name and not graph:  # it stays where it ended, and keeps the names of states
         method = EM(start=network, restarts=1)
-    try:
-        return learn(network, table, method, given.prior, rng=0, intervals=True, **options)
-    except LacunetError:  # it needs options that are not known here
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LacunetWarning)
+        try:
+            return learn(network, table, method, given.prior, rng=0, intervals=True, **options)
+        except LacunetError:  # it needs options that are not known here
+            return None
 
 
 def _agree(again: Result, network: Network) -> bool:
