@@ -253,7 +253,8 @@ def fit(network: Network, table: EncodedTable, memory: int | None = None) -> Dat
     table, number = table.scaled(), table.row_count
     logs, weights = row_posteriors(network, table, (), memory).log_probability, table.row_weights
     if np.isneginf(logs).any():
-        return DataFit(impossible_row(table, int(np.argmin(logs))), nan, number, table.total)
+        minus_infinity = impossible_row(network, table, int(np.argmin(logs)))
+        return DataFit(minus_infinity, nan, number, table.total)
     mean = float(weights @ logs / weights.sum())
     squares = weights**2 if table.copies is None else table.copies.squares
     spread = float(squares @ np.square(logs - mean)) * number / (number - 1) if number > 1 else nan

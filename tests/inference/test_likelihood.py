@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lacunet as lc
 from examples import RAIN
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
@@ -137,3 +139,22 @@ def test_each_complete_row_has_its_own_log_likelihood(data: st.DataObject) -> No
     with np.errstate(divide="ignore"):
         expected = np.log(by_enumeration(network, table))
     np.testing.assert_allclose(shown_log_likelihoods(network, table), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("memory", [None, 400_000])
+def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
+    memory: int | None, tmp_path: Path
+) -> None:
+    network = lc.Network(
+        {"R": ["n", "y", "z"], "W": ["n", "y"]},
+        {"W": ["R"]},
+        {"R": [0.4, 0.4, 0.2], "W": [[1.0, 0.0], [0.3, 0.7], [1.0, 0.0]]},
+        codes={"R": {"?": ["n", "z"]}},
+    )
+    rows = ["y,y,1", "y,y,0"] * 50_000 + ["?,y,1"]
+    path = tmp_path / "rows.csv"
+    path.write_text("R,W,w\n" + "\n".join(rows) + "\n")
+    with pytest.warns(lc.LacunetWarning, match=r"row 100001 has|a row with R=n or z, W=y has"):
+        assert lc.log_likelihood(network, path, weight="w", memory=memory) == -np.inf
+    with pytest.warns(lc.LacunetWarning, match="a row with R=n or z, W=y has"):
+        lc.log_likelihood(network, lc.count(network, path, "em", weight="w"))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.data.skips import allowed_states
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
@@ -31,6 +32,9 @@ from lacunet.inference.expectation.plan import plan_of
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.compile import compile_problems
+from lacunet.wording import assigned, first_of
+
+MOST_NAMED = 12  # states of a row that is impossible
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -112,10 +116,12 @@ def table_log_likelihood(
     whole, partial = table.take(is_complete), table.take(~is_complete)
     logs = shown_log_likelihoods(network, whole)
     if np.isneginf(logs).any():
-        return impossible_row(whole, int(np.argmin(logs)), before)
+        row = np.flatnonzero(is_complete)[np.argmin(logs)]
+        return impossible_row(network, table, int(row), before)
     rest = observed_log_likelihood(network, partial, memory) if partial.rows else 0.0
     if np.isneginf(rest):
-        return impossible_row(partial, _first_impossible(network, partial, memory), before)
+        row = np.flatnonzero(~is_complete)[_first_impossible(network, partial, memory)]
+        return impossible_row(network, table, int(row), before)
     return float(logs.sum() if whole.weights is None else whole.weights @ logs) + rest
 
 
@@ -135,10 +141,23 @@ def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
     return logs
 
 
-def impossible_row(table: EncodedTable, row: int, before: int = 0) -> float:
-    """Minus infinity, with a warning that names the row as the user counts it."""
-    number = table.numbers[row] + before
-    warn(f"row {number} has probability zero under the network: the log-likelihood is -inf.")
+def impossible_row(network: Network, table: EncodedTable, row: int, before: int = 0) -> float:
+    """Minus infinity, with a warning that names the row: by its number if that is known.
+
+    It is not of rows that stand for others, or among which some of weight zero were left out.
+    """
+    if table.row_numbers is not None or (table.weights is None and table.copies is None):
+        which = f"row {table.numbers[row] + before}"
+    else:
+        states = []
+        for name in network.variables:
+            size, code = network.cardinality(name), table.columns[name][row]
+            if code != size:
+                allowed = allowed_states(size, table.sets_of.get(name, ()))[code]
+                possible = [network.states(name)[at] for at in np.flatnonzero(allowed)]
+                states.append(assigned(name, " or ".join(possible)))
+        which = f"a row with {first_of(states, MOST_NAMED)}"
+    warn(f"{which} has probability zero under the network: the log-likelihood is -inf.")
     return -np.inf
 
 
