@@ -176,6 +176,24 @@ def test_what_rules_say_rests_on_no_other_cpt_row() -> None:
             np.testing.assert_allclose(own.unsupported, share, atol=1e-12)
 
 
+def test_bounds_of_rows_with_one_of_several_states_are_those_of_a_query() -> None:
+    states = {"Age": ["kid", "adult", "old"], "MI": ["no", "yes"]}
+    tables = {"Age": [0.4, 0.5, 0.1], "MI": [[0.5, 0.5], [0.96, 0.04], [0.8, 0.2]]}
+    codes = {"Age": {"18-": ["kid", "adult"], "18+": ["adult", "old"]}}
+    support = {"Age": 9, "MI": [0, 9, 9]}
+    rows = {"Age": ["18-", "18+", None, "kid"], "MI": [None] * 4}
+    ages, bare = (
+        lc.Network(states, {"MI": ["Age"]}, tables, codes=own).with_support(support)
+        for own in (codes, {})
+    )
+    for network, data in ((ages, rows), (bare, lc.Data(rows, codes=codes))):
+        found = lc.predict(network, data, "MI", unsupported="bounds")
+        # .5 * .04 / .9 and the weight .4 / .9 of kids; adults and the old have data
+        expected = [[0.02 / 0.9, 0.42 / 0.9], [0.04 / 0.6] * 2, [0.04, 0.44], [0, 1]]
+        ends = np.transpose([found["lowest(MI=yes)"], found["highest(MI=yes)"]])
+        np.testing.assert_allclose(ends, expected, rtol=1e-12, atol=1e-12)
+
+
 @given(supported_rows())
 def test_the_share_of_a_completion_is_by_definition(case: tuple[lc.Network, EncodedTable]) -> None:
     network, table = case

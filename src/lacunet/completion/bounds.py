@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.errors import LacunetError
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
@@ -55,26 +54,27 @@ def row_bounds(
     >>> found.low.round(6).tolist(), found.high.round(6).tolist()
     ([[0.0, 0.0], [0.57, 0.03]], [[1.0, 1.0], [0.97, 0.43]])
     """
-    if table.cells_of_sets:
-        raise LacunetError(
-            "some rows have cells that are one of several states, and bounds of predictions are "
-            "not available for them.",
-            "give unsupported='warn'; give='unsupported' has the share of each prediction.",
-        )
     names = network.variables
     columns = [table.columns[name] for name in names]
-    sizes = [1 + network.cardinality(name) for name in names]
+    values = [_values(network, name, table.sets_of.get(name, ())) for name in names]
+    sizes = [len(own) for own in values]
     group, member = grouped(columns, sizes, table.rows)
     shape = len(member), network.cardinality(target)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     is_exact = np.ones(len(member), dtype=np.bool_)
     for at, row in enumerate(member):
         seen = {
-            name: network.states(name)[column[row]]
-            for name, column in zip(names, columns, strict=True)
-            if column[row] < network.cardinality(name)
+            name: own[column[row]] for name, own, column in zip(names, values, columns, strict=True)
         }
         question = posed(network, [(target,)], seen, memory)
         with suppress(ImpossibleEvidenceError):
             (low[at], high[at]), is_exact[at] = bounds_over_bare_rows(question)
     return RowBounds(low[group], high[group], is_exact[group])
+
+
+def _values(network: Network, name: str, sets: Sequence[tuple[int, ...]]) -> Sequence[str | None]:
+    """What each code of a variable in a table means, as evidence."""
+    states, codes = network.states(name), network.codes_of.get(name, {})
+    code_of = {meaning: code for code, meaning in codes.items()}
+    several = [code_of[tuple(states[at] for at in places)] for places in sets]
+    return [*states, None, *several]

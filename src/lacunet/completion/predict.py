@@ -18,7 +18,7 @@ from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.read import rows_with_codes
-from lacunet.data.reading import source_from
+from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import SeenValues, few_rows, kept_columns, made_like
@@ -264,6 +264,7 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
             )
         latent = (*latent, *absent)
     opened = replace(data, latent=latent)
+    known = replace(asked, network=with_data_codes(asked.network, opened))
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     unseen = () if asked.given_targets else names
     values, kept = SeenValues(), []
@@ -278,7 +279,7 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
         misses_any |= bool({*table.partially_observed} - {*latent})
         patterns |= shown_patterns(asked.network, table, unseen)
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
-        found.append(_of_table(asked, table, set(latent)))
+        found.append(_of_table(known, table, set(latent)))
     whole = kept_columns(data.source, kept) if asked.keep else {}
     return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly, values, whole)
 
