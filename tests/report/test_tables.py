@@ -79,3 +79,19 @@ def test_what_is_not_known_is_a_dash_in_print_and_empty_in_csv() -> None:
     assert "–" in str(table)
     assert table.to_csv().splitlines()[1] == "0,0.5,"
     assert "<td" in table._repr_html_()
+
+
+def test_the_widest_interval_is_of_a_cpt_row_that_can_occur() -> None:
+    network = lc.Network(
+        {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        {"Now": ["Smoked"], "Ill": ["Smoked", "Now"]},
+        not_asked={"Now": "Smoked=no"},
+    )
+    rows = {
+        "Smoked": ["no", "yes"] * 40,
+        "Now": [None, "no", None, "yes"] * 20,
+        "Ill": ["no", "yes", "yes", "no", "no"] * 16,
+    }
+    printed = str(lc.learn(network, rows, "em", prior=2, intervals=True))
+    assert "P(Ill=no | Smoked=yes, Now=no) = " in printed
+    assert "Smoked=no, Now=yes" not in printed

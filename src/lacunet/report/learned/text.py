@@ -104,6 +104,7 @@ def _sure(result: Result, level: float) -> list[str]:
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
         width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
+        width[~result.network.needs_data(cpt.child)] = 0.0
         place = np.unravel_index(int(width.argmax()), width.shape)
         states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
         *given, entry = (assigned(v, s) for v, s in zip(cpt.family, states, strict=True))
