@@ -518,3 +518,28 @@ def test_a_mechanism_that_is_not_given_is_one_that_has_missing_values() -> None:
     rows = {"Age": ["old", "young", None] * 4, "Ill": ["no", "yes", "no"] * 4}
     with pytest.raises(LacunetError, match="write mechanism='Age'"):
         sensitivity("Age -> Ill", rows, "P(Ill=yes | Age=old)")
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_one_of_several_states_is_evidence_for_a_tilt_as_all_of_them(method: Any) -> None:
+    network = Network(
+        {"Age": ["kid", "adult", "old"], "Ill": ["no", "yes"]},
+        {"Ill": ["Age"]},
+        codes={"Age": {"18+": ["adult", "old"]}},
+    )
+    shown = {"kid": (9, 1, 4), "adult": (12, 4, 8), "old": (6, 6, 20)}  # no, yes, hidden
+    cells = [
+        (age, ill)
+        for age, numbers in shown.items()
+        for ill, number in zip(("no", "yes", None), numbers, strict=True)
+        for _ in range(number)
+    ]
+    rows = dict(zip(("Age", "Ill"), map(list, zip(*cells, strict=True)), strict=True))
+    found = sensitivity(
+        network, rows, "P(Ill=yes | Age=18+)", mechanism="Ill", method=method, prior=1, deltas=[1.0]
+    )
+    for delta, answer in zip(found.deltas, found.answers, strict=True):
+        odds = {age: np.exp(delta) * yes / no for age, (no, yes, _) in shown.items()}
+        ill = [shown[age][1] + shown[age][2] * odds[age] / (1 + odds[age]) for age in odds]
+        assert answer == pytest.approx(sum(ill[1:]) / 56, rel=1e-4)  # EM stops within 1e-6 a step
+    assert "Age=18+" in str(found)

@@ -56,6 +56,20 @@ def states_and_sets(
     return seen, sets
 
 
+def places_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
+    """The places of the states that each variable seen may have: one, or those of a code."""
+    seen, sets = states_and_sets(network, evidence)
+    return {**{name: (at,) for name, at in seen.items()}, **sets}
+
+
+def evidence_written(network: Network, evidence: Mapping[str, object]) -> dict[str, str]:
+    """The states that evidence names, and its codes for several; not what was not seen."""
+    return {
+        name: network.states(name)[places[0]] if len(places) == 1 else str(evidence[name])
+        for name, places in places_seen(network, evidence).items()
+    }
+
+
 def state_named(network: Network, variable: str, value: object) -> str:
     """The state that a value names, read as data and evidence are; what is missing names none."""
     code = codes_seen(network, {variable: value}, otherwise="").get(variable)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.evidence import state_named, states_seen
+from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
@@ -308,7 +308,8 @@ def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
         raise LacunetError(
             f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
         )
-    asked, evidence = states_in(typed.target, network), states_in(typed.given, network)
+    asked = states_in(typed.target, network)
+    evidence = states_in(typed.given, network, takes_sets=True)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {text!r} asks for {len(asked)} states.",
@@ -461,7 +462,7 @@ def _checked(
             "ask about one variable at a time.",
         )
     check_mapping("evidence", evidence)
-    state, seen = state_named(network, target, state), states_seen(network, evidence)
+    state, seen = state_named(network, target, state), evidence_written(network, evidence)
     asked = {target: state, **seen}
     if target in seen:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
@@ -497,7 +498,9 @@ def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping
     """Refuse a question that a rule of what was not asked decides."""
     scope = (*evidence, target)
     possible = network.can_occur(scope)
-    left = possible[tuple(network.state_index(name, own) for name, own in evidence.items())]
+    places = places_seen(network, evidence)
+    cells = possible[np.ix_(*places.values(), range(network.cardinality(target)))]
+    left = np.asarray(cells.any(axis=tuple(range(len(places)))))
     place = network.state_index(target, state)
     if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[place]):
         raise LacunetError(

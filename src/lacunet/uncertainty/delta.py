@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.evidence import states_and_sets
+from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
@@ -277,11 +277,8 @@ def _cell_by_cell(
 def _is_seen(asked: AnsweredQuery) -> Mask:
     """Where an answer is zero or one by what was seen of the target itself."""
     network = asked.network
-    seen, sets = states_and_sets(network, asked.evidence)
-    states_of = [
-        sets.get(name, (seen[name],) if name in seen else range(network.cardinality(name)))
-        for name in asked.scope
-    ]
+    seen = places_seen(network, asked.evidence)
+    states_of = [seen.get(name, range(network.cardinality(name))) for name in asked.scope]
     is_seen = np.ones(asked.answer.shape, dtype=bool)
     is_seen[np.ix_(*states_of)] = all(len(own) == 1 for own in states_of)
     return is_seen

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import state_named, states_and_sets, states_seen
+from lacunet.data.evidence import evidence_written, state_named, states_and_sets, states_seen
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import LacunetError, warn
@@ -427,8 +427,8 @@ def effect(
         )
     check_mapping("given", given)
     _, sets = states_and_sets(network, given)
-    states_given = states_seen(network, {v: own for v, own in given.items() if v not in sets})
-    given = {**states_given, **{name: str(given[name]) for name in sets}}
+    given = evidence_written(network, given)
+    states_given = {name: state for name, state in given.items() if name not in sets}
     if target == do or {target, do} & {*given}:
         other = next((name for name in network.variables if name not in (target, *given)), "X")
         raise LacunetError(

@@ -28,6 +28,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.evidence import places_seen
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
@@ -151,18 +152,21 @@ def tilted_shares(
     columns |= zip(hidden_scope, cells.columns(), strict=True)
     columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
 
-    def is_state(name: str, state: str) -> NDArray[np.bool_]:
-        found = columns[name] == network.state_index(name, state)
+    def is_among(name: str, places: Sequence[int]) -> NDArray[np.bool_]:
+        found = np.isin(columns[name], places)
         return np.concatenate([found, found])
 
-    agrees = [is_state(name, state) for name, state in question.evidence.items()]
+    def is_state(name: str, state: str) -> NDArray[np.bool_]:
+        return is_among(name, [network.state_index(name, state)])
+
+    seen = places_seen(network, question.evidence)
+    agrees = [is_among(name, places) for name, places in seen.items()]
     is_tilted = is_state(question.mechanism, question.tilted_state)
     share = np.tile(cells.tally.weights, 2) / total[both]
     fits = np.ones(number, dtype=bool)
     for name in always:
-        if name in question.evidence:
-            wanted = network.state_index(name, question.evidence[name])
-            fits &= groups.configs[groups.scope.index(name)] == wanted
+        if name in seen:
+            fits &= np.isin(groups.configs[groups.scope.index(name)], seen[name])
     fits = np.concatenate([fits, added_up(place, fits, len(pool)) > 0])
     tilted = added_up(both, share * is_tilted, len(total))
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
