@@ -581,3 +581,22 @@ def test_only_what_was_seen_of_the_target_itself_is_certain() -> None:
     np.testing.assert_allclose(both, [alone, np.zeros((2, 2)), np.zeros((2, 2))], atol=1e-12)
     # by the delta method, a hair off zero: the size is half a row off
     np.testing.assert_allclose(several, [[0, 0], [1 - half, 1], [0, half]], rtol=0.01)
+
+
+def test_intervals_on_a_graph_read_evidence_as_the_answer_does() -> None:
+    network = lc.Network(
+        {"Age": ["[0,40)", "[40,60)", "[60,99)"], "Ill": ["no", "yes"]},
+        {"Ill": ["Age"]},
+        cuts={"Age": [0, 40, 60, 99]},
+        codes={"Age": {"40+": ["[40,60)", "[60,99)"]}},
+    )
+    rows = {
+        "Age": [10, 50, 70, None] * 60,
+        "Ill": ["no", "yes", "no", "yes", "no", None, "yes", "no"] * 30,
+    }
+    result = lc.learn(network, rows, "em", missingness="Ill -> R[Age]; R[Ill]", intervals=True)
+    for value in (50, "40+"):
+        answer = lc.query(result, "Ill", {"Age": value}, interval=True)
+        low, high = np.moveaxis(np.asarray(answer.interval), -1, 0)
+        assert (low <= answer).all()
+        assert (answer <= high).all()

@@ -99,7 +99,13 @@ def augmented(
         nodes = (node_of[n] if isinstance(n, Mechanism) else n for n in causes)
         parents[node_of[mechanism]] = tuple(nodes)
     states = dict(network.states_of) | dict.fromkeys(node_of.values(), (MISSING, SHOWN))
-    whole = Network(states, parents, not_asked=dict(network.not_asked_of))
+    whole = Network(
+        states,
+        parents,
+        cuts=network.cuts_of,
+        codes=network.codes_of,
+        not_asked=network.not_asked_of,
+    )
     selection = node_of.pop(SELECTION, "")
     name_of = {mechanism.variable: node for mechanism, node in node_of.items()}
     return Augmented(whole, directed, name_of, ignorable, selection)
