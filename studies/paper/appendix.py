@@ -20,6 +20,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.estimate.explain import explain_rows, ranges
 from lacunet.estimate.registry import method_named
 from lacunet.model.network import Network
+from lacunet.statistics.observations import Held
 
 MISSING = 2
 NETWORK = Network({name: ["0", "1"] for name in "XYWZ"}, {"X": ["W", "Z"], "Y": ["X", "Z"]})
@@ -93,7 +94,7 @@ def appendix_table() -> EncodedTable:
 
 def _line(printed: Printed, table: EncodedTable) -> Line:
     method = method_named(printed.method, separator=printed.separator)
-    estimand, orders = explain_rows(NETWORK, method, table, printed.query)
+    estimand, orders = explain_rows(NETWORK, method, Held(table), printed.query)
     if printed.by_factor:
         pairs = [(one.factor.text, one.rows) for order in orders for one in order.factors]
     else:

@@ -160,6 +160,29 @@ def test_explain_lists_the_rows_of_the_papers_tables(
     assert [line.split(": ")[1] for line in lines if line.startswith("  together")] == together
 
 
+def test_a_query_is_explained_by_the_separator_that_is_learned(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    rows = ["0,0,1", "0,1,1", "1,1,1", "1,0,1"] * 10 + ["0,,0", "1,,0", "0,1,0", "1,,0"] * 40
+    (tmp_path / "rows.csv").write_text("\n".join(["A,B,C", *rows]))
+    asked = ["explain", "A -> B; C -> B", str(tmp_path / "rows.csv"), "--method", "informed-direct"]
+    for separator in ("learn", "C"):
+        assert main([*asked, "--separator", separator, "--query", "A=0,B=1"]) == 0
+        assert "sum over C of P(B | A, C, R[B]=1) P(A, C)" in capsys.readouterr().out
+    assert main([*asked, "--separator", "B", "--query", "A=0,B=1"]) == 1
+    assert "'B', which is missing in some rows" in capsys.readouterr().err
+
+
+def test_explain_knows_what_is_promised_to_be_fully_observed(
+    appendix: list[str], capsys: Captured
+) -> None:
+    asked = ["explain", *appendix, "--method", "direct-mar", "--fully-observed", "W"]
+    assert main(asked) == 0
+    assert "rows will be grouped by W\n" in capsys.readouterr().out
+    assert main([*asked, "--query", "X=1,W=1"]) == 0
+    assert "P(X | W, R[X]=1) P(W)" in capsys.readouterr().out
+
+
 def test_explain_prints_every_estimand_and_the_forecast(
     appendix: list[str], capsys: Captured
 ) -> None:

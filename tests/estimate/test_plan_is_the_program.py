@@ -293,3 +293,45 @@ def test_what_is_noted_of_the_rows_is_noted_by_both(
     learned, explained = found
     assert explained == learned
     assert any("whether Now was asked" in note for note in explained[0]) == (missingness is None)
+
+
+@pytest.mark.parametrize("otherwise", ["direct-mcar", "one-step", "em", "auto", "prior"])
+def test_what_stands_in_for_a_formula_without_rows_is_explained(otherwise: str) -> None:
+    rows = {"A": ["x", "y", None, None] * 10, "B": [None, None, "u", "v"] * 10}
+    options = {"missingness": "R[A]; A -> R[B]", "otherwise": otherwise}
+    told = lc.explain("A -> B", rows, **options)
+    result = lc.learn("A -> B", rows, **options)
+    for name, report in result.families.items():
+        assert told.families[name].estimand == report.estimand
+    assert told.families["B"].note in result.families["B"].warnings[0]
+    assert told.families["B"].note in str(told)
+
+
+@pytest.mark.parametrize("prior", [2.0, "learn"])
+def test_held_out_rows_are_a_branch_of_auto_as_a_stand_in_only_under_a_given_prior(
+    prior: Any,
+) -> None:
+    options = {"missingness": MASKED, "otherwise": "auto"}
+    told = lc.explain(NETWORK, rows_of("auto, masked"), "mgraph", prior, **options)
+    assert ("if held-out rows are clearly more likely" in str(told)) == (prior == 2)
+
+
+def test_one_cluster_refuses_intervals_alone() -> None:
+    rows = {"A": ["x", "y", None] * 10, "Town": ["here"] * 30}
+    network = lc.Network({"A": ["x", "y"]})
+    told = lc.explain(network, rows, "em", cluster="Town")
+    assert (
+        told.families["A"].estimand
+        == lc.learn(network, rows, "em", cluster="Town").families["A"].estimand
+    )
+    with pytest.raises(lc.LacunetError) as refused:
+        lc.learn(network, rows, "em", cluster="Town", intervals=True)
+    assert told.intervals == f"intervals will be refused: {refused.value}"
+
+
+def test_a_stratum_with_one_cluster_is_explained_as_it_is_noted() -> None:
+    rows = {"A": ["x", "y", None] * 10, "Town": list("abc") * 10, "Land": list("vww") * 10}
+    said = {"strata": "Land", "cluster": "Town"}
+    network = lc.Network({"A": ["x", "y"]})
+    (note,) = lc.learn(network, rows, "em", intervals=True, **said).notes
+    assert note in lc.explain(network, rows, "em", **said).intervals

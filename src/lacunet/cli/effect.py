@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import answering, example_query, note_what_is_not_used, queries_of
 from lacunet.cli.options import (
+    DATA_OR_STATISTICS_HELP,
     add,
     add_data_arguments,
     add_json,
@@ -51,7 +52,7 @@ INSTEAD = dict.fromkeys(
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, needs_data=False)
+    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
     asked = "the outcome, the variable that is set, and what is given; may be repeated"
     add(command, "--query Y|do(X),Z=z", asked, action="append", default=[])
     add(command, "--reference STATE", "the state of X to compare with (default: its first)")

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
+    DATA_OR_STATISTICS_HELP,
     add,
     add_data_arguments,
     add_json,
@@ -37,7 +38,7 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, needs_data=False)
+    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
     add(command, "--query X=1,W=1", "explain this query instead of the families")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
@@ -79,6 +80,7 @@ def _explain_query(options: Namespace, network: Network) -> int:
     from lacunet.estimate.explain import explain_rows
     from lacunet.estimate.registry import method_of
     from lacunet.report.explained import rows_as_data, rows_as_text
+    from lacunet.statistics.observations import Held
 
     method = method_of(network, options.method, method_options(options))
     typed = split_query(options.query)
@@ -91,7 +93,8 @@ def _explain_query(options: Namespace, network: Network) -> int:
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
     table = noted_table(options, network, by_number=True)
-    estimand, orders = explain_rows(network, method, table, query)
+    rows = Held(table, tuple(options.fully_observed))
+    estimand, orders = explain_rows(network, method, rows, query)
     if options.json:
         print(json.dumps(rows_as_data(estimand, orders)))
     else:

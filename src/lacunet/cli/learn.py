@@ -9,8 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
-    DATA_HELP,
-    add,
+    DATA_OR_STATISTICS_HELP,
     add_data_arguments,
     add_json,
     add_learning_arguments,
@@ -19,7 +18,6 @@ from lacunet.cli.options import (
     add_output,
     data_of,
     method_options,
-    names,
     network_of,
     note,
     size_options,
@@ -68,12 +66,10 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, f"{DATA_HELP}; or .stats of lacunet count")
+    add_network_or_edges(command, DATA_OR_STATISTICS_HELP)
     add_output(command, "-o --output OUT", "where to write the learned network")
     add_json(command)
     add_learning_arguments(command)
-    promised = "variables that every row is promised to show; no others count as fully observed"
-    add(command, "--fully-observed A,B", promised, type=names, default=[])
     add_report_argument(command, "; rows that memory does not hold are read once more for that")
     add_method_arguments(command)
     add_data_arguments(command)

@@ -31,6 +31,7 @@ DATA_HELP = (
     "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
     "for CSV from standard input"
 )
+DATA_OR_STATISTICS_HELP = f"{DATA_HELP}; or .stats of lacunet count"
 
 
 EDGES_HELP = (
@@ -370,6 +371,8 @@ def add_method_arguments(command: ArgumentParser) -> None:
     group = command.add_argument_group("method")
     methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
     add(group, "--method M", methods)
+    promised = "variables that every row is promised to show; no others count as fully observed"
+    add(group, "--fully-observed A,B", promised, type=names, default=[])
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:
         for name in options_of(method):

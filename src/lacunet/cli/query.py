@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
+    DATA_OR_STATISTICS_HELP,
     add,
     add_data_arguments,
     add_json,
@@ -47,7 +48,7 @@ INSTEAD = {"--given": GIVEN, "--evidence": GIVEN, "--do": "--query 'X | do(W=w)'
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, needs_data=False)
+    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
     asked = "the variables asked about, and the states that are given or set; may be repeated"
     add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", default=[])
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"

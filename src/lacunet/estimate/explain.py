@@ -41,7 +41,7 @@ from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Observations, observations
+from lacunet.statistics.observations import Held, Observations, observations
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12
@@ -206,7 +206,7 @@ class Explanation:
 
 def _branches(plan: Plan, stage: Stage) -> list[str]:
     """What a stage does otherwise; "auto" holds rows out only under a prior that was given."""
-    heldout = plan.method != Auto.name or is_given(plan.prior)
+    heldout = Auto.name not in (plan.method, stage.name) or is_given(plan.prior)
     return [branch for branch in stage.branches if heldout or branch != HELDOUT_BRANCH]
 
 
@@ -317,7 +317,7 @@ def _shown(network: Network, found: Statistics) -> dict[str, int]:
 
 
 def explain_rows(
-    network: Network, method: Method, table: EncodedTable, query: Mapping[str, str]
+    network: Network, method: Method, rows: Held, query: Mapping[str, str]
 ) -> tuple[Estimand, tuple[OrderRows, ...]]:
     """The estimand of any query, and the rows that enter each of its factors."""
     if not isinstance(method, Deletion):
@@ -326,8 +326,12 @@ def explain_rows(
             "choose a closed form: --method direct-mar, or factored-mar.",
         )
     values = {name: network.state_index(name, state) for name, state in query.items()}
-    estimand = method.estimand(tuple(query), table.partially_observed, table.fully_observed)
-    return estimand, rows_entering(estimand, table, values)
+    look = rows.look()
+    partially = look.hidden(network)
+    method.check(network, partially)
+    observed = tuple(name for name in network.variables if name not in partially)
+    estimand = method.resolved(network, look).estimand(tuple(query), partially, observed)
+    return estimand, rows_entering(estimand, rows.table, values)
 
 
 RowNumbers = NDArray[np.int64]

@@ -40,6 +40,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import pseudo_counts
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.progress import silent
+from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.observations import replicates
@@ -179,12 +180,16 @@ def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, F
 def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
     if recipe != RATE_MATRIX:
-        folds = plan.needs(recipe).folds
+        try:
+            folds = plan.needs(recipe).folds
+        except StatisticsError as error:
+            return f"intervals will be refused: {error}"
         fits = 0 if folds is None else len(folds.scales)
         costs = {COUNTS: "nothing", INFLUENCE: "a few fits"}
         if plan.units is not None and plan.units.factors is not None:
             costs[recipe] = f"{len(plan.units.factors)} countings and fits"
-        return f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
+        takes = f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
+        return "; ".join([takes, *(() if plan.units is None else plan.units.doubts)])
     steps = 2 * _free(plan)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
     return (

@@ -102,15 +102,20 @@ class MGraph:
         verdicts = recover_families(graph, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
-        recovery = recovery_stage(network, verdicts, "refused" if is_refused else "the prior")
+        plan = None
+        if self.otherwise in STAND_INS:
+            plan = self._stand_in(graph).plan(network, look)
+        recovery = recovery_stage(
+            network,
+            verdicts,
+            "refused" if is_refused else "the prior",
+            None if plan is None else plan.families,
+        )
         unrecovered = lost if self.otherwise == "prior" else ()
         stages = [recovery, prior_stage(network, recovery.families, unrecovered)]
         stages += mechanism_stages_alone(graph, partially)
-        heldout = None
-        if self.otherwise in STAND_INS:
-            plan = self._stand_in(graph).plan(network, look)
+        if plan is not None:
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
-            heldout = plan.heldout
         return Plan(
             self.name,
             network,
@@ -118,7 +123,7 @@ class MGraph:
             tuple(stages),
             self.bytes_per_cell,
             category=graph.why(),
-            heldout=heldout,
+            heldout=None if plan is None else plan.heldout,
             notes=notes,
             graph=graph,
             refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,

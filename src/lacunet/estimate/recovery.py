@@ -62,11 +62,15 @@ class ByVerdict:
 
 
 def recovery_stage(
-    network: Network, verdicts: Mapping[str, Verdict], otherwise: str = "the prior"
+    network: Network,
+    verdicts: Mapping[str, Verdict],
+    otherwise: str = "the prior",
+    stand_ins: Mapping[str, FamilyPlan] | None = None,
 ) -> Stage:
     """The CPTs that verdicts recover, from distinct rows; the others are left.
 
-    ``otherwise`` says what becomes of these, if no other stage answers for them.
+    ``otherwise`` says what becomes of these, if no other stage answers for them; ``stand_ins``
+    are what a later stage makes of all that is left.
     """
     families = {
         name: FamilyPlan(
@@ -85,7 +89,7 @@ def recovery_stage(
         Needs(network.families, rows=tuple(columns)),
         partial(_recovered, network, families),
         branches=(NO_ROWS,),
-        chosen=partial(_chosen, families),
+        chosen=partial(_chosen, families, stand_ins or {}),
         prior_from=FROM_SHOWN,
     )
 
@@ -168,14 +172,22 @@ def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation |
     return (found, "") if found.is_founded else (None, found.warnings[0])
 
 
-def _chosen(families: Mapping[str, FamilyPlan], statistics: Statistics) -> dict[str, FamilyPlan]:
-    """The families with the estimand that the data support best."""
+def _chosen(
+    families: Mapping[str, FamilyPlan],
+    stand_ins: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+) -> dict[str, FamilyPlan]:
+    """The families with the estimand that the data support best, or with what stands in for it."""
     statistics = statistics.sample(0)
     chosen = {}
     for name, family in families.items():
-        found, _ = _estimated(family, statistics)
-        formula = ByVerdict(_verdict(family), found)
-        chosen[name] = family if found is None else replace(family, formula=formula)
+        found, why = _estimated(family, statistics)
+        if found is not None:
+            chosen[name] = replace(family, formula=ByVerdict(_verdict(family), found))
+        elif _verdict(family).is_recoverable:
+            chosen[name] = replace(stand_ins.get(name, family), note=why)
+        else:
+            chosen[name] = family
     return chosen
 
 

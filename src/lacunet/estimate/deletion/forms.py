@@ -164,6 +164,10 @@ class Deletion:
         branches = (FELL_BACK,) if groupings else ()
         return Stage(self.name, families, needs, solve, branches, prior_from=FROM_SHOWN)
 
+    def resolved(self, network: Network, look: Look) -> Deletion:  # noqa: ARG002
+        """The same, once the rows have told what it leaves to them."""
+        return self
+
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse options that do not fit the network and the data."""
 
@@ -381,22 +385,28 @@ class Informed(Deletion):
         super().__post_init__()
 
     def plan(self, network: Network, look: Look) -> Plan:
-        """The same with a separator of what seems to decide on being missing, if asked for."""
+        """The same with the separator resolved; with the graph, where one was given."""
+        method = self.resolved(network, look)
+        if self.missingness is None:
+            return Deletion.plan(method, network, look)
+        from lacunet.missingness.confounding import notes_on_graph
+
+        graph = self.missingness.over(network)
+        notes = notes_on_graph(graph, look.partially)
+        if look.partially is None:
+            look = replace(look, partially=graph.partially_observed)
+        return replace(Deletion.plan(method, network, look), notes=notes, graph=graph)
+
+    def resolved(self, network: Network, look: Look) -> Informed:
+        """The same with a graph of what seems to decide on being missing, if asked for."""
         if self.missingness is not None:
-            from lacunet.missingness.confounding import notes_on_graph
+            return replace(self, missingness=self.missingness.over(network))
+        if look.partially is None or self.separator != LEARN:
+            return self
+        from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
 
-            graph = self.missingness.over(network)
-            notes = notes_on_graph(graph, look.partially)
-            if look.partially is None:
-                look = replace(look, partially=graph.partially_observed)
-            plan = Deletion.plan(replace(self, missingness=graph), network, look)
-            return replace(plan, notes=notes, graph=graph)
-        if look.partially is not None and self.separator == LEARN:
-            from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
-
-            known = observed_mechanisms(network, look.sampled(MOST_ROWS))
-            return Deletion.plan(replace(self, separator=(), missingness=known), network, look)
-        return super().plan(network, look)
+        known = observed_mechanisms(network, look.sampled(MOST_ROWS))
+        return replace(self, separator=(), missingness=known)
 
     def grouped_by(self, left: Scope, observed: Scope) -> Scope:
         """The family's observed part and W."""
