@@ -231,3 +231,19 @@ def test_a_few_rows_are_learned_without_what_only_others_need(tmp_path: Path) ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_is_returned_is_one_line_in_a_list() -> None:
+    rows = {"A": ["x", "y", None] * 10, "B": ["u", "v", "v"] * 10}
+    graph = lacunet.MissingnessGraph.parse("B -> R[A]", "A -> B", data=rows)
+    counted = lacunet.count("A -> B", rows)
+    found: list[object] = [
+        lacunet.explain("A -> B", rows),
+        graph.recover("A"),
+        lacunet.effect(lacunet.learn("A -> B", rows), "B", do="A"),
+        lacunet.drift(counted, counted),
+    ]
+    for value, text in zip(found, map(repr, found), strict=True):
+        assert text.startswith(f"<{type(value).__name__}")
+        assert len(text) < 100
+        assert "\n" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,7 @@ def assert_as_explained(
     assert told.plan.partially == ran.partially
     assert told.assumption == told.as_data()["assumption"] == result.assumption
     assert told.assumption in str(told)
+    assert str(pickle.loads(pickle.dumps(told))) == str(told)
     assert told.plan.prior == ran.prior == prior
     assert told.plan.prior_from == ran.prior_from
     assert bool(ran.prior_from) == (prior == "learn") == isinstance(result.prior, lc.LearnedPrior)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import pickle
 import tracemalloc
 from collections.abc import Callable
@@ -355,7 +356,9 @@ def test_an_answer_has_the_intervals_of_its_result_without_being_asked() -> None
     seen["Wet"] = "no"  # intervals are computed later, of what was asked
     assert str(answer) == str(asked)
     np.testing.assert_array_equal(answer.interval, asked.interval)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer)).interval, asked.interval)
+    for same in (pickle.loads(pickle.dumps(answer)), copy.copy(answer), copy.deepcopy(answer)):
+        assert str(same) == str(answer)
+        np.testing.assert_array_equal(same.interval, asked.interval)
     without = query(result, "Rain", interval=False)
     assert without.interval is None
     assert "interval" not in str(without)

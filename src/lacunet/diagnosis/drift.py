@@ -93,11 +93,18 @@ class Drift:
             "variables": {name: asdict(own) for name, own in self.variables.items()},
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<Drift: {self._heading}>"
+
+    @property
+    def _heading(self) -> str:
         before, after = self.rows
-        clear = f"of {counted(len(self.changed), 'variable')} something has clearly changed (*)"
+        clear = f"of {counted(len(self.changed), 'variable')} something has clearly changed"
         found = clear if self.changed else "nothing has clearly changed"
-        lines = [f"{counted(before, 'row')} before, {counted(after, 'row')} after; {found}", ""]
+        return f"{counted(before, 'row')} before, {counted(after, 'row')} after; {found}"
+
+    def __str__(self) -> str:
+        lines = [f"{self._heading}{' (*)' if self.changed else ''}", ""]
         header = ["variable", "missing before", "after", "", "values", "", "given parents", ""]
         largest = sorted(self.variables.items(), key=lambda own: -_largest(own[1]))
         rows = [

@@ -115,6 +115,9 @@ class Explanation:
         scaled = " of the estimate, scaled to all rows" if is_closed else ""
         return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell{scaled}"
 
+    def __repr__(self) -> str:
+        return f"<Explanation: {self._heading()}>"
+
     def __str__(self) -> str:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]

@@ -7,6 +7,7 @@ EM on the graph, unless two variables share a hidden cause.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.errors import LacunetError
@@ -161,27 +162,31 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
     """Another method as one stage, for the families that are left: marked with the reason why."""
     name = "em on the missingness graph" if plan.category else name
 
-    def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-        if not learned.left:
-            return learned
-        stand_in = run(plan, statistics, setting)
-        tables, families = dict(learned.tables), dict(learned.families)
-        for variable, why in learned.left.items():
-            own = stand_in.families[variable]
-            tables[variable] = stand_in.tables[variable]
-            is_said = any(text.startswith(why) for text in own.warnings)  # with what EM makes of it
-            warnings = own.warnings if is_said else (why, *own.warnings)
-            families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
-        prior = None
-        if stand_in.prior is not None:
-            prior = merged(learned.prior, stand_in.prior, learned.left)
-        return replace(learned, tables=tables, families=families, left={}, prior=prior)
-
     return Stage(
         name,
         {variable: plan.families[variable] for variable in lost},
         plan.needs(),
-        solve,
+        partial(_stood_in, plan, name),
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
         prior_from=next((own.prior_from for own in plan.stages[::-1] if own.prior_from), ""),
     )
+
+
+def _stood_in(
+    plan: Plan, name: str, statistics: Statistics, learned: Learned, setting: Setting
+) -> Learned:
+    """What the plan of another method makes of the families that are left."""
+    if not learned.left:
+        return learned
+    stand_in = run(plan, statistics, setting)
+    tables, families = dict(learned.tables), dict(learned.families)
+    for variable, why in learned.left.items():
+        own = stand_in.families[variable]
+        tables[variable] = stand_in.tables[variable]
+        is_said = any(text.startswith(why) for text in own.warnings)  # with what EM makes of it
+        warnings = own.warnings if is_said else (why, *own.warnings)
+        families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
+    prior = None
+    if stand_in.prior is not None:
+        prior = merged(learned.prior, stand_in.prior, learned.left)
+    return replace(learned, tables=tables, families=families, left={}, prior=prior)

@@ -198,26 +198,33 @@ def prior_stage(
 
     ``unrecovered`` are those that the stage answers for before any data are read.
     """
-
-    def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-        statistics = statistics.sample(0)
-        tables, reports = dict(learned.tables), dict(learned.families)
-        own = None if learned.prior is None else learned.prior.keeping(learned.left)
-        prior = setting.used_prior if own is None else own
-        for name, why in learned.left.items():
-            nothing = np.zeros(network.shape(network.family(name)))
-            tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
-            report = family_report(
-                families[name],
-                statistics.counts[network.family(name)],
-                network,
-                prior,
-                rows_used=0,
-                unseen=unseen,
-                warnings=(why,),
-            )
-            reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
-        return replace(learned, tables=tables, families=reports, left={}, prior=own)
-
     own = {name: families[name] for name in unrecovered}
-    return Stage("prior", own, Needs(network.families), solve)
+    return Stage("prior", own, Needs(network.families), partial(_at_prior, network, families))
+
+
+def _at_prior(
+    network: Network,
+    families: Mapping[str, FamilyPlan],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """What is left, at the prior alone."""
+    statistics = statistics.sample(0)
+    tables, reports = dict(learned.tables), dict(learned.families)
+    own = None if learned.prior is None else learned.prior.keeping(learned.left)
+    prior = setting.used_prior if own is None else own
+    for name, why in learned.left.items():
+        nothing = np.zeros(network.shape(network.family(name)))
+        tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
+        report = family_report(
+            families[name],
+            statistics.counts[network.family(name)],
+            network,
+            prior,
+            rows_used=0,
+            unseen=unseen,
+            warnings=(why,),
+        )
+        reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
+    return replace(learned, tables=tables, families=reports, left={}, prior=own)

@@ -209,6 +209,14 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         basis = replace(self._basis, spread=spread, share=self.unsupported)
         return Answer.of, (np.array(self), basis)
 
+    def __copy__(self) -> Answer:
+        copied = self.copy()
+        copied._basis = self._basis
+        return copied
+
+    def __deepcopy__(self, memo: object) -> Answer:
+        return self.__copy__()
+
     @property
     def basis(self) -> AnswerBasis:
         """What the answer is about and what it rests on."""

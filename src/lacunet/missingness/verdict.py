@@ -173,6 +173,9 @@ class Verdict(_WithEstimand):
         told = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
         return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{told}</ul>"
 
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.query} is {self.status}>"
+
     def __str__(self) -> str:
         why = read_formula(self.estimand) or self.why
         if self.status == NOT_RECOVERABLE and self.generic:

@@ -208,6 +208,9 @@ class Effect:
         ends = (np.nan, np.nan) if self.interval is None else self.interval[x, y]
         return Measured(float(self.probabilities[x, y]), *map(float, ends))
 
+    def __repr__(self) -> str:
+        return f"<Effect of {self.cause} on {self.target}>"
+
     def __str__(self) -> str:
         probabilities, contrasts = self.tables()
         return "\n".join(
