@@ -14,11 +14,14 @@ from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetWarning
+from lacunet.formats.catalogue import example
+from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.likelihood import (
     log_likelihood,
     shown_log_likelihoods,
     table_log_likelihood,
 )
+from lacunet.inference.query import query
 from lacunet.model.network import Network
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics import observations
@@ -158,3 +161,13 @@ def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
         assert lc.log_likelihood(network, path, weight="w", memory=memory) == -np.inf
     with pytest.warns(lc.LacunetWarning, match="a row with R=n or z, W=y has"):
         lc.log_likelihood(network, lc.count(network, path, "em", weight="w"))
+
+
+def test_a_budget_of_bytes_is_named_in_bytes() -> None:
+    network = example("asia")
+    rows = {name: ["yes"] for name in network.variables} | {"smoke": [None]}
+    with pytest.raises(OverBudgetError, match=r"1 variable \(smoke\).* within 64 b") as refused:
+        log_likelihood(network, rows, memory=64)
+    assert "--memory" in refused.value.hint
+    with pytest.raises(OverBudgetError, match=r"KiB, over the budget of 64 bytes"):
+        query(network, "lung", {"dysp": "yes"}, memory=64)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lacunet.errors import LacunetError
-from lacunet.wording import assigned
+from lacunet.memory import gibibytes
+from lacunet.wording import assigned, counted, first_of
+
+MOST_NAMES = 6
 
 
 class ImpossibleEvidenceError(LacunetError):
@@ -31,23 +34,21 @@ class OverBudgetError(LacunetError):
     ) -> OverBudgetError:
         names = list(clique)
         return cls(
-            f"exact inference needs about {needed / 2**20:,.0f} MiB, over the budget of "
-            f"{budget / 2**20:,.0f} MiB: the largest clique joins {len(names)} variables "
-            f"({_first_six(names)}) into {cells:.2g} cells.\n"
-            "Hint: raise memory=<bytes>, ask for fewer variables, or give more evidence."
+            f"exact inference needs about {gibibytes(needed)}, over the budget of "
+            f"{gibibytes(budget)}: the largest clique joins {counted(len(names), 'variable')} "
+            f"({first_of(names, MOST_NAMES)}) into {cells:.2g} cells.",
+            "raise memory=... (--memory), ask for fewer variables, or give more evidence.",
         )
 
     @classmethod
     def component(cls, variables: Iterable[str], budget: float) -> OverBudgetError:
         names = list(variables)
         return cls(
-            f"rows miss {len(names)} variables together ({_first_six(names)}) that exact inference "
-            f"cannot sum over within {budget / 2**20:,.0f} MiB.\nHint: raise memory=<bytes>."
+            f"rows miss {counted(len(names), 'variable')}{' together' if len(names) > 1 else ''} "
+            f"({first_of(names, MOST_NAMES)}) that exact inference cannot sum over within "
+            f"{gibibytes(budget)}.",
+            "raise memory=... (--memory).",
         )
-
-
-def _first_six(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 class QueryError(LacunetError):
@@ -70,7 +71,7 @@ class ImpossibleDataError(LacunetError):
         states = ", ".join(assigned(name, state) for name, state in shown.items())
         return cls(
             f"rows that miss {sorted(hidden)} and show {states or 'nothing near them'} "
-            "have the probability zero under the current CPTs (or one below 1e-307).\n"
-            "Hint: start from CPTs without zeros, such as those of a closed-form method "
-            "with a prior above 1."
+            "have the probability zero under the current CPTs (or one below 1e-307).",
+            "start from CPTs without zeros, such as those of a closed-form method "
+            "with a prior above 1.",
         )

@@ -16,6 +16,7 @@ from lacunet.inference.expectation.plan import (
     CELLS_OF_A_SHARD,
     plan_of,
 )
+from lacunet.memory import gibibytes
 from lacunet.statistics.problems.compile import Problems
 from lacunet.wording import counted
 
@@ -53,7 +54,7 @@ class Forecast:
             f"(the largest joins {counted(self.largest_component, 'variable')})",
             f"problems (boundary values)        {self.problems:,}",
             f"cells per EM step                 {self.reads:,.0f}",
-            f"memory                            {self.bytes_needed / 2**20:,.0f} MiB",
+            f"memory                            {gibibytes(self.bytes_needed)}",
             f"time per EM step                  {self.time}",
         ]
         if self.loopy_problems:
