@@ -120,6 +120,40 @@ def test_standard_input_serves_edges_and_learning(
     assert "2 CPTs by direct-mcar from 15 rows" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["diagnose", "Rain -> Wet", "-"],
+        ["diagnose", "-"],
+        ["recover", "Rain -> Wet", "Rain -> R[Wet]; R[Rain]", "--data", "-"],
+    ],
+)
+def test_rows_of_standard_input_are_there_after_their_states_were_found(
+    asked: list[str],
+    files: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([files[1] if word == "-" else word for word in asked]) == 0
+    told = capsys.readouterr().out
+    with open(files[1]) as rows:
+        monkeypatch.setattr("sys.stdin", rows)
+        assert main(asked) == 0
+    assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    "asked", [["predict", "no.csv", "--targets", "Wet"], ["impute", "no.csv"], ["simulate"]]
+)
+def test_a_table_without_a_known_ending_is_refused_before_anything_is_read(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--rows", "3"] if asked == ["simulate"] else []
+    out = str(tmp_path / "out.docx")
+    assert main([asked[0], "no.bif", *asked[1:], *more, "-o", out]) == 1
+    assert "'out.docx'" in capsys.readouterr().err
+
+
 def test_predict_and_impute_take_the_delimiter(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,7 @@ def run(options: Namespace) -> int:
     import numpy as np
 
     from lacunet.cli.output import OptionError
+    from lacunet.data.write import check_table_name
     from lacunet.estimate.result import read_learned
     from lacunet.formats.files import is_edges, refuse_edges
     from lacunet.imputation.pieces import completed_pieces
@@ -58,6 +59,8 @@ def run(options: Namespace) -> int:
     if several:
         outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
         refuse_overwriting(options, outputs)
+    for output in outputs:
+        check_table_name(output)
     pieces = completed_pieces(
         read_learned(options.network),
         data_of(options),

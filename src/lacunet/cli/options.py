@@ -253,10 +253,6 @@ def network_of(options: Namespace) -> Network:
 
     if options.network is not None:
         return read_network(options.network)
-    if options.then == "data" and options.data == ["-"]:  # can be read once only
-        from lacunet.data.whole import held_data
-
-        options.held = held_data(data_of(options))
     if has_data(options):
         return found_network(options)
     return network_without_data(options)
@@ -479,7 +475,12 @@ def data_of(options: Namespace) -> Data:
         said["replicate_weights"] = replicates_asked(options.replicates)
     if has_data(options) and options.sql is not None:
         return Data(query=options.sql, database=options.database, **said)
-    return Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
+    data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
+    if options.data == ["-"] and getattr(options, "network", "") is None:
+        from lacunet.data.whole import held_data
+
+        options.held = data = held_data(data)  # read for the states, then for the rows
+    return data
 
 
 SAID = (

@@ -58,8 +58,12 @@ def add_output_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Predict, write the rows."""
     from lacunet.completion.predict import GIVEN, predict
+    from lacunet.data.write import check_table_name
     from lacunet.estimate.result import read_learned
 
+    outputs = [options.output] if options.output else []
+    for output in outputs:
+        check_table_name(output)
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
     with notes_on_rows():
@@ -72,7 +76,6 @@ def run(options: Namespace) -> int:
             keep=options.keep,
             memory=options.memory,
         )
-    outputs = [options.output] if options.output else []
     deliver_rows([(0, found)], outputs, as_json=options.json)
     return 0
 

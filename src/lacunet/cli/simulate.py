@@ -71,12 +71,14 @@ def run(options: Namespace) -> int:
     """Draw, hide, write, and say what is missing."""
     import numpy as np
 
-    from lacunet.data.write import write_table
+    from lacunet.data.write import check_table_name, write_table
     from lacunet.formats.files import read_network
     from lacunet.report.simulated import simulation_as_data, simulation_as_text
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.simulate import simulate
 
+    for output in filter(None, (options.output, options.complete_out)):
+        check_table_name(output)
     network = read_network(options.network)
     missing = missing_of(options, network)
     drawn = simulate(network, options.rows, missing, rng=np.random.default_rng(options.seed))

@@ -97,15 +97,21 @@ def write_arrow(rows: pa.Table, path: str | os.PathLike[str]) -> None:
 @contextmanager
 def opened_file(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Write]:
     """A file as `write_table` writes it, for tables that come one after the other."""
-    target = Path(path)
-    ending = next((one for one in WRITERS if target.name.lower().endswith(one)), None)
+    ending = check_table_name(path)
+    with writing_to(path, DataError) as file, WRITERS[ending](file, schema) as write:
+        yield write
+
+
+def check_table_name(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name, which says how to write a table."""
+    name = Path(path).name
+    ending = next((one for one in WRITERS if name.lower().endswith(one)), None)
     if ending is None:
         raise DataError(
-            f"the name {target.name!r} does not say how to write the table.",
+            f"the name {name!r} does not say how to write the table.",
             f"end it in one of {', '.join(WRITERS)}.",
         )
-    with writing_to(target, DataError) as file, WRITERS[ending](file, schema) as write:
-        yield write
+    return ending
 
 
 @contextmanager
