@@ -121,3 +121,11 @@ def test_a_parent_without_states_is_answered_with_how_to_add_it() -> None:
         Network({"A": ["x", "y"]}, {"A": ["B"]})
     with pytest.raises(NetworkError, match="did you mean 'Age'"):
         Network({"Age": ["x", "y"], "B": ["x", "y"]}, {"B": ["age"]})
+
+
+def test_names_and_states_may_come_from_numpy() -> None:
+    names, states = np.array(["A", "B"]), np.array(["x", "y"])
+    network = Network(dict.fromkeys(names, states), {names[1]: names[:1]})
+    assert network == Network({"A": ["x", "y"], "B": ["x", "y"]}, {"B": ["A"]})
+    words = [*network.variables, *network.states("A"), *network.parents("B")]
+    assert {type(word) for word in words} == {str}

@@ -796,7 +796,8 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     if not states:
         raise NetworkError("a network needs at least one variable.")
     checked = {}
-    for name, own in states.items():
+    for name, given in states.items():
+        own = tuple(given)  # of an array, too
         for what, text in (
             ("the name of a variable", name),
             *((f"a state of {name!r}", t) for t in own),
@@ -810,7 +811,7 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
             raise NetworkError(f"variable {name!r} has no states.")
         if twice := _twice(own):
             raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
-        checked[name] = tuple(own)
+        checked[str(name)] = tuple(map(str, own))  # numpy's strings show their type
     return checked
 
 
@@ -827,7 +828,7 @@ def checked_parents(
             )
         if twice := _twice(own):
             raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
-    return {name: tuple(parents.get(name, ())) for name in states_of}
+    return {name: tuple(map(str, parents.get(name, ()))) for name in states_of}
 
 
 def _refuse_strangers(what: str, given: Iterable[str], variables: Iterable[str]) -> None:
