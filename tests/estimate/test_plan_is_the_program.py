@@ -309,6 +309,14 @@ def test_what_stands_in_for_a_formula_without_rows_is_explained(otherwise: str) 
     assert told.families["B"].note in str(told)
 
 
+def test_where_em_on_a_graph_makes_no_step_its_start_is_explained() -> None:
+    rows = {"A": ["x", "y", None, None] * 10, "B": [None, None, "u", "v"] * 10}
+    told = lc.explain("A -> B", rows, "em", missingness="R[A]; A -> R[B]", stop=0)
+    result = lc.learn("A -> B", rows, "em", missingness="R[A]; A -> R[B]", stop=0)
+    for name, report in result.families.items():
+        assert told.families[name].estimand == report.estimand
+
+
 @pytest.mark.parametrize("prior", [2.0, "learn"])
 def test_held_out_rows_are_a_branch_of_auto_as_a_stand_in_only_under_a_given_prior(
     prior: Any,

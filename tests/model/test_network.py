@@ -124,7 +124,8 @@ def test_a_parent_without_states_is_answered_with_how_to_add_it() -> None:
 
 
 def test_names_and_states_may_come_from_numpy() -> None:
-    names, states = np.array(["A", "B"]), np.array(["x", "y"])
+    names: Any = np.array(["A", "B"])
+    states: Any = np.array(["x", "y"])
     network = Network(dict.fromkeys(names, states), {names[1]: names[:1]})
     assert network == Network({"A": ["x", "y"], "B": ["x", "y"]}, {"B": ["A"]})
     words = [*network.variables, *network.states("A"), *network.parents("B")]

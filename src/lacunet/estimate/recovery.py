@@ -184,10 +184,9 @@ def _chosen(
         found, why = _estimated(family, statistics)
         if found is not None:
             chosen[name] = replace(family, formula=ByVerdict(_verdict(family), found))
-        elif _verdict(family).is_recoverable:
-            chosen[name] = replace(stand_ins.get(name, family), note=why)
         else:
-            chosen[name] = family
+            note = why if _verdict(family).is_recoverable else family.note
+            chosen[name] = replace(stand_ins.get(name, family), verdict=family.verdict, note=note)
     return chosen
 
 

@@ -108,7 +108,7 @@ def graph_plan(
     verdicts = recover_families(graph)
     doubts = _doubts(graph, made, verdicts)
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
-    recovery = recovery_stage(network, verdicts)
+    recovery = recovery_stage(network, verdicts, stand_ins=closed.families)
     families = highest_posterior(closed.families)
     if climber.stays_closed:
         recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}
@@ -129,6 +129,7 @@ def graph_plan(
         ),
         partial(_solved, climber, made, doubts, partially, families),
         branches=climber.branches,
+        chosen=recovery.chosen if climber.stays_closed else None,
         is_replicated=climber.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
