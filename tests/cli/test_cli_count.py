@@ -232,3 +232,18 @@ def test_statistics_where_rows_are_needed_are_answered_with_what_they_serve(
     assert "'all.stats' holds statistics" in told
     assert "lacunet learn" in told
     assert ".csv" not in told
+
+
+def test_files_of_other_cut_points_are_answered_with_one_set_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, ages in (("a", (20, 30, 40, 50)), ("b", (30, 50, 60, 80))):
+        rows = "".join(f"{age},no\n{age},yes\n" for age in ages)
+        Path(f"{name}.csv").write_text(f"Age,Ill\n{rows}")
+        assert (
+            main(["count", "Age -> Ill", f"{name}.csv", "--bins", "Age=2", "-o", f"{name}.stats"])
+            == 0
+        )
+    assert main(["merge", "a.stats", "b.stats", "-o", "sum.stats"]) == 1
+    assert "or with --bins Age=-inf,40,inf." in capsys.readouterr().err

@@ -77,6 +77,7 @@ COMMANDS_ELSEWHERE = {
     **dict.fromkeys(("export", "write", "save"), "convert"),
     **dict.fromkeys(("sample", "generate"), "simulate"),
     **dict.fromkeys(("infer", "ask"), "query"),
+    **dict.fromkeys(("score", "test", "loglik"), "evaluate"),
 }
 
 # What Python calls arguments that have another name here.

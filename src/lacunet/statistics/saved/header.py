@@ -11,7 +11,6 @@ from glob import glob
 from os import PathLike
 from os.path import realpath
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lacunet.data.errors import listed
@@ -19,6 +18,7 @@ from lacunet.data.reading import with_further_codes
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
 from lacunet.formats.files import STATISTICS
+from lacunet.model.intervals import spelled_cut
 from lacunet.model.network import Network, NetworkError, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
 from lacunet.statistics.saved.parts import (
@@ -38,6 +38,7 @@ from lacunet.statistics.saved.soundness import (
     seal,
     with_losses,
 )
+from lacunet.wording import in_shell, keyed
 
 if TYPE_CHECKING:  # statistics are made of what is here
     from lacunet.statistics.gather import Statistics
@@ -252,8 +253,13 @@ def _with_all_states(network: Network, other: Network, differ: Sequence[str]) ->
     for name in differ[:MOST_DIFFERENT]:
         own, theirs = network.states(name), other.states(name)
         said.append(f"{name} the states {', '.join(theirs)} instead of {', '.join(own)}")
-        every = ",".join(dict.fromkeys([*own, *theirs]))
-        options.append(f"--states {quote(f'{name}={every}')}")
+        if cuts := network.cuts_of.get(name):
+            option, values = "--bins", [spelled_cut(cut) for cut in cuts]
+        else:
+            both = dict.fromkeys([*own, *theirs])
+            option, values = "--states", [f'"{state}"' if "," in state else state for state in both]
+        typed = f"{keyed(name, '=')}={','.join(values)}"
+        options.append(f"{option} {in_shell(typed)}")
     more = " ..." if len(differ) > MOST_DIFFERENT else ""
     return (
         f"they give {'; '.join(said)}{more}. Count all data again with one network, or with "
