@@ -19,6 +19,7 @@ from lacunet.data.errors import DataError, DataWarning, UnknownStateError
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
+from lacunet.estimate.learn import learn
 from lacunet.model.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0", "1"]}, {"B": ["A"]})
@@ -327,3 +328,9 @@ def test_parts_with_different_columns_are_refused(tmp_path: Path) -> None:
         DataError, match=r"b\.csv' lacks \['B'\] and adds \['C'\] compared .*a\.csv"
     ):
         read_table(tmp_path, PAIR)
+
+
+def test_an_ignored_column_with_a_name_of_weights_is_said_to_be_perhaps_some() -> None:
+    network = Network({"A": ["x", "y"]})
+    with pytest.warns(DataWarning, match=r"'Wt' are sampling weights: weight='Wt', --weight Wt"):
+        learn(network, {"A": ["x", "y"], "Wt": [1.5, 2.0]}, "direct-mcar")

@@ -24,12 +24,13 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
-from lacunet.wording import close_to, did_you_mean, first_of
+from lacunet.wording import close_to, did_you_mean, first_of, in_shell
 
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
+NAMES_OF_WEIGHTS = {"w", "wt", "wgt", "weight", "weights", "pweight", "pweights"}
 IGNORED = "ignored the columns"  # how the note on columns begins that no variable needs
 
 
@@ -130,7 +131,10 @@ def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
     wanted = {*reading.wanted, *reading.data.aside}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
-        yield f"{IGNORED} {listed(ignored)}, which the network does not have."
+        note = f"{IGNORED} {listed(ignored)}, which the network does not have"
+        if own := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
+            note += f" (if {own!r} are sampling weights: weight={own!r}, --weight {in_shell(own)})"
+        yield f"{note}."
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
