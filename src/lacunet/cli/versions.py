@@ -12,7 +12,7 @@ EXAMPLE = """example:
   lacunet versions
   lacunet versions --json
 """
-CORE = ("numpy", "scipy", "networkx", "narwhals", "pyarrow", "tqdm")
+CORE = ("numpy", "scipy", "networkx", "lazy_loader", "narwhals", "pyarrow", "tqdm")
 OPTIONAL = (
     "pandas",
     "polars",
