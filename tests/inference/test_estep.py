@@ -35,8 +35,8 @@ def cells_of(network: Network) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("dense_clique", "index_bytes", "many_cells"),
-    [(1, 8, 2**22), (4, 10**12, 0), (2**12, 8, 2**22)],
+    ("dense_clique", "index_bytes", "many_cells", "few_cells"),
+    [(1, 8, 2**22, 2**13), (4, 10**12, 0, 2**13), (2**12, 8, 2**22, 2**13), (2**12, 8, 0, 0)],
 )
 @pytest.mark.parametrize("run_steps", [2, 2**17])
 @settings(max_examples=60, deadline=None)
@@ -45,6 +45,7 @@ def test_expected_counts_are_those_of_enumeration(
     dense_clique: int,
     index_bytes: int,
     many_cells: int,
+    few_cells: int,
     run_steps: int,
     data: st.DataObject,
     weighted: bool,
@@ -58,6 +59,7 @@ def test_expected_counts_are_those_of_enumeration(
         patch.setattr(estep_plan, "DENSE_GROUP", dense_clique)
         patch.setattr(estep_shards, "DENSE_GROUP", dense_clique)
         patch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
+        patch.setattr(estep_shards, "FEW_CELLS", few_cells)
         patch.setattr(estep_plan, "BYTES_OF_AN_INDEX", index_bytes)
         patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
         patch.setattr(batched, "MANY_CELLS", many_cells)

@@ -119,13 +119,20 @@ class Gathered:
     """Messages computed together through an index.
 
     The messages go to the cells from ``start`` to ``stop``. ``source`` is the index, or the
-    recipe by which it is made anew each time.
+    recipe by which it is made anew each time. Messages with more inputs come first: input ``q``
+    is one of the first ``widths[q]`` cells only.
     """
 
     start: int
     stop: int
     source: Integers | Recipe
+    widths: tuple[int, ...]
     scaling: Scaling | None
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all messages have as many inputs."""
+        return self.widths[-1] == self.stop - self.start
 
     def index(self) -> Integers:
         """Where the values of the inputs are."""
@@ -134,7 +141,8 @@ class Gathered:
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
         """Write the messages and add to the log-likelihoods; the products behind them."""
         index, message = self.index(), values[self.start : self.stop]
-        compiled = kernels(index.size) if len(index) <= INPUTS_BEFORE_SCALING else None
+        is_plain = self.is_even and len(index) <= INPUTS_BEFORE_SCALING
+        compiled = kernels(index.size) if is_plain else None
         if compiled is not None:
             product = np.empty(index.shape[1:])
             compiled.multiply(values, index, product, message)
@@ -143,7 +151,9 @@ class Gathered:
             for done, places in enumerate(index[1:], start=1):
                 if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
                     logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
-                product *= values.take(places)
+                width = self.widths[done]
+                own = product[:, :width]
+                own *= values.take(places[:, :width])
             np.add.reduce(product, axis=0, out=message)
         if self.scaling is not None:
             logs += self.scaling.scale(product, message)
@@ -154,12 +164,13 @@ class Gathered:
         (product,) = products
         share = shares(values[self.start : self.stop], mass[self.start : self.stop])
         index = self.index()
-        if compiled := kernels(index.size):
+        compiled = kernels(index.size) if self.is_even else None
+        if compiled is not None:
             compiled.scatter(mass, index, product, share)
             return
         product *= share
-        for places in index:
-            np.add.at(mass, places.reshape(-1), product.reshape(-1))
+        for width, places in zip(self.widths, index, strict=True):
+            np.add.at(mass, places[:, :width].reshape(-1), product[:, :width].reshape(-1))
 
 
 def shares(message: FloatArray, mass: FloatArray) -> FloatArray:

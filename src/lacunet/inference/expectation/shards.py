@@ -19,6 +19,7 @@ from lacunet.statistics.distinct import begins_of, distinct, ordered_keys, stabl
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
+FEW_CELLS = 2**13  # of messages of one level and size: they are computed together, see `_are_few`
 DENSE_CLIQUE = 2**9  # cells; messages over larger cliques are products of matrices,
 DENSE_GROUP = 2**13  # if those of one shape have so many cells together
 
@@ -85,17 +86,23 @@ class _Stack:
         """Some of the messages, to be computed together."""
         begin, end = int(self.place[start]), int(self.place[stop])
         scaling = None
-        if self.structure.is_scaled[self.step[start]]:
+        if self.structure.is_scaled[self.step[start:stop]].any():
             begins = self.place[start : stop + 1] - begin
             scaling = Scaling(begins[:-1], np.diff(begins), self.mass[start:stop])
         if self.is_dense[start]:
             recipe = self._recipe(start, stop)
             return dense_of(begin, end, recipe, scaling, self.keep, self.is_lean)
         source = self._index(start, stop) if self.keep else self._recipe(start, stop)
-        return Gathered(begin, end, source, scaling)
+        fewer = -np.diff(self.begins.starts[start : stop + 1])  # ascending
+        first = np.searchsorted(fewer, -np.arange(-fewer[0]))
+        widths = tuple((self.place[start + first] - begin).tolist())
+        return Gathered(begin, end, source, widths, scaling)
 
     def _index(self, start: int, stop: int) -> Integers:
-        """The index of a group: input, eliminated state, cell of message; a run of each shape."""
+        """The index of a group: input, eliminated state, cell of message; a run of each shape.
+
+        Where a message has no such input it holds anything.
+        """
         row, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
         states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
@@ -104,13 +111,14 @@ class _Stack:
         for one, two in pairwise([start, *turns, stop]):
             own = slice(int(self.begins.starts[one]), int(self.begins.starts[two]))
             table = table_of[int(self.structure.shape[self.step[one]])]
-            steps = table.take(row[own].reshape(-1, inputs).T, axis=0)
-            begins = self.begins.items[own].reshape(-1, inputs).T
-            cells = index[:, :, int(self.place[one]) - begin : int(self.place[two]) - begin]
+            steps = table.take(row[own].reshape(two - one, -1).T, axis=0)
+            begins = self.begins.items[own].reshape(two - one, -1).T
+            here = slice(int(self.place[one]) - begin, int(self.place[two]) - begin)
+            cells = index[: len(begins), :, here]
             np.add(
                 steps.transpose(0, 2, 1, 3),  # input, message, state, cell
                 begins[:, None, :, None],
-                out=cells.reshape(inputs, states, two - one, -1, copy=False),
+                out=cells.reshape(len(begins), states, two - one, -1, copy=False),
             )
         return index
 
@@ -146,15 +154,15 @@ def shard_of(
     """
     step, steps = messages.step, structure
     kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
-    shape = steps.shape[step]
+    shape, inputs = steps.shape[step], messages.inputs.lengths
+    fewer = int(inputs.max(initial=0)) - inputs
     columns = (  # messages of one group agree on all but the last
         steps.level[step],
         kind + 1,
         np.where((kind >= 0) | (not keep), shape + 1, 0),
-        messages.inputs.lengths,
         steps.size[step],
-        steps.is_scaled[step].astype(np.int8),
-        shape,
+        np.where(_are_few(steps, step), 0, 2 * inputs + steps.is_scaled[step]),
+        fewer * (1 + int(shape.max(initial=0))) + shape,
     )
     radices = [1 + int(column.max(initial=0)) for column in columns]
     keys, bound = ordered_keys(columns, radices, len(step))
@@ -180,6 +188,17 @@ def shard_of(
     bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
     groups = tuple(stack.group(start, stop) for start, stop in bounds)
     return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+
+
+def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
+    """Which messages are of a level and size that has few cells.
+
+    Then it takes longer to call an operation than to carry it out. These are computed together,
+    whatever the number of their inputs is, and all are scaled if one is.
+    """
+    alike = structure.level[step] * (1 + int(structure.size.max(initial=0))) + structure.size[step]
+    few: NDArray[np.bool_] = np.bincount(alike, structure.cells[step])[alike] < FEW_CELLS
+    return few
 
 
 def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
