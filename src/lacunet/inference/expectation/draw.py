@@ -30,7 +30,7 @@ from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Struc
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.evidence import Factors
-from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges
+from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges, runs
 
 CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
 CELLS_OF_A_BLOCK = 2**17  # stays in the cache
@@ -132,19 +132,20 @@ def _shapes(
     structure: Structure, steps: ProblemSteps, begins: Ragged, place: Integers
 ) -> Iterator[Shape]:
     """The nodes in groups of one level and shape."""
-    step = steps.step
-    key = structure.level[step] * (1 + int(structure.shape.max())) + structure.shape[step]
+    level, shape = structure.level[steps.step], structure.shape[steps.step]
+    key = level * (1 + int(structure.shape.max())) + shape
     order = np.argsort(key, kind="stable")
-    for node in in_runs(order, key[order]):
-        own = step[node]
-        scope = structure.scope.take(own).items.reshape(len(node), -1)
-        sizes = (int(structure.size[own[0]]), *structure.size[scope[0]].tolist())
+    step, begins = steps.step[order], begins.take(order)
+    strides, scope = strides_of(structure, step), structure.scope.take(step)
+    for start, stop in runs(key[order]):
+        node, own = order[start:stop], scope.matrix(start, stop)
+        sizes = (int(structure.size[step[start]]), *structure.size[own[0]].tolist())
         yield Shape(
             sizes,
             node,
-            begins.take(node).items.reshape(len(node), -1),
-            strides_of(structure, own).items.reshape(len(node), -1, len(sizes)),
-            scope + steps.shift[node][:, None],
+            begins.matrix(start, stop),
+            strides.matrix(start, stop).reshape(len(node), -1, len(sizes)),
+            own + steps.shift[node][:, None],
             place[node],
         )
 

@@ -58,7 +58,7 @@ class _Stack:
     is_lean: bool
 
     @cached_property
-    def offsets(self) -> tuple[Integers, Mapping[int, Integers]]:
+    def offsets(self) -> tuple[Ragged, Mapping[int, Integers]]:
         """How far each cell of a clique is from where an input begins, if an index of it is kept.
 
         That is the row of each input in the table of its step's shape, and these tables.
@@ -67,7 +67,7 @@ class _Stack:
         row = np.zeros(len(self.begins.items), dtype=np.int64)
         gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
         if not len(gathered):
-            return row, {}
+            return Ragged(self.begins.starts, row), {}
         shape = np.repeat(structure.shape[self.step], inputs)[gathered]
         kind = structure.kinds[structure.inputs.places(self.step)][gathered]
         shapes = 1 + int(shape.max())
@@ -80,7 +80,7 @@ class _Stack:
         for own in np.flatnonzero(np.diff(starts)).tolist():
             chosen = found[starts[own] : starts[own + 1]] - own * kinds
             table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
-        return row, table_of
+        return Ragged(self.begins.starts, row), table_of
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
@@ -103,16 +103,15 @@ class _Stack:
 
         Where a message has no such input it holds anything.
         """
-        row, table_of = self.offsets
+        rows, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
         states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
         index = np.empty((inputs, states, int(self.place[stop]) - begin), dtype=np.int64)
         turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
         for one, two in pairwise([start, *turns, stop]):
-            own = slice(int(self.begins.starts[one]), int(self.begins.starts[two]))
             table = table_of[int(self.structure.shape[self.step[one]])]
-            steps = table.take(row[own].reshape(two - one, -1).T, axis=0)
-            begins = self.begins.items[own].reshape(two - one, -1).T
+            steps = table.take(rows.matrix(one, two).T, axis=0)
+            begins = self.begins.matrix(one, two).T
             here = slice(int(self.place[one]) - begin, int(self.place[two]) - begin)
             cells = index[: len(begins), :, here]
             np.add(
@@ -125,10 +124,9 @@ class _Stack:
     def _recipe(self, start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
         sizes = _sizes(self.structure, int(self.step[start]))
-        inputs = len(self.begins.row(start))
-        begins = self.begins.items[self.begins.starts[start] : self.begins.starts[stop]]
+        begins = self.begins.matrix(start, stop)
         strides = strides_of(self.structure, self.step[start:stop]).items
-        return Recipe(begins.reshape(-1, inputs), strides.reshape(-1, inputs, len(sizes)), sizes)
+        return Recipe(begins, strides.reshape(*begins.shape, len(sizes)), sizes)
 
 
 def shard_of(
@@ -203,12 +201,12 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
 
 def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
     """How far each cell of a clique is from where an input begins: a row for each kind of input."""
-    strides = np.zeros((len(kinds), 1, len(sizes)), dtype=np.int64)
+    strides = np.zeros((len(kinds), len(sizes)), dtype=np.int64)
     places = structure.axis.places(kinds)
     owner = np.repeat(np.arange(len(kinds)), structure.axis.lengths_of(kinds))
-    strides[owner, 0, structure.axis.items[places]] = structure.stride[places]
-    index = Recipe(np.zeros((len(kinds), 1), dtype=np.int64), strides, sizes).index()
-    return index.reshape(sizes[0], len(kinds), -1).transpose(1, 0, 2).copy()
+    strides[owner, structure.axis.items[places]] = structure.stride[places]
+    table: Integers = strides @ np.indices(sizes).reshape(len(sizes), -1)
+    return table.reshape(len(kinds), sizes[0], -1)
 
 
 def _sizes(structure: Structure, step: int) -> tuple[int, ...]:

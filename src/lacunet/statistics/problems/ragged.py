@@ -111,6 +111,10 @@ class Ragged:
         """One row."""
         return self.items[self.starts[row] : self.starts[row + 1]]
 
+    def matrix(self, start: int, stop: int) -> Integers:
+        """The rows from one to before another, which have one length."""
+        return self.items[self.starts[start] : self.starts[stop]].reshape(stop - start, -1)
+
     def take(self, rows: Integers) -> Ragged:
         """The given rows, in the given order, with repetition."""
         lengths = self.lengths_of(rows)
