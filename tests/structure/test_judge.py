@@ -180,7 +180,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     """The rows that show both ends gain less than it costs; all rows together gain more."""
     rng = np.random.default_rng(8)
     a = rng.integers(0, 2, 2_400)
-    b = np.where(rng.random(2_400) < 0.46, 1 - a, a)
+    b = np.where(rng.random(2_400) < 0.45, 1 - a, a)
     c = np.where(rng.random(2_400) < 0.02, 1 - a, a)  # tells a where it is missing
     shown = rng.random(2_400) < 0.3
     columns = {"A": np.where(shown, a, 2), "B": b, "C": c}
@@ -230,11 +230,11 @@ def test_moves_that_are_asked_about_close_no_cycle() -> None:
     table = hidden(truth, 1_000, rng, 0.2)
     judge = judge_of(truth, table)
     limits = constraints_of(truth.variables, (), (), None, 3)
-    fit = judge.fit(dag_of(truth))
+    fit = judge.fit(tuple(frozenset(list(own)[:1]) for own in dag_of(truth)))
     nodes = range(len(truth.variables))
     promises = Promises(table, judge.draw(fit, 1, rng), judge.penalty)
     asked = _moves(promises, fit.dag, nodes, limits, [list(nodes)] * len(nodes))
-    assert len(asked) > len(nodes)
+    assert len(asked) > len(nodes) / 2
     assert not any(closes_a_cycle(fit.dag, move) for move in asked)
 
 

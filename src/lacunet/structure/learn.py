@@ -550,7 +550,7 @@ def _search_incomplete(job: Job, search: Search) -> None:
     if _class(job, fit.dag) != _class(job, search.dag):
         _polish(job, other)
     assert other.fit is not None
-    if _take(search, "start 2", other.fit) > LEAST_RISE:
+    if _take(search, "start 2", other.fit) >= _worth(search):
         _climb(job, search)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import inf, prod
+from math import prod
 
 import numpy as np
 
@@ -33,8 +33,9 @@ from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18
-LEAST_PROMISE = {"add": -0.5, "delete": -1.0, "exchange": -3.0, "turn": -3.0}
-EQUAL = 1e-6  # a promise this near to zero: the completions do not tell the move from none
+LEAST_PROMISE = (
+    1e-6  # with less the completions do not tell the move from none, or speak against it
+)
 LEAST_SHOWN = 0.1  # of the rows: what an arc adds on them is not taken more than ten times
 EXCHANGES = 3  # the best ones of a variable
 HOPELESS = -45.0  # an exchange that promises less on rows that may miss the newcomer
@@ -90,7 +91,7 @@ class Promises:
         ]
         for x in loose:
             lost = self._added(y, x, dag[y] - {x})
-            yield self._move("delete", -lost, y, parents, dag[y] - {x})
+            yield self._move(-lost, y, parents, dag[y] - {x})
         added: dict[int, float] = {}
         for tables in tables_beside(self._where(parents), y, parents, others, MOST_CELLS):
             gains = _information(tables)
@@ -98,7 +99,7 @@ class Promises:
             if len(parents) < limits.max_parents:
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
-                    yield self._move("add", gain, y, parents, dag[y] | {z})
+                    yield self._move(gain, y, parents, dag[y] | {z})
         exchanges = [
             (gain - self.penalty(y, [*(dag[y] - {x}), z]), x, z)
             for x in loose
@@ -112,9 +113,7 @@ class Promises:
             lost = self._added(y, x, after)
             saved = self.penalty(y, parents) - self.penalty(y, sorted(after))
             if added[z] - lost + saved > HOPELESS:
-                yield self._move(
-                    "exchange", gain + self.penalty(y, sorted(after)), y, parents, after
-                )
+                yield self._move(gain + self.penalty(y, sorted(after)), y, parents, after)
 
     def _added(self, y: int, x: int, given: frozenset[int]) -> float:
         """What x adds to others that may be drawn, on the rows that show it and y."""
@@ -148,11 +147,9 @@ class Promises:
         by_all: FloatArray = (added - by_chance) / shown + by_chance
         return by_all
 
-    def _move(
-        self, kind: str, gain: float, y: int, parents: Sequence[int], after: frozenset[int]
-    ) -> Move:
+    def _move(self, gain: float, y: int, parents: Sequence[int], after: frozenset[int]) -> Move:
         promise = gain + self.penalty(y, parents) - self.penalty(y, sorted(after))
-        return Move(promise if _is_enough(kind, promise) else -inf, ((y, after),))
+        return Move(promise, ((y, after),))
 
     def of_arc(self, x: int, y: int, dag: Dag, limits: Constraints) -> Iterator[Move]:
         """The arc from x to y turned round, both ends free to take or leave the other's parents."""
@@ -188,7 +185,7 @@ class Promises:
             for two, of_x in fits(x, y, limits.max_parents - 1)
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
         ]
-        both = [move for move in both if _is_enough("turn", move.promise)]
+        both = [move for move in both if move.promise > LEAST_PROMISE]
         both.sort(key=lambda move: -move.promise)
         yield from islice((move for move in both if not closes_a_cycle(dag, move)), TURNS)
 
@@ -206,10 +203,6 @@ def closes_a_cycle(dag: Dag, move: Move) -> bool:
             seen |= fresh
             waiting += fresh
     return False
-
-
-def _is_enough(kind: str, promise: float) -> bool:
-    return promise > LEAST_PROMISE[kind] and abs(promise) > EQUAL
 
 
 def _information(tables: Beside) -> FloatArray:

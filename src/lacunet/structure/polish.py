@@ -10,11 +10,10 @@ either: of 733 such moves that were judged again 6 were accepted, and gained les
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import inf
 
 from lacunet.data.table import EncodedTable
 from lacunet.structure.judge import FittedStructure, Judge
-from lacunet.structure.moves import Move, Promises, Step, closes_a_cycle
+from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
 from lacunet.structure.region import Children, children_of
 from lacunet.structure.search import Constraints, Dag
 
@@ -74,7 +73,8 @@ def _moves(
         moves += promises.of_family(y, dag, others, limits)
         for x in sorted(dag[y]):
             moves += promises.of_arc(x, y, dag, limits)
-    return sorted((move for move in moves if move.promise > -inf), key=lambda move: -move.promise)
+    some = (move for move in moves if move.promise > LEAST_PROMISE)
+    return sorted(some, key=lambda move: -move.promise)
 
 
 def _descendants(children: Children, node: int) -> set[int]:
