@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.optimize import linprog
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
@@ -110,7 +111,7 @@ def assert_sound(graph: MissingnessGraph, verdict: Verdict, rng: np.random.Gener
         found = verdict.estimate(model.manifest(), population=laws or None)
         truth = model.truth(verdict.target, verdict.given, verdict.do)
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-8)
-    elif verdict.status == "not recoverable" and not verdict.population:
+    elif verdict.status == "not recoverable":
         assert_two_models_look_the_same(verdict)
 
 
@@ -325,3 +326,108 @@ def test_the_rows_of_the_population_are_read_by_the_codes_of_the_network() -> No
     # 3/4 are young, of whom 1/3 is ill; 1/4 are old, of whom 2/3 are.
     found = np.asarray(verdict.estimate(rows, population=census))
     np.testing.assert_allclose(found, [7 / 12, 5 / 12], rtol=1e-12)
+
+
+def selected_and_hidden() -> tuple[lc.Data, np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted rows in which Age decides on being recorded, and Test may hide itself."""
+    age, test = np.array([0.3, 0.7]), np.array([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+    recorded, shown = np.array([0.9, 0.2]), np.array([[0.5, 0.9, 0.4], [0.7, 0.6, 0.9]])
+    cells = age[:, None] * recorded[:, None] * test
+    rows = {
+        "Age": ["young"] * 4 + ["old"] * 4,
+        "Test": ["0", "1", "2", None] * 2,
+        "w": np.column_stack([cells * shown, (cells * (1 - shown)).sum(axis=1)]).ravel(),
+    }
+    return lc.Data(pa.table(rows), weight="w"), age, test, shown
+
+
+TESTED = Network({"Age": ["young", "old"], "Test": ["0", "1", "2"]}, {"Test": ["Age"]})
+
+
+def test_the_identified_set_keeps_to_the_law_of_the_population() -> None:
+    rows, age, test, shown = selected_and_hidden()
+    graph = MissingnessGraph.parse("Age -> R[*]; Age, Test -> R[Test]", TESTED)
+    verdict = graph.recover(["Test"], population=["Age"])
+    assert (verdict.status, verdict.generic) == ("not recoverable", False)
+    low = age @ (test * shown)  # Manski's bounds of each age, by the ages of everyone
+    high = low + age @ (test * (1 - shown)).sum(axis=1)
+    for law in ({"Age": age}, {"Age": {"old": 0.7, "young": 0.3}}):
+        found = verdict.identified_set(rows, population=law)
+        np.testing.assert_allclose(found.low, low, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.high, high, rtol=0, atol=1e-8)
+    alone = verdict.identified_set(rows)  # without it, any ages
+    assert (alone.low < low - 0.01).all()
+    assert (alone.high > high + 0.01).all()
+    with pytest.raises(LacunetError, match="law of the population"):
+        verdict.identified_set(rows, population={"Age": [0.0, 1.0]})
+
+
+def test_the_law_of_the_population_may_identify_a_query_for_the_states_at_hand() -> None:
+    network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    graph = MissingnessGraph.parse("Age -> R[*]; Ill -> R[Ill]", network)
+    model = random_model(graph, np.random.default_rng(0))
+    verdict = graph.recover(["Ill"], population=["Age"])
+    assert (verdict.status, verdict.generic) == ("not recoverable", True)
+    assert graph.recover(["Ill"]).generic is False
+    found = verdict.identified_set(model.manifest(), population={"Age": model.truth(["Age"])})
+    np.testing.assert_allclose([found.low, found.high], [model.truth(["Ill"])] * 2, atol=1e-7)
+    assert "identified_set(data, population=...)" in str(verdict)
+
+
+def test_assumptions_know_of_the_population_and_of_what_decides_on_selection() -> None:
+    rows, age, test, shown = selected_and_hidden()
+    graph = MissingnessGraph.parse("Age -> R[*]; Age -> R[Test]", TESTED)
+    verdict = graph.recover(["Test"], population=["Age"])
+    found = verdict.assumptions(rows, population={"Age": age})
+    by_formula = verdict.estimate(rows, population={"Age": age})
+    np.testing.assert_allclose([found.low, found.high], [by_formula, by_formula], atol=1e-8)
+    edges = {one.edge: one for one in found.assumptions}
+    low = age @ (test * shown)
+    np.testing.assert_allclose(edges["Test -> R[Test]"].low, low, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(edges["Test -> R[*]"].high, 1, rtol=0, atol=1e-6)
+    assert edges["Test -> R[*]"].degrees_of_freedom == 0
+
+
+def test_states_that_are_numbers_are_read_as_rows_or_by_their_names() -> None:
+    network = Network({"Age": ["0", "1"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    verdict = MissingnessGraph.parse("Age -> R[*]", network).recover(["Age"], population=["Age"])
+    rows = {"Age": [0, 1, 1], "Ill": ["no", "yes", "no"]}
+    np.testing.assert_allclose(verdict.estimate(rows, population={"Age": ["0", "1"]}), [0.5, 0.5])
+    by_state = verdict.estimate(rows, population={"Age": {1: 0.9, 0: 0.1}})
+    np.testing.assert_allclose(by_state, [0.1, 0.9])
+    with pytest.raises(MissingnessGraphError, match="no probability of '1'"):
+        verdict.estimate(rows, population={"Age": {"0": 1.0}})
+
+
+def test_no_model_goes_further_than_the_identified_set_under_selection() -> None:
+    """A and B are independent among everyone: so A by B has rank one, once rows are weighted.
+
+    For each odds of B, which rows of those recorded stand for how many is a linear program.
+    """
+    network = Network(
+        {"A": ["0", "1", "2"], "B": ["0", "1"], "C": ["0", "1", "2"]}, {"C": ["A", "B"]}
+    )
+    graph = MissingnessGraph.parse("A, B -> R[C]; A, C -> R[*]", network)
+    rng = np.random.default_rng(0)
+    law = rng.dirichlet([3] * 3)[:, None, None] * rng.dirichlet([3] * 2)[:, None]
+    law = law * rng.dirichlet([2] * 3, (3, 2)) * rng.uniform(0.2, 0.9, (3, 1, 3))  # recorded
+    shown = rng.uniform(0.3, 0.9, (3, 2))
+    cells = np.concatenate([law * shown[..., None], law.sum(axis=2)[..., None]], axis=2)
+    cells[..., 3] *= 1 - shown
+    codes = np.indices(cells.shape).reshape(3, -1).astype(np.uint8)
+    table = EncodedTable.of(
+        {"A": 3, "B": 2, "C": 3}, dict(zip("ABC", codes, strict=True)), cells.ravel()
+    )
+    found = graph.recover(["C"]).identified_set(table)
+    odds = law[:, 1] / law[:, 0]
+    lowest, highest = odds.min(axis=1).max(), odds.max(axis=1).min()
+    for rho in np.linspace(lowest, highest, 40)[1:-1]:
+        rows = np.zeros((4, 3, 3))
+        rows[range(3), range(3)] = law[:, 1] - rho * law[:, 0]
+        rows[3] = law.sum(axis=1)
+        sides = np.array([0, 0, 0, 1.0])
+        for state in range(3):
+            aim = np.where(np.arange(3) == state, law.sum(axis=1), 0.0).ravel()
+            for sign, end in ((1, found.low[state]), (-1, found.high[state])):
+                reached = linprog(sign * aim, A_eq=rows.reshape(4, 9), b_eq=sides)
+                assert reached.fun >= sign * end - 1e-6

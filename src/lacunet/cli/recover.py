@@ -172,7 +172,7 @@ def _answered(
         }
         answer = reported(verdict, table, with_set=True, **given)
         if options.assumptions and table is not None:
-            answer = replace(answer, assumptions=verdict.assumptions(table))
+            answer = replace(answer, assumptions=verdict.assumptions(table, population=population))
         answers.append(answer)
     return answers
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.data.evidence import state_named
 from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
@@ -56,6 +57,10 @@ BETTER = 1.05  # times the weighted sample size, for another estimand than the f
 WAY_OUT = (
     "with these numbers of states the data determine it near almost every model: "
     "result = lacunet.learn(graph, data, method='em', intervals=True)"
+)
+WAY_OUT_IN_POPULATION = (
+    "with these numbers of states the data and the law of the population determine it near almost "
+    "every model: verdict.identified_set(data, population=...)"
 )
 FEW = 0.05  # of the rows that show the query; below it a warning
 
@@ -184,7 +189,9 @@ class Verdict(_WithEstimand):
 
     @property
     def _way_out(self) -> str:
-        return WAY_OUT if self.term is None and self.generic else ""
+        if self.term is not None or not self.generic:
+            return ""
+        return WAY_OUT_IN_POPULATION if self.population else WAY_OUT
 
     def __bool__(self) -> bool:
         return self.is_recoverable
@@ -204,7 +211,7 @@ class Verdict(_WithEstimand):
         determine the query? None where that is too large to decide. Where it is true, EM on the
         graph estimates it: ``learn(network, data, method="em", missingness=graph)``.
         """
-        return True if self.term is not None else is_generic(self.graph, self.asked)
+        return self.term is not None or is_generic(self.graph, self.asked, self.population)
 
     @property
     def standing(self) -> str:
@@ -225,30 +232,40 @@ class Verdict(_WithEstimand):
             [text_table(["", "model 1", "model 2"], rows), *([f"({states})"] if states else [])]
         )
 
-    def identified_set(self, data: object, weight: Weight = None) -> IdentifiedSet:
+    def identified_set(
+        self, data: object, weight: Weight = None, *, population: object = None
+    ) -> IdentifiedSet:
         """The lowest and highest values of the query over all models that fit the data best.
 
-        One point where the query is recoverable or otherwise identified.
+        One point where the query is recoverable or otherwise identified. ``population`` is as in
+        `estimate`: models that differ from it are left out.
 
         Raises
         ------
         TooLargeEstimandError
             The models have too many configurations to be followed.
         """
-        model = lifted_near(self.graph, self.asked)
-        return ends_of(best_fit(model, self._rows(data, weight, model.variables)), self.asked)
+        laws = population_laws(self.graph.network, self, population)
+        model = lifted_near(self.graph, self.asked, tuple(laws))
+        rows = self._rows(data, weight, model.variables)
+        return ends_of(best_fit(model, rows, laws), self.asked)
 
-    def assumptions(self, data: object, weight: Weight = None) -> Assumptions:
+    def assumptions(
+        self, data: object, weight: Weight = None, *, population: object = None
+    ) -> Assumptions:
         """What the graph assumes, edge by edge: if the data can refute it, and if the query moves.
+
+        ``population`` is as in `estimate`.
 
         Raises
         ------
         TooLargeEstimandError
             The models have too many configurations to be fitted.
         """
-        model = lifted_near(self.graph, self.asked)
+        laws = population_laws(self.graph.network, self, population)
+        model = lifted_near(self.graph, self.asked, tuple(laws))
         rows = self._rows(data, weight, model.variables)
-        found = check_assumptions(self.graph, self.asked, model, rows)
+        found = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(found, is_designed=data_given(data).has_design)
 
     def estimate(
@@ -346,7 +363,7 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
         They are needed and not given, or not for these variables.
     """
     scopes = verdict.population
-    if verdict.term is None or (given is None and not _needed(verdict.term)):
+    if given is None and (verdict.term is None or not _needed(verdict.term)):
         return {}
     if given is None:
         raise MissingnessGraphError(
@@ -381,6 +398,8 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
         for value in population.values():
             if not isinstance(value, Mapping):
                 np.asarray(value, dtype=np.float64)
+                if np.asarray(value).dtype.kind in "OSU":  # cells, such as the states "0", "1"
+                    return None
     except (TypeError, ValueError):
         return None
     return {(k,) if isinstance(k, str) else tuple(k): value for k, value in population.items()}
@@ -389,9 +408,7 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
 def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
     for names, value in given.items():
         if {*names} == {*scope}:
-            if isinstance(value, Mapping):
-                value = [value[state] for state in network.states(names[0])]  # noqa: PLW2901
-            table = np.asarray(value, dtype=np.float64)
+            table = _by_state(network, names, value)
             if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
                 raise MissingnessGraphError(
                     f"the law of {listed(names)} has the shape {table.shape}, not that of their "
@@ -399,6 +416,18 @@ def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Tab
                 )
             return Table(scope, Table(names, table).marginal(scope).array).shares()
     raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
+
+
+def _by_state(network: Network, names: Scope, value: Any) -> FloatArray:
+    """The probabilities of one variable's states in their order, or of several variables."""
+    if not isinstance(value, Mapping):
+        return np.asarray(value, dtype=np.float64)
+    (name,) = names
+    number_of = {state_named(network, name, state): number for state, number in value.items()}
+    left = [state for state in network.states(name) if state not in number_of]
+    if left:
+        raise MissingnessGraphError(f"the law of {name!r} has no probability of {listed(left)}.")
+    return np.array([number_of[state] for state in network.states(name)], dtype=np.float64)
 
 
 def estimate(
@@ -448,7 +477,7 @@ def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
     return NotRecoverableError(
         f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
         f"{WAY_OUT}, then {question}."
-        if verdict.generic
+        if verdict.generic and not verdict.population
         else "ask about variables that rows show."
         if {*verdict.asked.variables} & {*verdict.graph.latent}
         else "verdict.identified_set(data) gives the lowest and highest values that fit the data "

@@ -32,7 +32,8 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named
+from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows
 from lacunet.wording import counted, first_of, text_table
 
@@ -40,6 +41,7 @@ LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move
 POINT = 1e-6  # a set that is not wider is a point
 NOTHING: Mapping[str, str] = {}
+NO_LAWS: Mapping[Scope, Table] = {}
 
 
 class Assumption(NamedTuple):
@@ -151,7 +153,13 @@ def _judged(one: Assumption) -> str:
     return "the data call for it" if one.adjusted < LEVEL else ""
 
 
-def check_assumptions(graph: Drawing, asked: Asked, narrow: Models, rows: Rows) -> Assumptions:
+def check_assumptions(
+    graph: Drawing,
+    asked: Asked,
+    narrow: Models,
+    rows: Rows,
+    population: Mapping[Scope, Table] = NO_LAWS,
+) -> Assumptions:
     """Test every assumption near a query, and see what becomes of the query without it.
 
     Parameters
@@ -160,22 +168,25 @@ def check_assumptions(graph: Drawing, asked: Asked, narrow: Models, rows: Rows) 
         The models of the graph near the query (`lifted_near`).
     rows
         The distinct rows over their variables.
+    population
+        The laws that are known of the population.
     """
     names = narrow.variables
-    fit, dimension = best_fit(narrow, rows), freedom(narrow)
+    known = tuple(population)
+    fit, dimension = best_fit(narrow, rows, population), freedom(narrow)
     scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
-    base = _answers(graph, asked, fit)
+    base = _answers(graph, asked, fit, known)
     found: list[Assumption] = []
     left_out: list[str] = []
     for cause, mechanism, wide in wider(graph, names):
         try:
-            model = lifted_near(wide, asked)
+            model = lifted_near(wide, asked, known)
             if model.variables != names:
                 raise TooLargeEstimandError("other variables would have to be fitted.")
-            wide_fit = best_fit(model, rows)
+            wide_fit = best_fit(model, rows, population)
             statistic = max(2 * scale * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
             degrees = freedom(model) - dimension
-            ends = _answers(wide, asked, wide_fit)
+            ends = _answers(wide, asked, wide_fit, known)
         except TooLargeEstimandError:
             left_out.append(f"{named(cause)} -> {mechanism}")
             continue
@@ -193,23 +204,28 @@ def check_assumptions(graph: Drawing, asked: Asked, narrow: Models, rows: Rows) 
 def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Drawing]]:
     """The graphs with one edge more into a mechanism, among some variables."""
     mechanisms = [Mechanism(name) for name in inside if name in graph.causes]
-    for mechanism in mechanisms:
-        own = graph.causes[mechanism.variable]
+    selection = [] if graph.selection is None else [SELECTION]
+    for mechanism in (*mechanisms, *selection):
+        own = graph.causes_of[mechanism]
         candidates: list[Node] = [*inside, *mechanisms]
         for cause in candidates:
             if cause in own or cause == mechanism:
                 continue
-            causes = {**graph.causes, mechanism.variable: (*own, cause)}
+            more = (*own, cause)
+            causes = {**graph.causes, mechanism.variable: more}
+            part = {"selection": more} if mechanism == SELECTION else {"causes": causes}
             try:
-                wide = Drawing(**graph.parts | {"causes": causes})
+                wide = Drawing(**graph.parts | part)
             except MissingnessGraphError:  # a cycle of mechanisms
                 continue
             yield cause, mechanism, wide
 
 
-def _answers(graph: Drawing, asked: Asked, fit: BestModels) -> tuple[FloatArray, FloatArray]:
+def _answers(
+    graph: Drawing, asked: Asked, fit: BestModels, known: tuple[Scope, ...]
+) -> tuple[FloatArray, FloatArray]:
     """The lowest and highest answers of the models that fit best."""
-    if is_generic(graph, asked):
+    if is_generic(graph, asked, known):
         answer = fit.answer(asked)
         return answer, answer
     ends = ends_of(fit, asked)

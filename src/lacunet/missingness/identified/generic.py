@@ -12,12 +12,14 @@ one hidden cause the joint laws are its secant varieties, which stay once they s
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
 
 LARGEST_WORK = 3e8  # in rough operations
@@ -25,8 +27,10 @@ MOST_HIDDEN_STATES = 6
 
 
 @lru_cache(maxsize=512)
-def is_generic(graph: Drawing, asked: Asked) -> bool | None:
+def is_generic(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> bool | None:
     """Whether the states of the network identify a query near almost every model; None: too large.
+
+    ``known`` are sets of variables whose law in the population is known from elsewhere.
 
     Examples
     --------
@@ -41,26 +45,28 @@ def is_generic(graph: Drawing, asked: Asked) -> bool | None:
     """
     if {*graph.latent} & {*asked.names}:
         return False
-    found = _in_part(graph, graph.mixed, asked)
+    found = _in_part(graph, graph.mixed, asked, known)
     if found is None:  # fewer variables may tell enough; if not, they prove nothing
-        return _in_part(graph, near(graph.mixed, asked), asked) or None
+        return _in_part(graph, near(graph.mixed, asked, known), asked, known) or None
     return found
 
 
-def near(graph: MixedGraph, asked: Asked) -> MixedGraph:
+def near(graph: MixedGraph, asked: Asked, known: tuple[Scope, ...] = ()) -> MixedGraph:
     """The query, what decides on its mechanisms, and what depends on these: may tell enough."""
-    names = {*asked.variables, *graph.variable_parents(graph.selection)}
+    names = {*asked.variables, *chain(*known), *graph.variable_parents(graph.selection)}
     mechanisms = graph.closure(graph.mechanisms_of(names))
     names |= {*(m.variable for m in mechanisms), *graph.variable_parents(mechanisms)}
     kept = graph.named(graph.ancestors(names))
     return graph.among([*kept, *map(Mechanism, kept), *graph.selection])
 
 
-def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:
+def _in_part(
+    graph: Drawing, part: MixedGraph, asked: Asked, known: tuple[Scope, ...]
+) -> bool | None:
     sizes = tuple((name, graph.network.cardinality(name)) for name in part.variables)
     before: tuple[int, int] | None = None
     for hidden_states in range(2, MOST_HIDDEN_STATES + 1):
-        submodel = _submodel(part, sizes, hidden_states)
+        submodel = _submodel(part, sizes, hidden_states, known)
         if submodel.work > LARGEST_WORK:
             return None
         observed, with_query = found = ranks(submodel, asked)
@@ -73,6 +79,11 @@ def _in_part(graph: Drawing, part: MixedGraph, asked: Asked) -> bool | None:
 
 
 @lru_cache(maxsize=64)
-def _submodel(part: MixedGraph, sizes: tuple[tuple[str, int], ...], hidden_states: int) -> Submodel:
+def _submodel(
+    part: MixedGraph,
+    sizes: tuple[tuple[str, int], ...],
+    hidden_states: int,
+    known: tuple[Scope, ...],
+) -> Submodel:
     """The same value for every query of a graph, so that its Jacobian is made once."""
-    return Submodel(part, dict(sizes), hidden_states)
+    return Submodel(part, dict(sizes), hidden_states, known)

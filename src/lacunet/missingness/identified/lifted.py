@@ -24,14 +24,19 @@ from lacunet.missingness.refute.grid import Grid, Integers, grid_of
 from lacunet.missingness.refute.models import Block, Models, cpt_block, matching
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, districts
+from lacunet.model.network import Scope
 from lacunet.model.nodes import Node
 
 MOST_TYPES = 20_000
 MOST_CONFIGURATIONS = 2_000_000
 
 
-def lifted(graph: MixedGraph, cardinality_of: dict[str, int]) -> Models:
+def lifted(
+    graph: MixedGraph, cardinality_of: dict[str, int], known: tuple[Scope, ...] = ()
+) -> Models:
     """Lay out the configurations of a graph and the response functions of its districts.
+
+    ``known`` are sets of variables whose law in the population is known from elsewhere.
 
     Raises
     ------
@@ -39,7 +44,8 @@ def lifted(graph: MixedGraph, cardinality_of: dict[str, int]) -> Models:
         There are too many.
     """
     plain = MixedGraph.of(graph.order, graph.parents, (), graph.partial, monotone=graph.monotone)
-    submodel = Submodel(plain, {name: cardinality_of[name] for name in graph.variables})
+    sizes = {name: cardinality_of[name] for name in graph.variables}
+    submodel = Submodel(plain, sizes, known=known)
     if prod(map(submodel.states, submodel.nodes)) > MOST_CONFIGURATIONS:
         raise _too_large("configurations")
     grid = grid_of(submodel)

@@ -20,7 +20,9 @@ identified parameters", 2004.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -34,6 +36,7 @@ from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import quoted
+from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
@@ -44,6 +47,8 @@ SETTLED = 1e-14  # relative change of the log-likelihood by a step
 SAME = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
 FINEST = 1e-9  # the smallest region trusted
+LARGEST = 4.0  # and the largest
+ENOUGH = 1e-10  # a gain that is not worth a step
 NARROW = (
     "narrower than its sampling error: the models that fit best are at or near an edge of what the "
     "graph allows, such as a state that is always recorded, and other rows would give another "
@@ -99,8 +104,10 @@ class IdentifiedSet:
         return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
 
 
-def lifted_near(graph: Drawing, asked: Asked) -> Models:
+def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:
     """All models of a graph, or of its part near a query where the whole is too large.
+
+    ``known`` are sets of variables whose law in the population is known from elsewhere.
 
     Raises
     ------
@@ -117,15 +124,16 @@ def lifted_near(graph: Drawing, asked: Asked) -> Models:
         )
     sizes = graph.network.cardinality_of
     try:
-        return lifted(graph.mixed, sizes)
+        return lifted(graph.mixed, sizes, known)
     except TooLargeEstimandError:
-        return lifted(near(graph.mixed, asked), sizes)
+        return lifted(near(graph.mixed, asked, known), sizes, known)
 
 
 @dataclass(frozen=True, eq=False)
 class BestModels:
     """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
 
+    The law is followed by those of the population that are known from elsewhere, if there are any.
     ``scale`` makes variances of shares from those of one row.
     """
 
@@ -148,10 +156,16 @@ class BestModels:
         return self.model.query(self.best, asked).reshape(shape)
 
 
-def best_fit(model: Models, rows: Rows) -> BestModels:
-    """The models of a graph that fit best the rows over its variables."""
+def best_fit(
+    model: Models, rows: Rows, population: Mapping[Scope, Table] = MappingProxyType({})
+) -> BestModels:
+    """The models of a graph that fit best the rows over its variables.
+
+    They have the laws of the population that the models know of.
+    """
     counts = manifest_counts(model.grid, rows)
-    law, best, starts = _same_law(model, counts)
+    known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
+    law, best, starts = _same_law(model, counts, known)
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
     return BestModels(model, counts, law, best, starts, scale, rows.scope)
 
@@ -168,6 +182,11 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     model, law = fit.model, fit.law
     restored = [_restored(model, weights, law) for weights in fit.starts]
     followers = [_Follower(model, asked, law, one) for one in restored if one is not None]
+    if not followers:
+        raise NotRecoverableError(
+            "no model of the graph was found that fits the data and has the law of the population.",
+            "check that both are about the same people, and what decides on R[*].",
+        )
     submodel = model.grid.submodel
     shape = [submodel.states(name) for name in asked.names]
     states = int(np.prod([submodel.states(name) for name in asked.target]))
@@ -178,8 +197,12 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             found[:, cell] = [*(1 - found[[1, 0], cell - 1]), *found[[3, 2], cell - 1]]
             continue
         for end, sign in enumerate((-1.0, 1.0)):
-            reached = [follower.end(cell, sign) for follower in followers]
-            value, slope = max(reached, key=lambda one: sign * one[0])
+            value, slope = -sign * np.inf, np.zeros_like(law)
+            for follower in followers:
+                reached = follower.end(cell, sign)
+                value, slope = max((value, slope), reached, key=lambda one: sign * one[0])
+                if sign * value > max(sign, 0.0) - FINEST:  # no probability goes further
+                    break
             found[end, cell] = value
             found[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     low, high, low_error, high_error = found.reshape(4, *shape)
@@ -195,20 +218,23 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     return added_up(numbers, rows.weights, grid.cells)
 
 
-def _same_law(model: Models, counts: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+def _same_law(
+    model: Models, counts: FloatArray, known: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
     """The manifest law of highest likelihood, weights that have it, and starts near by.
 
     If some weights have the shares of the rows as their law, no law fits better.
     """
-    shares = counts / counts.sum()
-    starts = [fitted(model, counts, _random(model, seed), FIRST_STEPS) for seed in range(STARTS)]
+    shares = np.concatenate([counts / counts.sum(), *known])
+    randoms = [_random(model, seed) for seed in range(STARTS)]
+    starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
     for weights in starts:
         exact = _restored(model, weights, shares)
         if exact is not None:
             return shares, exact, starts
-    starts = [fitted(model, counts, weights, EM_STEPS) for weights in starts]
+    starts = [fitted(model, counts, weights, EM_STEPS, known) for weights in starts]
     best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
-    return model.manifest(best), best, starts
+    return np.concatenate([model.manifest(best)[: len(counts)], *known]), best, starts
 
 
 def _random(model: Models, seed: int) -> FloatArray:
@@ -216,8 +242,17 @@ def _random(model: Models, seed: int) -> FloatArray:
     return _normalised(model, np.where(model.zeros, 0.0, weights))
 
 
-def fitted(model: Models, counts: FloatArray, start: FloatArray, steps: int) -> FloatArray:
-    """The weights that EM reaches from a start: of highest likelihood, if all goes well."""
+def fitted(
+    model: Models,
+    counts: FloatArray,
+    start: FloatArray,
+    steps: int,
+    known: Sequence[FloatArray] = (),
+) -> FloatArray:
+    """The weights that EM reaches from a start: of highest likelihood, if all goes well.
+
+    Laws that are known of the population count as much as the rows.
+    """
     weights = start
     before, grid = -np.inf, model.grid
     for _ in range(steps):
@@ -229,6 +264,10 @@ def fitted(model: Models, counts: FloatArray, start: FloatArray, steps: int) -> 
         ratio = quotient(counts, law)
         # Rows that were not recorded are expected to be so many more.
         expected = joint * np.append(ratio, counts.sum() / recorded)[grid.manifest]
+        for (groups, cells), own in zip(model.known, known, strict=True):
+            mass = added_up(groups, joint, cells)
+            fit += float(counts.sum()) * _log_likelihood(own, mass)
+            expected += joint * quotient(counts.sum() * own, mass)[groups]
         parts = [
             part * block.gathered(quotient(expected, f))
             for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
@@ -250,13 +289,16 @@ def _normalised(
 
 
 def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
-    seen = counts > 0
+    seen = np.flatnonzero(counts)  # the law may be followed by those of the population
     return float((counts[seen] * np.log(law[seen])).sum())
 
 
 def _covariance(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray:
-    """The covariance of the manifest law estimated by maximum likelihood, times the rows."""
-    seen = law > 0
+    """The covariance of the manifest law estimated by maximum likelihood, times the rows.
+
+    What is known of the population does not vary.
+    """
+    seen = np.flatnonzero(law[: model.grid.cells])
     inside = _within_groups(model, weights)
     slopes = (model.manifest_slopes(weights) @ inside)[seen] / np.sqrt(law[seen])[:, None]
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
@@ -267,11 +309,15 @@ def _covariance(model: Models, weights: FloatArray, law: FloatArray) -> FloatArr
 
 
 def _within_groups(model: Models, weights: FloatArray) -> FloatArray:
-    """Directions in which the weights of every group keep adding up to one."""
+    """Directions in which the weights of every group keep adding up to one.
+
+    And in which the laws that are known of the population stay as they are.
+    """
     from scipy.linalg import null_space
 
     free = weights > 1e-9
-    basis = null_space(model.group_sums[:, free])
+    known = model.manifest_slopes(weights)[model.grid.cells :]
+    basis = null_space(np.concatenate([model.group_sums, known])[:, free])
     inside = np.zeros((model.size, basis.shape[1]))
     inside[free] = basis
     return inside
@@ -288,17 +334,19 @@ def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray
         if size > 0.9 * before:
             return weights if size < SAME / 10 else None
         before = size
-        free = weights > 0
-        slopes = np.concatenate([model.manifest_slopes(weights), model.group_sums])
+        slopes = np.concatenate([model.manifest_slopes(weights), model.group_sums]) * weights
         sides = np.concatenate([gap, np.zeros(model.group_sums.shape[0])])
-        step = np.zeros_like(weights)
-        step[free] = np.linalg.lstsq(slopes[:, free], sides, rcond=1e-10)[0]
-        weights = _normalised(model, np.maximum(weights + step, 0.0))
+        change = np.linalg.lstsq(slopes, sides, rcond=1e-10)[0]  # as a share of each weight
+        weights = _normalised(model, np.maximum(weights + weights * change, 0.0))
     return None
 
 
 class _Follower:
-    """Follows the models with one manifest law, from one of them, to the ends of a query."""
+    """Follows the models with one manifest law, from one of them, to the ends of a query.
+
+    Where rows are a selection, ends lie where hardly anybody is recorded: there the weights are
+    tiny, and only their ratios matter. So steps are measured as shares of the weights.
+    """
 
     def __init__(self, model: Models, asked: Asked, law: FloatArray, start: FloatArray) -> None:
         self.model, self.asked, self.law, self.start = model, asked, law, start
@@ -309,36 +357,44 @@ class _Follower:
         value, slope = self._value(now, cell), np.zeros_like(self.law)
         for _ in range(PROGRAMS):
             aim = sign * self.model.query_slopes(now, self.asked)[cell]
-            step, multipliers = self._program(now, aim, trusted)
+            unit = np.maximum(now, 1e-300) if self.model.grid.is_selected else np.ones_like(now)
+            change, multipliers = self._program(now, aim, unit, trusted)
             slope = sign * multipliers
-            promised = float(aim @ step)
-            if promised < 1e-12 or trusted < FINEST:
+            promised = float(aim @ (unit * change))
+            if promised < ENOUGH or trusted < FINEST:
                 break
-            trial = _restored(self.model, np.clip(now + step, 0.0, 1.0), self.law)
+            trial = _restored(self.model, np.clip(now + unit * change, 0.0, 1.0), self.law)
             gained = -1.0 if trial is None else sign * (self._value(trial, cell) - value)
             if trial is not None and gained > 0.1 * promised:
                 now, value = trial, self._value(trial, cell)
-                trusted = min(2 * trusted, 1.0) if gained > 0.7 * promised else trusted
+                trusted = min(2 * trusted, LARGEST) if gained > 0.7 * promised else trusted
             else:
-                trusted = min(trusted, float(np.abs(step).max())) / 4
+                trusted = min(trusted, float(np.abs(change).max())) / 4
         return value, slope
 
     def _value(self, weights: FloatArray, cell: int) -> float:
         return float(self.model.query(weights, self.asked)[cell])
 
     def _program(
-        self, now: FloatArray, aim: FloatArray, trusted: float
+        self, now: FloatArray, aim: FloatArray, unit: FloatArray, trusted: float
     ) -> tuple[FloatArray, FloatArray]:
-        """The best step by tangents that keeps the manifest law, and the law's multipliers."""
+        """The best step by tangents that keeps the manifest law, and the law's multipliers.
+
+        Steps are in units of their own for each weight. Shares of weights leave some of each: from
+        zero there is no way back.
+        """
         from scipy.optimize import linprog
 
         slopes = self.model.manifest_slopes(now)
         sums = self.model.group_sums
+        kept = 0.1 if self.model.grid.is_selected else 0.0
+        lowest = np.maximum((kept - 1) * now / unit, -trusted)
+        highest = np.minimum((1 - now) / unit, trusted)
         found = linprog(
-            -aim,
-            A_eq=np.concatenate([slopes, sums]),
+            -aim * unit,
+            A_eq=np.concatenate([slopes, sums]) * unit,
             b_eq=np.zeros(len(slopes) + len(sums)),
-            bounds=[*zip(np.maximum(-now, -trusted), np.minimum(1 - now, trusted), strict=True)],
+            bounds=[*zip(lowest, highest, strict=True)],
             method="highs",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )

@@ -125,6 +125,7 @@ def _decide(
         return refused
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
     submodels = candidates(graph.mixed, asked, known)
+    laws = tuple(graph.mixed.named(names) for names in known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
         more: Callable[[], tuple[Term, ...]] | None = None
@@ -138,18 +139,17 @@ def _decide(
                 why += f", as far as {in_words(mixed)} lets them be"
             else:
                 more = partial(_terms, graph, term, known, effort)
-            laws = tuple(graph.mixed.named(names) for names in known)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         witness = first_witness(submodels, asked, refuting * refuted)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
-            return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
+            return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
     mixed.meter.allow(inf)
     large = None if asked.do or mixed.monotone else too_large_term(mixed, query.target, query.given)
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)
-    return Verdict(graph, asked, UNDECIDED, _tried(found))
+    return Verdict(graph, asked, UNDECIDED, _tried(found), population=laws)
 
 
 @lru_cache(maxsize=512)

@@ -220,7 +220,8 @@ class Models:
         change[:, self._held] = 0.0
         return change
 
-    def _known(self) -> list[tuple[Integers, int]]:
+    @cached_property
+    def known(self) -> list[tuple[Integers, int]]:
         """The groups of configurations whose probabilities are known from elsewhere."""
         return [self.grid.groups(names) for names in self.grid.submodel.known]
 
@@ -228,7 +229,7 @@ class Models:
         """The law of what can be observed, among the rows that are recorded."""
         joint = self.joint(weights)
         law = self.grid.law(joint)
-        known = [added_up(groups, joint, count) for groups, count in self._known()]
+        known = [added_up(groups, joint, count) for groups, count in self.known]
         return np.concatenate([law / max(float(law.sum()), 1e-300), *known])
 
     def manifest_slopes(self, weights: FloatArray) -> FloatArray:
@@ -237,7 +238,7 @@ class Models:
         slopes = self.slopes(others, self.grid.manifest, cells + 1)[:cells]
         if self.grid.is_selected:
             slopes = self.grid.among_recorded(slopes, joint)
-        known = [self.slopes(others, *groups) for groups in self._known()]
+        known = [self.slopes(others, *groups) for groups in self.known]
         return np.concatenate([slopes, *known])
 
     def query(self, weights: FloatArray, asked: Asked) -> FloatArray:

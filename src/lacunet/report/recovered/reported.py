@@ -101,7 +101,7 @@ def reported(
         return bare
     try:
         if verdict.term is None:
-            bounds = verdict.identified_set(table)
+            bounds = verdict.identified_set(table, population=population)
             interval = None if level is None else bounds.interval(level)
             return replace(bare, bounds=bounds, interval=interval)
         if level is None:
