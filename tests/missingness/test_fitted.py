@@ -211,3 +211,30 @@ def test_a_graph_that_took_too_long_is_refused() -> None:
 def test_a_time_limit_is_a_positive_number(time_limit: object) -> None:
     with pytest.raises(LacunetError, match=f"time_limit is {time_limit!r}"):
         lc.learn_missingness(FOUR, {}, time_limit=time_limit)  # type: ignore[arg-type]
+
+
+def test_all_that_a_given_graph_says_stays(tmp_path: Path) -> None:
+    table = rows_hidden_by("R[B]; A, R[B] -> R[C]", {"B": 0.3, "C": [[0.6, 0.1], [0.9, 0.7]]})
+    text = "R[C] -> R[B]; B -> R[D]; A -> R[*]; A <-> R[C]; R[B] <= R[C]"
+    given = MissingnessGraph.parse(text, FOUR)
+    graph = learn_missingness(FOUR, table, given=text)  # R[B] -> R[C] would close a cycle
+    assert graph.causes == {"B": ("A", Mechanism("C")), "C": ("A",), "D": ("B",)}
+    assert str(graph.origin_of["B", "D"]) == "given, cannot be tested"  # every value is shown
+    for name in ("hidden", "selection", "monotone"):
+        assert getattr(graph, name) == getattr(given, name)
+    graph.write(tmp_path / "graph.txt")
+    again = MissingnessGraph.read(tmp_path / "graph.txt", FOUR)
+    assert again == MissingnessGraph(**given.parts | {"causes": dict(graph.causes)})
+
+
+def test_a_latent_variable_has_no_mechanism() -> None:
+    table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
+    rows = {name: table.columns[name].astype(object) for name in "ABC"}
+    rows["C"][rows["C"] == 2] = None
+    graph = learn_missingness(FOUR, lc.Data(rows, latent=["D"]))
+    assert (graph.causes, graph.latent) == ({"C": ("A",)}, ("D",))
+
+
+def test_a_graph_comes_back_from_networkx_with_all_it_says() -> None:
+    graph = MissingnessGraph.parse("R[C] <= R[B]; A -> R[*]; A <-> R[C]", FOUR).hiding(["D"])
+    assert MissingnessGraph.from_networkx(graph.to_networkx(), FOUR) == graph

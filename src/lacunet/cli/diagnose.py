@@ -72,8 +72,8 @@ def run(options: Namespace) -> int:
     from lacunet.diagnosis.on_graph import FEWEST_ROWS
     from lacunet.formats.files import network_beside
     from lacunet.memory import memory_budget
-    from lacunet.missingness.learn import learn_missingness
-    from lacunet.statistics.observations import missing_in, observations, rows_within
+    from lacunet.missingness.fitted import MOST_ROWS, learned_graph
+    from lacunet.statistics.observations import latent_in, missing_in, observations, rows_within
 
     data = data_of(options)
     network = network_beside(network_of(options), data, "diagnose").with_tables(None)
@@ -102,7 +102,8 @@ def run(options: Namespace) -> int:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            learn_missingness(coded, table.without_sets()).write(options.missingness_out)
+            some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
+            learned_graph(coded, some, latent=latent_in(data)).write(options.missingness_out)
             note(f"the learned mechanisms are in {options.missingness_out}")
             if table.row_count < FEWEST_ROWS:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")

@@ -43,12 +43,14 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph, caused
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.missingness.separation.drawing import Pair
+from lacunet.missingness.separation.drawing import Pair, mechanisms_in
+from lacunet.missingness.separation.mixed import reached
+from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import Mechanism, Node, named, variable_of
+from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import pack
 
 MOST_PARENTS = 4
@@ -270,6 +272,9 @@ class LearnedGraph(MissingnessGraph):
             ]
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
+        given = [] if self.selection is None else [caused((SELECTION, self.selection))]
+        given += self._not_causes()
+        lines += [f"{own}  # given" for own in write_statements(given).splitlines()]
         return "\n".join(lines)
 
     @property
@@ -283,8 +288,11 @@ def learned_graph(
     table: EncodedTable,
     given: MissingnessGraph | None = None,
     deadline: Deadline = NEVER,
+    latent: Collection[str] = (),
 ) -> LearnedGraph:
-    """What decides whether the values of a table are shown; edges of ``given`` stay.
+    """What decides whether the values of a table are shown; all that ``given`` says stays.
+
+    Latent variables have no mechanism.
 
     Raises
     ------
@@ -299,13 +307,24 @@ def learned_graph(
     survey = SurveyRows.of(network, table)
     causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
-    for name in table.partially_observed:
+    unseen = {*latent, *(() if given is None else given.latent)}
+    known_of = {} if given is None else {**given.causes}
+
+    def above(name: str) -> list[str]:
+        return mechanisms_in(causes.get(name, known_of.get(name, ())))
+
+    for name in (name for name in table.partially_observed if name not in unseen):
         deadline.check()
         own = rows_that_tell(network, table, name)
         seen = columns if own is table else {node: _column(own, node) for node in nodes}
         is_shown = _column(own, Mechanism(name))
-        known = () if given is None else given.causes.get(name, ())
-        candidates = {node: column for node, column in seen.items() if node != name}
+        known = known_of.get(name, ())
+        below = {node for node in nodes if name in reached([variable_of(node)], above)}
+        candidates = {
+            node: column
+            for node, column in seen.items()
+            if node != name and not (isinstance(node, Mechanism) and node in below)
+        }
         candidates |= {node: _column(own, node) for node in known if isinstance(node, Mechanism)}
         fixed = tuple(node for node in known if node in candidates)
         penalty = float(np.log(max(len(candidates), 1)))
@@ -321,7 +340,13 @@ def learned_graph(
         causes[name] = {*chosen, *known}
         nodes.append(Mechanism(name))
         columns[Mechanism(name)] = _column(table, Mechanism(name))
-    return LearnedGraph(network, causes, origin_of)
+    for name in known_of.keys() - causes:  # the data show every value
+        causes[name] = {*known_of[name]}
+        origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
+    if given is None:
+        return LearnedGraph(network, causes, origin_of, latent=unseen)
+    parts = given.parts | {"network": network, "causes": causes, "latent": unseen}
+    return LearnedGraph(**parts | {"origin_of": origin_of})
 
 
 def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGraph:

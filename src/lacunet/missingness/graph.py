@@ -60,6 +60,12 @@ def _to_mechanisms(statements: Iterable[Statement]) -> str:
     return f"did you mean {'; '.join(write_statements(edges).splitlines())}?" if edges else ""
 
 
+def caused(item: tuple[Mechanism, tuple[Node, ...]]) -> Statement:
+    """The statement of a mechanism and its causes."""
+    mechanism, nodes = item
+    return Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
+
+
 @dataclass(frozen=True)
 class HiddenCause:
     """The common cause behind a bidirected edge ``one <-> two``."""
@@ -263,30 +269,33 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             ) from None
 
     def __str__(self) -> str:
-        statements = [
-            Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
-            for mechanism, nodes in self.causes_of.items()
-        ]
-        statements += [Statement((one,), "<->", (two,)) for one, two in self.hidden]
-        statements += [
+        return write_statements([*map(caused, self.causes_of.items()), *self._not_causes()])
+
+    def _not_causes(self) -> list[Statement]:
+        """What the graph says beside the causes of its mechanisms."""
+        pairs = [Statement((one,), "<->", (two,)) for one, two in self.hidden]
+        return pairs + [
             Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
             for later, earlier in self.monotone
         ]
-        return write_statements(statements)
 
     def to_networkx(self) -> nx.DiGraph[object]:
         """The graph for networkx: variables, `Mechanism` nodes, and a node for a hidden cause.
 
         A `HiddenCause` stands for a bidirected edge and has two children. Nodes carry ``kind``:
-        "variable", "mechanism" or "hidden".
+        "variable", "latent", "mechanism" or "hidden". An edge between two mechanisms of which the
+        second is shown only where the first is carries ``monotone``.
         """
         import networkx as nx
 
         graph: nx.DiGraph[object] = nx.DiGraph()
         graph.add_nodes_from(self.network.variables, kind="variable")
+        graph.add_nodes_from(self.latent, kind="latent")
         graph.add_nodes_from(self.causes_of, kind="mechanism")
         graph.add_edges_from(self.network.edges)
         graph.add_edges_from((p, effect) for effect, own in self.causes_of.items() for p in own)
+        for later, earlier in self.monotone:
+            graph.add_edge(Mechanism(earlier), Mechanism(later), monotone=True)
         for pair in self.hidden:
             cause = HiddenCause(*pair)
             graph.add_node(cause, kind="hidden")
@@ -330,7 +339,13 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             for parent in parents:
                 check_edge(network, parent, effect)
         selection = causes.pop(SELECTION.variable, None)
-        return cls(network, causes, hidden, selection=selection)
+        latent = [str(node) for node in graph.nodes if graph.nodes[node].get("kind") == "latent"]
+        monotone = [
+            _never_more(checked_node(network, later), checked_node(network, earlier))
+            for earlier, later in graph.edges
+            if graph.edges[earlier, later].get("monotone")
+        ]
+        return cls(network, causes, hidden, latent, selection, monotone)
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""

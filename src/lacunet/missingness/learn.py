@@ -10,7 +10,7 @@ from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 
 @with_hints
@@ -18,7 +18,7 @@ def learn_missingness(
     network: NetworkOrEdges | None = None,
     data: Any = None,
     weight: Any = None,
-    given: MissingnessGraph | None = None,
+    given: MissingnessGraph | str | None = None,
     missing: Any = (),
     *,
     counts: Any = None,
@@ -43,7 +43,8 @@ def learn_missingness(
     weight, counts, missing
         How the data are read, as in `lacunet.Data`.
     given
-        Edges that are known; they stay whatever the data say. Its hidden causes are not used.
+        What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
+        kept, and not used to learn the rest.
     memory
         The budget in bytes; by default half of the memory there is. Of rows that take more than a
         quarter of it, some hundred thousand are looked at, spread over all of the data.
@@ -70,7 +71,7 @@ def learn_missingness(
     from lacunet.building.network import network_of_columns, only_data
     from lacunet.data.given import data_given
     from lacunet.data.reading import with_data_codes
-    from lacunet.statistics.observations import observations
+    from lacunet.statistics.observations import latent_in, observations
 
     deadline = Deadline.asked(time_limit)
     if data is None:
@@ -84,8 +85,11 @@ def learn_missingness(
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)
+    network = with_data_codes(network, data)
+    if given is not None and not isinstance(given, MissingnessGraph):
+        given = graph_of(given, network)
     try:
-        return learned_graph(with_data_codes(network, data), table, given, deadline)
+        return learned_graph(network, table, given, deadline, latent_in(data))
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
