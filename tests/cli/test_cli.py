@@ -183,6 +183,23 @@ def test_explain_knows_what_is_promised_to_be_fully_observed(
     assert "P(X | W, R[X]=1) P(W)" in capsys.readouterr().out
 
 
+def test_explain_counts_the_variables_that_rows_miss_whatever_is_promised(
+    appendix: list[str], capsys: Captured
+) -> None:
+    asked = [*appendix, "--method", "direct-mar", "--fully-observed", "W"]
+    assert main(["explain", *asked]) == 0
+    heading = capsys.readouterr().out.splitlines()[0]
+    assert (
+        "2 of 4 variables have missing values: X, Y; not promised to be fully observed: Z"
+        in heading
+    )
+    assert main(["explain", *asked, "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert main(["learn", *asked, "--json"]) == 0
+    learned = json.loads(capsys.readouterr().out)
+    assert explained["assumption"] == learned["assumption"] == "values are missing at random"
+
+
 def test_explain_prints_every_estimand_and_the_forecast(
     appendix: list[str], capsys: Captured
 ) -> None:

@@ -380,3 +380,26 @@ def test_a_range_that_is_narrow_by_chance_is_said_to_be(tmp_path: Path, capsys: 
     assert main([*command, "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]
     assert query["set"]["is_narrow"] is True
+
+
+def test_recover_and_effect_keep_to_the_memory(tmp_path: Path, capsys: Captured) -> None:
+    write_network(SCREENING, tmp_path / "net.bif")
+    drawn = simulate(SCREENING, 9000, "Age -> R[Disease]", rng=np.random.default_rng(1))
+    write_table(drawn.table, SCREENING, str(tmp_path / "rows.csv"))
+    files = [str(tmp_path / "net.bif"), "Age -> R[Disease]", "--data", str(tmp_path / "rows.csv")]
+    recover = ["recover", *files, "--query", "Disease", "--intervals", "--json"]
+    effect = [
+        "effect",
+        files[0],
+        files[3],
+        "--query",
+        "Disease | do(Age)",
+        "--missingness",
+        files[1],
+    ]
+    for command in (recover, [*effect, "--json"]):
+        found = []
+        for memory in ([], ["--memory", "0.001"]):  # the distinct rows alone fit
+            assert main([*command, *memory]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+        assert found[0] == found[1]

@@ -22,7 +22,7 @@ from lacunet.cli.options import (
     has_data,
     network_of,
     note,
-    noted_table,
+    noted_rows,
 )
 from lacunet.data.typed import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
@@ -133,7 +133,7 @@ def _effects(
     more: dict[str, Any] = {"reference": options.reference, "level": level}
     if has_data(options) and options.missingness and options.method is None:
         source = graph_asked(options, options.missingness, network)
-        more |= {"data": noted_table(options, source.network), "population": options.population}
+        more |= {"data": noted_rows(options, source.network), "population": options.population}
         note(*source.check_data(more["data"]))
         note_what_is_not_used(options, "the effect is estimated anew from the data")
     elif options.population:

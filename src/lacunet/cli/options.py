@@ -609,6 +609,29 @@ def noted_table(options: Namespace, network: Network, *, by_number: bool = False
     return table
 
 
+def noted_rows(options: Namespace, network: Network) -> EncodedTable:
+    """The data asked for within the memory budget: equal rows as one, or as many as it holds."""
+    from lacunet.data.read import ReadReport, taken_as_missing
+    from lacunet.memory import memory_budget
+    from lacunet.statistics.observations import observations, rows_within
+
+    budget, read_report = memory_budget(options.memory), ReadReport()
+    with (
+        progress_bar() as progress,
+        observations(data_of(options), network, budget, progress=progress) as rows,
+    ):
+        table = taken_as_missing(rows_within(rows, network, budget, read_report))
+        known = rows.look().rows
+        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+    note(*notes)
+    if known is not None and table.row_count < known:
+        note(
+            f"the memory budget holds {table.row_count:,} of the {known:,} rows: all numbers are "
+            "of these (--memory raises it)"
+        )
+    return table
+
+
 def names(text: str) -> list[str]:
     """Names separated by commas; one that holds a comma is quoted.
 

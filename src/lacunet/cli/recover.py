@@ -13,6 +13,7 @@ from lacunet.cli.options import (
     add_data_arguments,
     add_intervals,
     add_json,
+    add_memory,
     add_network_or_edges,
     add_population,
     add_query_arguments,
@@ -20,7 +21,7 @@ from lacunet.cli.options import (
     has_data,
     network_of,
     note,
-    noted_table,
+    noted_rows,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
 from lacunet.data.typed import names_and_states, split_query
@@ -71,6 +72,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     add(command, "--assumptions", assumed, action="store_true")
     add_intervals(command)
+    add_memory(command)
     add_population(command)
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
@@ -97,7 +99,7 @@ def run(options: Namespace) -> int:
     graph = _graph(options)
     table = None
     if has_data(options):
-        table = noted_table(options, graph.network)
+        table = noted_rows(options, graph.network)
         note(*graph.check_data(table))
     elif options.intervals is not None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")

@@ -61,7 +61,8 @@ class Explanation:
     ``shown`` empty where no data were given; ``expectation`` is None where the method has none.
     ``intervals`` says what intervals would take, ``scratch`` how many bytes the scratch files of
     rows that memory does not hold; None where it holds them. ``notes`` are those of the result on
-    the rows.
+    the rows. ``missing`` are the variables with missing values: with a promise of which are fully
+    observed, the plan takes more as partially observed.
     """
 
     plan: Plan
@@ -76,6 +77,7 @@ class Explanation:
     scratch: int | None = None
     notes: tuple[str, ...] = ()
     complete_rows: int | None = None
+    missing: Scope = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
@@ -97,7 +99,7 @@ class Explanation:
         parents = () if made is None else map(made.network.parents, made.mechanism_of)
         return assumed_by(
             self.plan.method,
-            self.plan.partially,
+            self.missing,
             (cause for own in parents for cause in own),
             () if self.rows is None else self.families.values(),
             str(self.plan.graph or ""),
@@ -162,11 +164,14 @@ class Explanation:
                 f"{plan.method}, no data given: every variable is taken to have missing values, "
                 "X_o stands for the variables without"
             )
-        partially = first_of(plan.partially, MOST_NAMES) or "none"
+        names = first_of(self.missing, MOST_NAMES) or "none"
+        also = [name for name in plan.partially if name not in self.missing]
+        promised = f"; not promised to be fully observed: {first_of(also, MOST_NAMES)}"
         return (
-            f"{plan.method} on {counted(self.rows, 'row')}; {len(plan.partially)} of "
+            f"{plan.method} on {counted(self.rows, 'row')}; {len(self.missing)} of "
             f"{counted(len(plan.families), 'variable')} "
-            f"{'has' if len(plan.partially) == 1 else 'have'} missing values: {partially}"
+            f"{'has' if len(self.missing) == 1 else 'have'} missing values: {names}"
+            f"{promised if also else ''}"
         )
 
     def as_data(self) -> dict[str, Any]:
@@ -310,6 +315,7 @@ def _explained(
         None if rows is None else rows.scratch_bytes(needs),
         notes,
         found.complete_rows if found is not None and needs.complete else None,
+        plan.partially if found is None else tuple(filter(found.missing_of.get, network.variables)),
     )
 
 

@@ -169,7 +169,7 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
     sure = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
     prior = result.prior
     return {
-        **plain(result, "method why rows"),
+        **plain(result, "method why assumption rows"),
         "weight": result.total,
         "prior": prior.as_json() if isinstance(prior, LearnedPrior) else prior,
         "missing": dict(result.missing),
