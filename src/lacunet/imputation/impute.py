@@ -98,7 +98,8 @@ def impute(
 
     Returns
     -------
-    A frame of the data's kind (an Arrow table for files), or a list of them, which are written as
+    A frame of the data's kind, or a list of them; of files an Arrow table, of text files one of
+    texts, as they are in the file: for numbers read it by pandas first. Frames are written as
     frames of that kind are, for pandas ``frames[0].to_csv("filled-1.csv")``; the command
     ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep their
     order; cells that are shown and columns that are not the network's stay as they are. Only a
