@@ -431,3 +431,36 @@ def test_no_model_goes_further_than_the_identified_set_under_selection() -> None
             for sign, end in ((1, found.low[state]), (-1, found.high[state])):
                 reached = linprog(sign * aim, A_eq=rows.reshape(4, 9), b_eq=sides)
                 assert reached.fun >= sign * end - 1e-6
+
+
+def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
+    """Among rows that were recorded, A says something of C beside B: both decide on R[*]."""
+    network = Network(
+        {"A": ["0", "1"], "B": ["no", "yes"], "C": ["0", "1"]},
+        {"B": ["A"], "C": ["B"]},
+        {"A": [0.4, 0.6], "B": [[0.8, 0.2], [0.3, 0.7]], "C": [[0.9, 0.1], [0.2, 0.8]]},
+    )
+    graph = MissingnessGraph.parse("A, C -> R[*]; B -> R[C]", network)
+    recorded, shown = np.array([[0.9, 0.3], [0.2, 0.8]]), np.array([0.9, 0.5])
+    law = network.cpt("A").table[:, None, None] * network.cpt("B").table[..., None]
+    law = law * network.cpt("C").table * recorded[:, None]
+    cells = np.concatenate([law * shown[:, None], law.sum(axis=2)[..., None]], axis=2)
+    cells[..., 2] *= 1 - shown
+    codes = np.indices(cells.shape).reshape(3, -1).astype(np.uint8)
+    columns = dict(zip("ABC", codes, strict=True))
+    table = EncodedTable.of({"A": 2, "B": 2, "C": 2}, columns, 1e6 * cells.ravel())
+    result = learn(network, table, EM(missingness=graph), prior=1.0)
+    result.write(tmp_path / "result.json")
+    truth = law / law.sum(axis=2)[..., None]  # P(C | A, B, R[*]=1)
+    rows = pa.table({"A": ["0", "0", "1", "1"], "B": ["no", "yes"] * 2, "C": pa.nulls(4, "string")})
+    for known in (result, lc.read_result(tmp_path / "result.json")):
+        found = lc.predict(known, rows, "C")
+        by_row = np.column_stack([found["C=0"], found["C=1"]])
+        np.testing.assert_allclose(by_row, truth.reshape(4, 2), rtol=0, atol=2e-3)
+        one = lc.predict(known, {"A": "1", "B": "yes", "C": None}, "C")
+        np.testing.assert_allclose(np.ravel([*one.values()]), by_row[3])
+        assert lc.impute(known, rows)["C"].to_pylist() == ["0", "1", "0", "1"]
+        np.testing.assert_allclose(lc.query(known, "C", {"B": "no"}), known.cpt("C").table[0])
+    alone = replace(result.network.mechanisms, cpt_of={})  # type: ignore[type-var]
+    with pytest.warns(lc.LacunetWarning, match="how they were selected was not learned"):
+        lc.impute(result.network.with_mechanisms(alone), rows)

@@ -15,6 +15,7 @@ from lacunet.missingness.confounding import confounded_pair
 from lacunet.missingness.graph import kept_graph
 from lacunet.missingness.verdict import RECOVERABLE
 from lacunet.model.network import Network
+from lacunet.model.nodes import SELECTION, Mechanism
 
 
 class AssumptionWarning(LacunetWarning):
@@ -95,9 +96,19 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
             )
         return
     graph = kept_graph(network)
-    if graph is None or graph.category() != "MNAR":
+    if graph is None:
         return
-    if not network.mechanisms.cpt_of:
+    partly = {*graph.causes, *map(Mechanism, graph.causes)}
+    cpt_of = network.mechanisms.cpt_of
+    if SELECTION.variable not in cpt_of and partly & {*(graph.selection or ())}:
+        warn(
+            "rows are a selection by the graph, but how they were selected was not learned, so "
+            "they are completed as if all were recorded; method='em' with the graph learns it.",
+            AssumptionWarning,
+        )
+    if graph.category() != "MNAR":
+        return
+    if not cpt_of:
         warn(
             "the graph is MNAR, but its mechanisms were not learned, so rows are completed as if "
             "values were missing at random; method='em' with the graph learns them.",

@@ -3,7 +3,8 @@ r"""Rows as a network with mechanisms sees them: what is missing is evidence too
 Where values went missing by mechanisms that look at missing values, the posterior of a missing
 cell is :math:`\Pr(x \mid \text{shown}, r)`, not :math:`\Pr(x \mid \text{shown})`: the row's own
 pattern says something about what it hides. So every mechanism is a node, and every row shows it.
-Only a variable that has no column at all was not hidden by its mechanism.
+Only a variable that has no column at all was not hidden by its mechanism. Where rows are a
+selection, those that are completed were recorded, and R[*] says so.
 
 A mechanism whose causes a row shows has the same probability whatever the row misses. It says
 nothing there, unless a mechanism that does has it as a cause; and it cannot make a row impossible.
@@ -48,6 +49,8 @@ def rows_with_mechanisms(
         return network, table
 
     def is_shown(name: str) -> Mask | bool:
+        if name not in table.columns:  # R[*]: the rows there are were recorded
+            return np.ones(table.rows, dtype=bool)
         return table.columns[name] < table.cardinality_of[name]
 
     found = _tell(network.mechanisms, absent, lambda v: v in unseen or np.logical_not(is_shown(v)))
@@ -145,8 +148,9 @@ def evidence_with_mechanisms(
     tells = _tell(network.mechanisms, absent, lambda v: v in unseen or v not in known)
     states = {}
     for variable, name in network.mechanisms.name_of.items():
-        if variable in row and tells[variable]:
-            if variable in known:
+        is_recorded = variable not in network.states_of  # R[*]
+        if (is_recorded or variable in row) and tells[variable]:
+            if is_recorded or variable in known:
                 states[name] = SHOWN
             elif not _may_be_unasked(network, variable, absent, unseen, known.__contains__):
                 states[name] = MISSING

@@ -29,7 +29,7 @@ from lacunet.estimate.prior import ONE_PER_CELL
 from lacunet.missingness.augmented import Augmented, augmented
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Cpt, Scope
-from lacunet.model.nodes import Mechanism
+from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.gather import Needs, Statistics
 from lacunet.wording import listed
@@ -136,7 +136,8 @@ def _solved(
             f"the mechanisms of {listed(sorted(left))} were not learned: their CPTs do not fit in "
             "memory. Rows that miss their causes are completed without them",
         )
-    in_order = {name: found[name] for name in graph.partially_observed if name in found}
+    names = (*graph.partially_observed, SELECTION.variable)
+    in_order = {name: found[name] for name in names if name in found}
     return replace(learned, mechanisms=in_order, notes=notes)
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from lacunet.model.network import Cpt, FloatArray, Network, NetworkError, Scope
+from lacunet.model.nodes import SELECTION
 
 MISSING, SHOWN = "missing", "shown"
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanisms:
-    """The CPT of each mechanism that was learned, by the variable that it hides.
+    """The CPT of each mechanism that was learned, by the variable that it hides; R[*] by "*".
 
     ``graph`` is the text of the missingness graph, ``latent`` are the variables that it knows no
     data to show.
@@ -80,7 +81,8 @@ def check_mechanisms(network: Network, mechanisms: Mechanisms) -> None:
     """Refuse mechanisms of other variables, under taken names, or that make no network."""
     names = [cpt.child for cpt in mechanisms.cpt_of.values()]
     for variable in (*mechanisms.cpt_of, *mechanisms.latent):
-        network.known(variable)
+        if variable != SELECTION.variable:
+            network.known(variable)
     if taken := {name for name in names if name in network.states_of or names.count(name) > 1}:
         raise NetworkError(f"mechanisms are called {sorted(taken)}, names that are taken.")
     with_nodes(network._with(mechanisms=mechanisms))

@@ -47,6 +47,7 @@ from lacunet.missingness.identified.sets import NARROW, best_fit, ends_of, lifte
 from lacunet.missingness.recover.answers import recover_families
 from lacunet.missingness.verdict import RECOVERABLE, Verdict
 from lacunet.model.network import Network, Scope
+from lacunet.model.nodes import SELECTION
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.wording import first_of
@@ -172,6 +173,7 @@ def _solved(
     )
     assert found.network is not None
     assert found.ended is not None
+    nodes = {**made.name_of} | ({SELECTION.variable: made.selection} if made.selection else {})
     reports = dict(found.families)
     if setting.whole is None:
         whole = statistics.sample(0)
@@ -184,7 +186,7 @@ def _solved(
         families=reports,
         ended=replace(found.ended, notes=(*found.ended.notes, _likelihood(made))),
         why=_on_graph(made),
-        mechanisms={v: found.network.cpt(name) for v, name in made.name_of.items()},
+        mechanisms={v: found.network.cpt(name) for v, name in nodes.items()},
     )
 
 

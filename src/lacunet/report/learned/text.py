@@ -65,9 +65,10 @@ def result_as_text(
     lines += ["", _families(result), EFFECTIVE]
     if with_cpts:
         lines += _cpts(result, shown_by)
-    if result.mechanisms:
+    hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
+    if hiding:  # of R[*], no data show how often it is 0
         lines += ["", "mechanisms, as learned:"]
-        lines += [_mechanism(result, name, cpt) for name, cpt in result.mechanisms.items()]
+        lines += [_mechanism(result, name, cpt) for name, cpt in hiding.items()]
     if level is not None:
         lines += ["", *_sure(result, level)]
     warnings = result.warnings_by_kind
