@@ -394,6 +394,10 @@ def test_states_that_are_numbers_are_read_as_rows_or_by_their_names() -> None:
     rows = {"Age": [0, 1, 1], "Ill": ["no", "yes", "no"]}
     np.testing.assert_allclose(verdict.estimate(rows, population={"Age": ["0", "1"]}), [0.5, 0.5])
     by_state = verdict.estimate(rows, population={"Age": {1: 0.9, 0: 0.1}})
+    told = Network({"Old": ["True", "False"], "Ill": ["no", "yes"]}, {"Ill": ["Old"]})
+    by_old = MissingnessGraph.parse("Old -> R[*]", told).recover(["Old"], population=["Old"])
+    seen = {"Old": [True, False, False], "Ill": ["no", "yes", "no"]}
+    np.testing.assert_allclose(by_old.estimate(seen, population={"Old": [True, False]}), [0.5, 0.5])
     np.testing.assert_allclose(by_state, [0.1, 0.9])
     with pytest.raises(MissingnessGraphError, match="no probability of '1'"):
         verdict.estimate(rows, population={"Age": {"0": 1.0}})

@@ -398,7 +398,7 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
         for value in population.values():
             if not isinstance(value, Mapping):
                 np.asarray(value, dtype=np.float64)
-                if np.asarray(value).dtype.kind in "OSU":  # cells, such as the states "0", "1"
+                if np.asarray(value).dtype.kind in "OSUb":  # cells: the states "0", "1", or True
                     return None
     except (TypeError, ValueError):
         return None
@@ -412,7 +412,8 @@ def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Tab
             if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
                 raise MissingnessGraphError(
                     f"the law of {listed(names)} has the shape {table.shape}, not that of their "
-                    f"states {network.shape(names)}, or holds what is no probability."
+                    f"states {network.shape(names)}, or holds what is no probability.",
+                    "numbers in a mapping are probabilities: give rows of numbers as a frame.",
                 )
             return Table(scope, Table(names, table).marginal(scope).array).shares()
     raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
