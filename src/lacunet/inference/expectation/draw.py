@@ -206,12 +206,13 @@ def completions(
     node = ranges(first, lengths)
     shift = np.repeat(begin - first, lengths)  # from a node to its place here
     state = np.zeros(len(node), dtype=np.int64)
-    wanted = Ragged.of_lengths(
-        np.bincount(node, minlength=len(batch.variable)), np.argsort(node, kind="stable")
-    )
+    wanted = Ragged.of_owners(len(batch.variable), node)
+    copies = wanted.take(np.concatenate([shape.node for shape in batch.shapes]))
+    owners, end = copies.owners, len(copies)
     for shape in reversed(batch.shapes):
-        copies = wanted.take(shape.node)
-        row, place = copies.owners, copies.items
+        end -= len(shape.node)
+        own = slice(copies.starts[end], copies.starts[end + len(shape.node)])
+        row, place = owners[own] - end, copies.items[own]
         count = max(1, CELLS_OF_A_BLOCK // (shape.sizes[0] * shape.begins.shape[1]))
         for start in range(0, len(place), count):
             here, at = row[start : start + count], place[start : start + count]
