@@ -26,8 +26,9 @@ from lacunet.inference.expectation.groups import cells_along
 from lacunet.inference.expectation.messages import LABEL, MESSAGE, ProblemSteps, steps_of
 from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
 from lacunet.inference.expectation.shards import strides_of
-from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING, Structure
+from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
+from lacunet.statistics.distinct import ordered_keys, stable_order
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.evidence import Factors
 from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges, runs
@@ -42,15 +43,13 @@ class Shape:
 
     ``node`` numbers them among all steps of the problems; ``begins[i, j]`` is where input ``j``
     of node ``node[i]`` begins, ``strides[i, j, a]`` how it moves along axis ``a`` of the clique
-    (0 the eliminated variable), ``scope[i, a]`` the node that eliminates the variable of axis
-    ``a + 1``.
+    (0 the eliminated variable).
     """
 
     sizes: tuple[int, ...]
     node: Integers
     begins: Integers
     strides: Integers
-    scope: Integers
     place: Integers  # where the message of each node begins
 
     def blocks(self) -> Iterator[tuple[slice, Integers]]:
@@ -67,15 +66,35 @@ class Shape:
 class Batch:
     """Some problems with their steps, which are numbered as nodes.
 
-    ``shapes`` are in an order in which messages are computed before they are read.
+    ``order`` has the nodes so that messages are computed before they are read. Beside it are where
+    the inputs of each begin, how they move along its axes (input, axis) and the nodes that
+    eliminate the variables of its axes but the first. ``shapes`` are runs of it with equal sizes,
+    ``turns`` those with equal levels, states and numbers of inputs; the states come last.
     """
 
     problems: Integers
     steps: ProblemSteps
     variable: Integers  # of each node
+    order: Integers
+    begins: Ragged
+    strides: Ragged
+    scope: Ragged
     shapes: tuple[Shape, ...]
+    turns: tuple[tuple[int, int, int], ...]
     cells: int  # of the CPTs and all messages
     factors: Factors  # what is known of hidden cells
+
+    def padded(self, start: int, stop: int) -> tuple[Integers, Integers]:
+        """The strides and the scopes of a turn; an axis that a node lacks does not move it."""
+        axes = self.scope.lengths[start:stop, None]
+        inputs = self.begins.matrix(start, stop).shape[1]
+        most = int(axes.max())
+        scope = np.repeat(self.order[start:stop, None], most, axis=1)
+        scope[np.arange(most) < axes] = self.scope.between(start, stop)
+        strides = np.zeros((len(axes), inputs, 1 + most), dtype=np.int64)
+        is_there = np.repeat((np.arange(1 + most) <= axes)[:, None], inputs, axis=1)
+        strides[is_there] = self.strides.between(start, stop)
+        return strides, scope
 
 
 @dataclass(frozen=True)
@@ -112,42 +131,40 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
 def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     structure = run.structure
     steps = steps_of(problems, structure, run.problems[here], run.component[here])
-    sizes = structure.message_size[steps.step].astype(np.int64)
-    place = problems.factors.layout.cells + np.cumsum(sizes) - sizes
-    begins = steps.inputs.items % LABEL
+    cells = structure.message_size[steps.step].astype(np.int64)
+    place = problems.factors.layout.cells + np.cumsum(cells) - cells
+    starts = steps.inputs.items % LABEL
     is_message = steps.inputs.items >= MESSAGE
-    begins[is_message] = place[steps.inputs.items[is_message] - MESSAGE]
-    shapes = _shapes(structure, steps, Ragged(steps.inputs.starts, begins), place)
+    starts[is_message] = place[steps.inputs.items[is_message] - MESSAGE]
+    kinds = (structure.level, structure.size, structure.inputs.lengths, structure.shape)
+    columns = [kind[steps.step] for kind in kinds]
+    radices = [1 + int(kind.max(initial=0)) for kind in kinds]
+    keys, bound = ordered_keys(columns, radices, len(steps.step))
+    order = stable_order(keys, bound)
+    begins, step = Ragged(steps.inputs.starts, starts).take(order), steps.step[order]
+    scope, strides = structure.scope.take(step), strides_of(structure, step)
+    shapes = []
+    for start, stop in runs(keys[order]):
+        node, own = order[start:stop], scope.matrix(start, stop)
+        sizes = (int(structure.size[step[start]]), *structure.size[own[0]].tolist())
+        moves = strides.matrix(start, stop).reshape(len(node), -1, len(sizes))
+        shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, place[node]))
     return Batch(
         problems=run.problems[here],
         steps=steps,
         variable=structure.variable[steps.step],
+        order=order,
+        begins=begins,
+        strides=strides,
+        scope=Ragged(scope.starts, scope.items + steps.shift[order][scope.owners]),
         shapes=tuple(shapes),
-        cells=problems.factors.layout.cells + int(sizes.sum()),
+        turns=tuple(
+            (start, stop, int(structure.size[step[start]]))
+            for start, stop in runs(keys[order] // radices[-1])
+        ),
+        cells=problems.factors.layout.cells + int(cells.sum()),
         factors=problems.factors,
     )
-
-
-def _shapes(
-    structure: Structure, steps: ProblemSteps, begins: Ragged, place: Integers
-) -> Iterator[Shape]:
-    """The nodes in groups of one level and shape."""
-    level, shape = structure.level[steps.step], structure.shape[steps.step]
-    key = level * (1 + int(structure.shape.max())) + shape
-    order = np.argsort(key, kind="stable")
-    step, begins = steps.step[order], begins.take(order)
-    strides, scope = strides_of(structure, step), structure.scope.take(step)
-    for start, stop in runs(key[order]):
-        node, own = order[start:stop], scope.matrix(start, stop)
-        sizes = (int(structure.size[step[start]]), *structure.size[own[0]].tolist())
-        yield Shape(
-            sizes,
-            node,
-            begins.matrix(start, stop),
-            strides.matrix(start, stop).reshape(len(node), -1, len(sizes)),
-            own + steps.shift[node][:, None],
-            place[node],
-        )
 
 
 def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch:
@@ -206,19 +223,18 @@ def completions(
     node = ranges(first, lengths)
     shift = np.repeat(begin - first, lengths)  # from a node to its place here
     state = np.zeros(len(node), dtype=np.int64)
-    wanted = Ragged.of_owners(len(batch.variable), node)
-    copies = wanted.take(np.concatenate([shape.node for shape in batch.shapes]))
-    owners, end = copies.owners, len(copies)
-    for shape in reversed(batch.shapes):
-        end -= len(shape.node)
-        own = slice(copies.starts[end], copies.starts[end + len(shape.node)])
-        row, place = owners[own] - end, copies.items[own]
-        count = max(1, CELLS_OF_A_BLOCK // (shape.sizes[0] * shape.begins.shape[1]))
-        for start in range(0, len(place), count):
-            here, at = row[start : start + count], place[start : start + count]
-            known = state[shape.scope[here] + shift[at][:, None]]
-            base = shape.begins[here] + (shape.strides[here, :, 1:] * known[:, None]).sum(axis=2)
-            index = base[..., None] + shape.strides[here, :, :1] * np.arange(shape.sizes[0])
+    copies = Ragged.of_owners(len(batch.variable), node).take(batch.order)
+    owners = copies.owners
+    for start, stop, states in reversed(batch.turns):
+        begins, (strides, scope) = batch.begins.matrix(start, stop), batch.padded(start, stop)
+        end = int(copies.starts[stop])
+        count = max(1, CELLS_OF_A_BLOCK // (states * begins.shape[1]))
+        for here in range(int(copies.starts[start]), end, count):
+            own = slice(here, min(here + count, end))
+            row, at = owners[own] - start, copies.items[own]
+            known = state[scope[row] + shift[at][:, None]]
+            base = begins[row] + (strides[row, :, 1:] * known[:, None]).sum(axis=2)
+            index = base[..., None] + strides[row, :, :1] * np.arange(states)
             weights, _ = _product(solved.values, index[..., None])
             state[at] = _chosen(weights[..., 0], rng)
     owner = np.repeat(np.arange(len(problem)), lengths)

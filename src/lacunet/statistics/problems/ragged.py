@@ -111,9 +111,13 @@ class Ragged:
         """One row."""
         return self.items[self.starts[row] : self.starts[row + 1]]
 
+    def between(self, start: int, stop: int) -> Integers:
+        """The items of the rows from one to before another."""
+        return self.items[self.starts[start] : self.starts[stop]]
+
     def matrix(self, start: int, stop: int) -> Integers:
         """The rows from one to before another, which have one length."""
-        return self.items[self.starts[start] : self.starts[stop]].reshape(stop - start, -1)
+        return self.between(start, stop).reshape(stop - start, -1)
 
     def take(self, rows: Integers) -> Ragged:
         """The given rows, in the given order, with repetition."""
