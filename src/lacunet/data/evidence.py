@@ -78,11 +78,6 @@ def state_named(network: Network, variable: str, value: object) -> str:
     return network.states(variable)[code]
 
 
-def states_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, str]:
-    """The states that evidence names, without what was not seen."""
-    return {name: network.states(name)[at] for name, at in codes_seen(network, evidence).items()}
-
-
 @lru_cache(maxsize=1024)
 def _matcher(
     states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import evidence_written, state_named, states_and_sets, states_seen
+from lacunet.data.evidence import evidence_written, state_named, states_and_sets
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import LacunetError, warn
@@ -354,8 +354,7 @@ def effect(
         The variable that is set: the treatment.
     given
         The group in which the effect is asked for, as the evidence of `lacunet.query`: a state for
-        each variable that defines it, ``{"Age": "old"}``. From a missingness graph and data it
-        takes no code for one of several states.
+        each variable that defines it, ``{"Age": "old"}``.
     data
         The rows from which a missingness graph recovers the effect.
     population
@@ -417,7 +416,8 @@ def effect(
     """
     _check_names(target, do)
     source = as_learned(source)
-    network = source.network if isinstance(source, MissingnessGraph) else as_network(source)
+    is_graph = isinstance(source, MissingnessGraph)
+    network = _as_read(source, data) if is_graph else as_network(source)
     states = network.states(network.known(do))
     base = states[0] if reference is None else state_named(network, do, reference)
     outcomes = network.states(network.known(target))
@@ -429,9 +429,8 @@ def effect(
             f"given is {given!r}, without a state.", _in_each_stratum(named[0], target, do)
         )
     check_mapping("given", given)
-    _, sets = states_and_sets(network, given)
+    seen, sets = states_and_sets(network, given)
     given = evidence_written(network, given)
-    states_given = {name: state for name, state in given.items() if name not in sets}
     if target == do or {target, do} & {*given}:
         other = next((name for name in network.variables if name not in (target, *given)), "X")
         raise LacunetError(
@@ -445,20 +444,16 @@ def effect(
     warn_of_undirected(network, [do])
     if interval is not None and not isinstance(interval, bool):
         level = interval
-    is_graph = isinstance(source, MissingnessGraph)
     if interval is None:
         interval = is_graph or getattr(source, "uncertainty", None) is not None
     asked = None if interval is False else level
     if is_graph:
         is_zero = False
-        states_given = states_seen(network, given)  # a code for one of several is refused
-        numbers = _by_graph(source, target, do, states_given, data, population, asked)
+        numbers = _by_graph(source, network, target, do, given, data, population, asked)
     else:
         numbers = _by_network(source, network, target, do, given, asked)
-        if is_zero := _is_zero(network, target, do, states_given, sets):
-            zero = _by_directions(network, target, do, states_given) or _ZERO.format(
-                do=do, target=target
-            )
+        if is_zero := _is_zero(network, target, do, seen, sets):
+            zero = _by_directions(network, target, do, seen) or _ZERO.format(do=do, target=target)
             numbers = numbers._replace(basis=(*numbers.basis, zero))
     return Effect(
         target,
@@ -661,8 +656,19 @@ def _added(
     return {name: np.asarray(one.get(name, 0.0) + sign * two.get(name, 0.0)) for name in names}
 
 
+def _as_read(graph: MissingnessGraph, data: Any) -> Network:
+    """The network of a graph with the codes and rules by which the rows are read."""
+    if data is None:
+        raise LacunetError(
+            "a missingness graph says how an effect is recovered, not what it is.",
+            "give the rows: lacunet.effect(graph, ..., data=rows).",
+        )
+    return with_data_codes(graph.network.with_tables(None), data)
+
+
 def _by_graph(
     graph: MissingnessGraph,
+    network: Network,
     target: str,
     do: str,
     given: Mapping[str, str],
@@ -670,23 +676,17 @@ def _by_graph(
     population: Any,
     level: float | None,
 ) -> _Numbers:
-    if data is None:
-        raise LacunetError(
-            "a missingness graph says how an effect is recovered, not what it is.",
-            "give the rows: lacunet.effect(graph, ..., data=rows).",
-        )
-    data = data_given(data)
-    graph = graph.over(with_data_codes(graph.network.with_tables(None), data)).hiding(data.latent)
-    known = known_variables(graph.network, population)
-    verdict = graph.recover([target], list(given), [do], population=known)
+    graph = graph.over(network).hiding(data_given(data).latent)
+    known = known_variables(network, population)
+    seen, sets = states_and_sets(network, given)
+    verdict = graph.recover([*sets, target], list(seen), [do], population=known)
     if verdict.term is None:
         group = f", given={dict(given)!r}" if given else ""
         asked = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
         raise not_recoverable(verdict, asked)
-    laws = population_laws(graph.network, verdict, population)
-    found = recovered(verdict, data, population=laws)
-    place = tuple(graph.network.state_index(name, state) for name, state in given.items())
-    chosen: Any = (slice(None), *place)
+    laws = population_laws(network, verdict, population)
+    found = recovered(verdict, data, population=laws, within=sets)
+    chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     shape = found.found.table.shape
     cells = np.arange(int(np.prod(shape))).reshape(shape)[chosen]  # cause, outcome
     covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -128,10 +129,17 @@ class Recovered:
 Laws = Mapping[Scope, Table]
 
 
-def recovered(verdict: Verdict, data: object, *, population: Laws | None = None) -> Recovered:
+Places = Mapping[str, tuple[int, ...]]
+NOWHERE: Places = MappingProxyType({})
+
+
+def recovered(
+    verdict: Verdict, data: object, *, population: Laws | None = None, within: Places = NOWHERE
+) -> Recovered:
     """Estimate a query, and again without each part of the rows, by the estimand chosen first.
 
-    What is known of the ``population`` is taken as exact.
+    What is known of the ``population`` is taken as exact. Variables of the target that are
+    ``within`` some of their states become conditions: that they have one of these.
 
     Raises
     ------
@@ -142,19 +150,31 @@ def recovered(verdict: Verdict, data: object, *, population: Laws | None = None)
     assert folds is not None
     left_out = _left_out(verdict, rows, folds)
     every = np.ones(left_out.samples.shape[1])
-    found = estimate(verdict, left_out.rows.sampled(every), population)
+    found = _within(estimate(verdict, left_out.rows.sampled(every), population), within)
     chosen = replace(verdict, term=found.term, find_terms=None)
     again_of = []
     for multiples in left_out.samples:
         try:
-            again = estimate(chosen, left_out.rows.sampled(multiples), population).table.reshape(-1)
+            again = estimate(chosen, left_out.rows.sampled(multiples), population)
+            again_of.append(_within(again, within).table.reshape(-1))
         except NoRowsError:
-            again = np.full(found.table.size, np.nan)
-        again_of.append(again)
+            again_of.append(np.full(found.table.size, np.nan))
     whole = np.stack(again_of)
     known = np.nan_to_num(found.table.reshape(-1))
     replicates = np.where(np.isnan(whole), known, whole)
-    return Recovered(found, replicates, left_out, _rows_that_show(found, left_out.rows))
+    return Recovered(found, replicates, left_out, _rows_that_show(found, left_out.rows, within))
+
+
+def _within(found: Estimation, within: Places) -> Estimation:
+    """The estimate given that variables of its target have one of some states, without these."""
+    if not within:
+        return found
+    table, names = found.table, found.asked.names
+    for name, places in within.items():
+        table = table.take(places, axis=names.index(name))
+    table = table.sum(axis=tuple(map(names.index, within)))
+    rest = tuple(range(len(found.given), table.ndim))
+    return replace(found, table=quotient(table, table.sum(axis=rest, keepdims=True), np.nan))
 
 
 def answer_to(
@@ -176,12 +196,14 @@ def answer_to(
     return Answer.of(both.found.table, basis), both.found.warnings
 
 
-def _rows_that_show(found: Estimation, rows: Rows) -> FloatArray:
+def _rows_that_show(found: Estimation, rows: Rows, within: Places) -> FloatArray:
     """The rows that show a query, for each configuration of its conditions."""
     shape = found.given_share.shape
     if any(isinstance(name, Mechanism) for name in found.asked.names):
         return np.full(shape, float(found.rows_shown))
     shown = rows.is_shown(found.asked.variables)
+    for name, places in within.items():
+        shown = shown & np.isin(rows.column(name), places)
     place = pack([rows.column(name)[shown] for name in found.given], shape, int(shown.sum()))
     number = np.bincount(place, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
     return number.reshape(shape).astype(np.float64)
