@@ -61,7 +61,7 @@ def test_rows_that_memory_does_not_hold_give_the_same_estimate(tmp_path: Path) -
     file = tmp_path / "rows.csv"
     pd.concat([survey()] * 500).to_csv(file, index=False)
     verdict = SURVEY.recover(["Ill"])
-    rows, _ = gathered_rows(SURVEY, file, columns_needed(verdict), memory=4000)
+    rows = gathered_rows(SURVEY, file, columns_needed(verdict), memory=4000).rows
     np.testing.assert_allclose(estimate(verdict, rows).table, verdict.estimate(file), rtol=1e-12)
 
 

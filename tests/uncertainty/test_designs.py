@@ -117,6 +117,11 @@ def test_worst_cases_of_a_survey_have_its_errors() -> None:
     by_weights = lc.worst_case(NETWORK, replicated(rows), "Ill", ["Smokes"])
     np.testing.assert_allclose(hidden.low_error, by_weights.low_error, rtol=1e-6)
     np.testing.assert_allclose(hidden.high_error, by_weights.high_error, rtol=1e-6)
+    # bounds that are one point have the interval of t, with 29 - 10 degrees of freedom
+    width = np.diff(found.interval())[:, 0]
+    np.testing.assert_allclose(width, 2 * 2.0930240544 * found.low_error, rtol=1e-9)
+    far = (hidden.low - hidden.interval()[..., 0]) / hidden.low_error  # one-sided
+    np.testing.assert_allclose(far, 1.7291328115, rtol=1e-3)
 
 
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
@@ -129,7 +134,9 @@ def test_tilts_of_a_survey_have_its_intervals(method: str) -> None:
 
     said = tilts(rows, **SURVEYED)
     # at no tilt the frequency among shown rows: P(Ill | Smokes=0) in R has the error .0457
-    assert np.diff(said.intervals[0])[0] == pytest.approx(2 * 1.96 * 0.04567686333, rel=0.05)
+    expected = learned(rows, **SURVEYED).interval("Ill")[0, 1]  # t, with 29 - 10 degrees of freedom
+    np.testing.assert_allclose(said.intervals[0], expected, rtol=1e-3)
+    assert np.diff(said.intervals[0])[0] == pytest.approx(2 * 2.093 * 0.04567686333, rel=0.03)
     by_weights = tilts(replicated(rows))
     np.testing.assert_allclose(said.answers, by_weights.answers, rtol=1e-5)
     np.testing.assert_allclose(said.intervals, by_weights.intervals, rtol=1e-4)
@@ -377,6 +384,23 @@ def test_effects_of_graphs_have_intervals_by_clusters() -> None:
     expected = learned(rows, **SURVEYED)
     np.testing.assert_allclose(errors_of(result), errors_of(expected), rtol=1e-6)
     assert result.uncertainty.recipe == "delete-a-cluster jackknife"
+
+
+def test_estimates_and_effects_of_graphs_have_intervals_by_replicate_weights() -> None:
+    rows = survey_rows()
+    verdict = lc.MissingnessGraph(NETWORK, {"Ill": ["Smokes"]}).recover("Ill", ["Smokes"])
+    by_weights = verdict.estimate(replicated(rows), interval=True)
+    clusters = verdict.estimate(lc.Data(rows, **SURVEYED), interval=True)
+    expected = [0.04567686333, 0.03438275258]  # by R, as above
+    for answer in (by_weights, clusters):
+        np.testing.assert_allclose(answer.standard_error[:, 1], expected, rtol=1e-4)
+    np.testing.assert_allclose(by_weights.interval, clusters.interval, rtol=1e-6)
+    asked = verdict.graph, "Ill"
+    effect = lc.effect(*asked, do="Smokes", data=replicated(rows))
+    again = lc.effect(*asked, do="Smokes", data=lc.Data(rows, **SURVEYED))
+    np.testing.assert_allclose(effect.contrasts[0].difference, again.contrasts[0].difference)
+    assert "intervals by 29 replicate weights" in str(effect)
+    assert "intervals by leaving out each of 29 clusters in turn" in str(again)
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])

@@ -367,7 +367,7 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
     if not weighted:
         exactly = np.var(without) * (len(frame) - 1)
         assert found.covariance[3, 3] == pytest.approx(exactly, rel=1e-10)
-    assert found.left_out.words == "each row"
+    assert found.left_out.words == "leaving out each row in turn"
 
 
 def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,7 +375,7 @@ def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPat
     exact = recovered(verdict, rows)
     monkeypatch.setattr("lacunet.uncertainty.recovered.MOST_DISTINCT", 10)
     grouped = recovered(verdict, rows)
-    assert grouped.left_out.words == "each of 30 groups of rows"
+    assert grouped.left_out.words == "leaving out each of 30 groups of rows in turn"
     assert grouped.left_out.degrees == 29
     assert grouped.found.table == pytest.approx(exact.found.table, abs=1e-12)
     # The variance of 30 groups is uncertain by a factor of chi-squared with 29 degrees / 29.

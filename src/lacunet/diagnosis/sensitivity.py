@@ -206,7 +206,7 @@ def sensitivity(
                 "ask about states that occur in the data.",
             )
         parts = []
-        samples, scales = replicates(
+        samples, scales, degrees = replicates(
             look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
         )
         for done, sample in enumerate(samples):
@@ -214,7 +214,8 @@ def sensitivity(
             part = tilted(sample)
             parts.append([part.answer(delta) for delta in asked])
         progress("jackknife", len(scales), len(scales))
-    intervals = _intervals(answers, np.array(parts), scales, by_design=look.units is not None)
+    by_design = look.units is not None
+    intervals = _intervals(answers, np.array(parts), scales, degrees, by_design=by_design)
     tips = partial(tipping_point, whole, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
@@ -436,7 +437,12 @@ def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
 
 
 def _intervals(
-    answers: FloatArray, replicates: FloatArray, scales: FloatArray, *, by_design: bool
+    answers: FloatArray,
+    replicates: FloatArray,
+    scales: FloatArray,
+    degrees: float,
+    *,
+    by_design: bool,
 ) -> FloatArray:
     """Low and high for every tilt; replicates that have no answer are left out."""
     has_answer = np.isfinite(replicates).all(axis=1)
@@ -444,7 +450,7 @@ def _intervals(
     variance = replicate_variance(replicates, scales, answers if by_design else None)
     both = np.stack([answers, 1 - answers], axis=-1)
     spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))
-    return spread.interval()[:, 0]
+    return replace(spread, degrees=degrees).interval()[:, 0]
 
 
 def _checked(

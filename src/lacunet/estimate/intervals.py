@@ -342,14 +342,8 @@ def _by_replicates(
     """By the networks learned from each sample of the rows: without a fold, or weighted anew."""
     from lacunet.uncertainty.jackknife import Replicates
 
-    units, folds, whole = plan.units, statistics.folds, statistics.sample(0)
-    samples, scales = replicates(units, statistics, replicate)
-    if recipe == REPLICATE_WEIGHTS:
-        assert units is not None
-        degrees = units.degrees()
-    else:
-        assert folds is not None
-        degrees = folds.degrees
+    units, whole = plan.units, statistics.sample(0)
+    samples, scales, degrees = replicates(units, statistics, replicate)
     quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
     networks = []
     for at, sample in enumerate(samples):

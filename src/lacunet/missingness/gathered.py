@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.memory import memory_budget
@@ -12,11 +15,24 @@ from lacunet.statistics.folds import Folds, folds_of
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, read_as_counted
 from lacunet.statistics.rows import Rows
+from lacunet.statistics.units import Units
+
+
+class GatheredRows(NamedTuple):
+    """Distinct rows, and in which of the folds they are, or the same by replicate weights.
+
+    ``units`` are those of a survey, if variances are to be found and the data have any.
+    """
+
+    rows: Rows
+    folds: Folds | None = None
+    units: Units | None = None
+    replicates: tuple[Rows, ...] = ()
 
 
 def gathered_rows(
     graph: Drawing, data: object, columns: Scope, groups: int = 0, memory: float | None = None
-) -> tuple[Rows, Folds | None]:
+) -> GatheredRows:
     """The distinct rows over some columns, wherever the rows of the data are.
 
     Parameters
@@ -26,6 +42,7 @@ def gathered_rows(
     groups
         If any, the rows are divided into so many groups (or the clusters of a survey), and a last
         column says in which of the folds a row is; weights are scaled to the weighted sample size.
+        Rows with replicate weights are not divided, but gathered with each of these.
     memory
         The budget in bytes; half of the machine's memory by default.
 
@@ -47,8 +64,12 @@ def gathered_rows(
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)
-        folds = folds_of(None, groups, 0, look.units) if groups else None
+        units = look.units if groups else None
+        factors = () if units is None or units.factors is None else units.factors
+        folds = folds_of(None, groups, 0, units) if groups and not len(factors) else None
         needs = Needs((), rows=(columns,), folds=folds)
-        scale = look.scale if groups else 1.0
-        found = rows.gather(Gathering(needs, graph.network, scale=scale))
-    return found.distinct[columns], found.folds
+        how = Gathering(needs, graph.network, scale=look.scale if groups else 1.0)
+        found = rows.gather(how)
+        replicates = [rows.gather(replace(how, replicate=at)) for at in range(len(factors))]
+    again = tuple(one.distinct[columns] for one in replicates)
+    return GatheredRows(found.distinct[columns], found.folds, units, again)

@@ -320,7 +320,7 @@ class Verdict(_WithEstimand):
         return estimate(self, self._rows(data, weight, columns_needed(self)), laws)
 
     def _rows(self, data: object, weight: Weight, columns: Scope) -> Rows:
-        return gathered_rows(self.graph, data_given(data, weight=weight), columns)[0]
+        return gathered_rows(self.graph, data_given(data, weight=weight), columns).rows
 
 
 def columns_needed(verdict: Verdict) -> Scope:

@@ -16,7 +16,7 @@ from math import inf
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -469,10 +469,22 @@ def _all_but(names: Scope, others: Sequence[str]) -> Scope:
     return tuple(name for name in names if name not in others)
 
 
+class ReplicateSamples(NamedTuple):
+    """The samples whose estimates say how sure one is.
+
+    Their squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
+    freedom.
+    """
+
+    samples: Iterator[Statistics]
+    scales: FloatArray
+    degrees: float
+
+
 def replicates(
     units: Units | None, statistics: Statistics, replicate: Callable[[int], Statistics]
-) -> tuple[Iterator[Statistics], FloatArray]:
-    """The samples whose estimates say how sure one is, and what their squared distances count.
+) -> ReplicateSamples:
+    """The samples by replicate weights, or without each of the folds.
 
     Parameters
     ----------
@@ -482,8 +494,9 @@ def replicates(
         Gathers the same with the replicate weights of a number.
     """
     if units is not None and units.factors is not None:
-        return (replicate(at).sample(0) for at in range(len(units.factors))), units.factors
+        samples = (replicate(at).sample(0) for at in range(len(units.factors)))
+        return ReplicateSamples(samples, units.factors, units.degrees())
     folds = statistics.folds
     assert folds is not None
-    first, scales = folds.replicates, folds.scales
-    return (statistics.sample(first + at) for at in range(len(scales))), scales
+    samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
+    return ReplicateSamples(samples, folds.scales, folds.degrees)

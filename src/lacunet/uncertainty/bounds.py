@@ -44,7 +44,8 @@ class WorstCase:
     """The lowest and highest value of every cell of P(target | given), axes given... then target.
 
     It unpacks into ``low`` and ``high``, and prints with its ``states``. Their standard errors are
-    ``low_error`` and ``high_error``; `interval` allows for both.
+    ``low_error`` and ``high_error``, with so many ``degrees`` of freedom; `interval` allows for
+    both.
     """
 
     title: str
@@ -54,6 +55,7 @@ class WorstCase:
     high: FloatArray
     low_error: FloatArray
     high_error: FloatArray
+    degrees: float = np.inf
 
     def __repr__(self) -> str:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
@@ -67,7 +69,8 @@ class WorstCase:
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter: the axes of the bounds, then low and high."""
-        return covering(self.low, self.high, self.low_error, self.high_error, level)
+        errors = self.low_error, self.high_error
+        return covering(self.low, self.high, *errors, level, self.degrees)
 
 
 @with_hints
@@ -152,18 +155,19 @@ def worst_case(
         whole = bounds(_rows(statistics.sample(0), columns), known, left, right)
         if look.units is None:
             return whole
-        samples, scales = replicates(
+        again = replicates(
             look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
         )
-        parts = [bounds(_rows(sample, columns), known, left, right) for sample in samples]
+        parts = [bounds(_rows(sample, columns), known, left, right) for sample in again.samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
-        return np.sqrt(replicate_variance(np.array(values), scales, centre))
+        return np.sqrt(replicate_variance(np.array(values), again.scales, centre))
 
     return replace(
         whole,
         low_error=error([part.low for part in parts], whole.low),
         high_error=error([part.high for part in parts], whole.high),
+        degrees=again.degrees,
     )
 
 

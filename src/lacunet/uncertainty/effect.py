@@ -694,7 +694,7 @@ def _by_graph(
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
     how = ""
     if level is not None:
-        how = f"; {100 * level:g}% intervals by leaving out {found.left_out.words} in turn"
+        how = f"; {100 * level:g}% intervals by {found.left_out.words}"
     basis = (
         *found.found.estimand.splitlines(),
         f"{sentence(verdict.why)}.",

@@ -10,13 +10,15 @@ estimate for each *distinct* row. Where there are few of these, that is what is 
 Copies with weights count as the units that they are worth (`lacunet.statistics.folds`). Nothing is
 drawn at random here. That matters most where rows are few in kind and many in number: the groups
 into which the same kinds of rows fall are nearly the same in all data sets, and so is their luck.
-Where there are many distinct rows, each of thirty groups is left out; in surveys, each cluster.
+Where there are many distinct rows, each of thirty groups is left out; in surveys, each cluster;
+or the rows count by each of the replicate weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ import numpy as np
 
 from lacunet.inference.answer import LEVEL, Answer, AnswerBasis
 from lacunet.missingness.errors import NoRowsError
-from lacunet.missingness.gathered import gathered_rows
+from lacunet.missingness.gathered import GatheredRows, gathered_rows
 from lacunet.missingness.verdict import (
     Estimation,
     Verdict,
@@ -41,6 +43,7 @@ from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.folds import GROUPS, Folds
 from lacunet.statistics.rows import Rows
+from lacunet.statistics.units import Units
 from lacunet.uncertainty.spread import Spread
 
 STATES = (MISSING, SHOWN)  # of a mechanism
@@ -49,15 +52,14 @@ MOST_CELLS = 3e6  # of the largest table, filled again and again without each of
 
 
 class LeftOut(NamedTuple):
-    """What is left out in turn, and how the squared differences add up to a variance.
+    """All rows, what is left of them in turn, and how squared differences add up to a variance.
 
-    ``samples`` has a line for each replicate: how much each value of the last column of ``rows``
-    counts in it. ``by_design`` if these are the clusters or replicates of a survey, whose
-    differences are those from the estimate of all rows.
+    ``by_design`` if these are the clusters or replicates of a survey, whose differences are those
+    from the estimate of all rows. ``words`` say what is done.
     """
 
     rows: Rows
-    samples: FloatArray
+    parts: Callable[[], Iterable[Rows]]
     scales: FloatArray
     degrees: float
     by_design: bool
@@ -72,15 +74,31 @@ class LeftOut(NamedTuple):
         samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / units[weighty], 1.0)
         total = float(units.sum())
         scales = units[weighty] * (total - 1) / total
-        return cls(rows, samples, scales, total - 1, by_design=False, words="each row")
+        words = "leaving out each row in turn"
+        whole = rows.sampled(np.ones(len(units)))
+        parts = partial(map, rows.sampled, samples)
+        return cls(whole, parts, scales, total - 1, by_design=False, words=words)
 
     @classmethod
-    def each_fold(cls, rows: Rows, folds: Folds) -> LeftOut:
+    def each_fold(cls, rows: Rows, folds: Folds, units: Units | None) -> LeftOut:
         """Each group of rows; the last column says in which a row is."""
         samples = folds.samples[folds.replicates :]
+        is_each = units is not None and units.clusters == len(samples)
+        what = "clusters" if is_each else "groups of rows"
+        words = f"leaving out each of {len(samples)} {what} in turn"
         by_design = folds.left_out is not None
-        words = f"each of {len(samples)} groups of rows"
-        return cls(rows, samples, folds.scales, folds.degrees, by_design, words)
+        whole, parts = rows.sampled(folds.samples[0]), partial(map, rows.sampled, samples)
+        return cls(whole, parts, folds.scales, folds.degrees, by_design, words)
+
+    @classmethod
+    def replicate_weights(cls, gathered: GatheredRows, units: Units) -> LeftOut:
+        """The rows by each of the replicate weights of a survey."""
+        assert units.factors is not None
+        words, parts = f"{len(units.factors)} replicate weights", gathered.replicates
+        degrees = units.degrees()
+        return cls(
+            gathered.rows, lambda: parts, units.factors, degrees, by_design=True, words=words
+        )
 
 
 @dataclass(frozen=True)
@@ -146,16 +164,14 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    rows, folds = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
-    assert folds is not None
-    left_out = _left_out(verdict, rows, folds)
-    every = np.ones(left_out.samples.shape[1])
-    found = _within(estimate(verdict, left_out.rows.sampled(every), population), within)
+    gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
+    left_out = _left_out(verdict, gathered)
+    found = _within(estimate(verdict, left_out.rows, population), within)
     chosen = replace(verdict, term=found.term, find_terms=None)
     again_of = []
-    for multiples in left_out.samples:
+    for rows in left_out.parts():
         try:
-            again = estimate(chosen, left_out.rows.sampled(multiples), population)
+            again = estimate(chosen, rows, population)
             again_of.append(_within(again, within).table.reshape(-1))
         except NoRowsError:
             again_of.append(np.full(found.table.size, np.nan))
@@ -209,11 +225,15 @@ def _rows_that_show(found: Estimation, rows: Rows, within: Places) -> FloatArray
     return number.reshape(shape).astype(np.float64)
 
 
-def _left_out(verdict: Verdict, rows: Rows, folds: Folds) -> LeftOut:
+def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
+    rows, folds, units, replicates = gathered
+    if replicates and units is not None:
+        return LeftOut.replicate_weights(gathered, units)
+    assert folds is not None
     if folds.left_out is None and verdict.term is not None:
         distinct = rows.numbered()
         number = len(distinct.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
         if number <= MOST_DISTINCT and cells <= MOST_CELLS:
             return LeftOut.each_row(distinct)
-    return LeftOut.each_fold(rows, folds)
+    return LeftOut.each_fold(rows, folds, units)
