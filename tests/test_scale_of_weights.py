@@ -155,7 +155,8 @@ def by_graph(data: lc.Data) -> list[Any]:
     result = lc.learn(NETWORK, data, "mgraph", missingness=graph)
     learned = lc.learn(NETWORK, data, "em", missingness=graph)
     tables = [one.network.cpt("Ill").table.tolist() for one in (result, learned)]
-    return [tables, verdict.estimate(data).tolist()]
+    found = verdict.estimate_with_report(data)
+    return [tables, verdict.estimate(data).tolist(), found.weighted_size, found.largest_weight]
 
 
 def by_statistics(data: lc.Data) -> list[Any]:

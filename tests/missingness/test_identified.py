@@ -282,3 +282,18 @@ def test_a_point_that_the_states_identify_has_the_error_of_maximum_likelihood() 
     errors = result.standard_error("Y")
     np.testing.assert_allclose(found.low_error, errors, rtol=0.05)
     np.testing.assert_allclose(found.high_error, errors, rtol=0.05)
+
+
+def test_both_ends_of_a_point_have_one_error() -> None:
+    network = Network({"X": ["0", "1", "2"], "Y": ["0", "1"]}, {"Y": ["X"]})
+    verdict = MissingnessGraph.parse("Y -> R[Y]", network).recover("Y", ["X"])
+    rng = np.random.default_rng(7)
+    x = rng.integers(0, 3, 300).astype(np.uint8)
+    y = (rng.random(300) < 0.2 + 0.3 * x).astype(np.uint8)
+    y = np.where(rng.random(300) < 0.1 + 0.3 * y, 2, y).astype(np.uint8)
+    weights = rng.choice([1.0, 2.0, 3.5], 300)
+    copies = Copies(np.ones(300), weights**2)
+    rows = EncodedTable.of({"X": 3, "Y": 2}, {"X": x, "Y": y}, weights, copies=copies)
+    found = verdict.identified_set(rows)
+    assert found.width < 1e-6
+    np.testing.assert_allclose(found.low_error, found.high_error, rtol=1e-3)

@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import lacunet as lc
+
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
@@ -74,15 +76,19 @@ def test_the_report_says_what_the_estimate_rests_on() -> None:
     assert report.warnings == ()
 
 
-def test_a_row_of_weight_two_is_two_rows() -> None:
+def test_a_row_that_counts_twice_is_two_rows_and_one_of_weight_two_is_not() -> None:
     frame = survey()
     frame["w"] = [2.0] * 8 + [1.0] * 8
     verdict = SURVEY.recover(["Ill"])
     doubled = pd.concat([survey(), survey()[:8]])
-    weighted = verdict.estimate_with_report(frame, weight="w")
     repeated = verdict.estimate_with_report(doubled)
-    np.testing.assert_allclose(weighted.table, repeated.table)
-    assert weighted.weighted_size == pytest.approx(repeated.weighted_size)
+    counted = verdict.estimate_with_report(lc.Data(frame, counts="w"))
+    weighted = verdict.estimate_with_report(frame, weight="w")
+    for found in (counted, weighted):
+        np.testing.assert_allclose(found.table, repeated.table)
+    assert counted.weighted_size == pytest.approx(repeated.weighted_size)
+    # by Kish all 16 rows, of the weight 24, are worth 24^2 / (8 * 4 + 8) = 14.4
+    assert weighted.weighted_size == pytest.approx(repeated.weighted_size * 14.4 / 24)
 
 
 def test_the_paper_s_mnar_formula_by_hand() -> None:

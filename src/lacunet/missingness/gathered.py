@@ -35,13 +35,15 @@ def gathered_rows(
 ) -> GatheredRows:
     """The distinct rows over some columns, wherever the rows of the data are.
 
+    Weights are scaled to the weighted sample size.
+
     Parameters
     ----------
     data
         `lacunet.Data`, or its source.
     groups
         If any, the rows are divided into so many groups (or the clusters of a survey), and a last
-        column says in which of the folds a row is; weights are scaled to the weighted sample size.
+        column says in which of the folds a row is.
         Rows with replicate weights are not divided, but gathered with each of these.
     memory
         The budget in bytes; half of the machine's memory by default.
@@ -68,7 +70,7 @@ def gathered_rows(
         factors = () if units is None or units.factors is None else units.factors
         folds = folds_of(None, groups, 0, units) if groups and not len(factors) else None
         needs = Needs((), rows=(columns,), folds=folds)
-        how = Gathering(needs, graph.network, scale=look.scale if groups else 1.0)
+        how = Gathering(needs, graph.network, scale=look.scale)
         found = rows.gather(how)
         replicates = [rows.gather(replace(how, replicate=at)) for at in range(len(factors))]
     again = tuple(one.distinct[columns] for one in replicates)

@@ -352,20 +352,25 @@ class _Follower:
         self.model, self.asked, self.law, self.start = model, asked, law, start
 
     def end(self, cell: int, sign: float) -> tuple[float, FloatArray]:
-        """The highest (sign 1) or lowest value of a cell, and its slope by the manifest law."""
-        now, trusted = self.start, 1.0
+        """The highest (sign 1) or lowest value of a cell, and its slope by the manifest law.
+
+        The slope is that of the widest region around where it ends: in a narrow one the region's
+        own bounds take the place of the law.
+        """
+        now, trusted, is_moved = self.start, 1.0, True
         value, slope = self._value(now, cell), np.zeros_like(self.law)
         for _ in range(PROGRAMS):
             aim = sign * self.model.query_slopes(now, self.asked)[cell]
             unit = np.maximum(now, 1e-300) if self.model.grid.is_selected else np.ones_like(now)
             change, multipliers = self._program(now, aim, unit, trusted)
-            slope = sign * multipliers
+            slope = sign * multipliers if is_moved else slope
             promised = float(aim @ (unit * change))
             if promised < ENOUGH or trusted < FINEST:
                 break
             trial = _restored(self.model, np.clip(now + unit * change, 0.0, 1.0), self.law)
             gained = -1.0 if trial is None else sign * (self._value(trial, cell) - value)
-            if trial is not None and gained > 0.1 * promised:
+            is_moved = trial is not None and gained > 0.1 * promised
+            if trial is not None and is_moved:
                 now, value = trial, self._value(trial, cell)
                 trusted = min(2 * trusted, LARGEST) if gained > 0.7 * promised else trusted
             else:
