@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import lacunet as lc
-
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
