@@ -403,6 +403,26 @@ def test_estimates_and_effects_of_graphs_have_intervals_by_replicate_weights() -
     assert "intervals by leaving out each of 29 clusters in turn" in str(again)
 
 
+def test_identified_sets_have_the_errors_of_the_design() -> None:
+    rows = survey_rows().drop(columns="Smokes")
+    alone = lc.Network({"Ill": ["0", "1"]})
+    verdict = lc.MissingnessGraph(alone, {"Ill": ["Ill"]}).recover("Ill")
+    found = verdict.identified_set(lc.Data(rows, **SURVEYED))
+    given = replicated(rows)
+    by_weights = verdict.identified_set(given)
+    np.testing.assert_allclose(found.interval(), by_weights.interval(), rtol=1e-6)
+    assert found.degrees == by_weights.degrees == 19
+    # the lowest value is the share of the rows that show the state, the jackknife's by hand
+    weights = given.source[["weight", *given.replicate_weights.names]].to_numpy()
+    for state in (0, 1):
+        shown = (rows["Ill"] == state).fillna(value=False).to_numpy(dtype=bool)
+        whole, *parts = weights[shown].sum(axis=0) / weights.sum(axis=0)
+        error = np.sqrt(given.replicate_weights.factors @ (np.array(parts) - whole) ** 2)
+        np.testing.assert_allclose(found.low[state], whole, rtol=1e-6)
+        np.testing.assert_allclose(found.low_error[state], error, rtol=1e-6)
+        np.testing.assert_allclose(found.high_error[1 - state], error, rtol=1e-6)
+
+
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_statistics_say_that_they_keep_no_design(method: str) -> None:
     with pytest.warns(DataWarning, match="keep no strata, clusters"):

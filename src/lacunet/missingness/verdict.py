@@ -247,8 +247,10 @@ class Verdict(_WithEstimand):
         """
         laws = population_laws(self.graph.network, self, population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
-        rows = self._rows(data, weight, model.variables)
-        return ends_of(best_fit(model, rows, laws), self.asked)
+        given = data_given(data, weight=weight)
+        found = gathered_rows(self.graph, given, model.variables, groups=0)
+        fit = best_fit(model, found.whole, laws, found.parts(), found.scales)
+        return replace(ends_of(fit, self.asked), degrees=found.degrees)
 
     def assumptions(
         self, data: object, weight: Weight = None, *, population: object = None

@@ -41,9 +41,8 @@ from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import pack
-from lacunet.statistics.folds import GROUPS, Folds
+from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.rows import Rows
-from lacunet.statistics.units import Units
 from lacunet.uncertainty.spread import Spread
 
 STATES = (MISSING, SHOWN)  # of a mechanism
@@ -80,25 +79,16 @@ class LeftOut(NamedTuple):
         return cls(whole, parts, scales, total - 1, by_design=False, words=words)
 
     @classmethod
-    def each_fold(cls, rows: Rows, folds: Folds, units: Units | None) -> LeftOut:
-        """Each group of rows; the last column says in which a row is."""
-        samples = folds.samples[folds.replicates :]
-        is_each = units is not None and units.clusters == len(samples)
-        what = "clusters" if is_each else "groups of rows"
-        words = f"leaving out each of {len(samples)} {what} in turn"
-        by_design = folds.left_out is not None
-        whole, parts = rows.sampled(folds.samples[0]), partial(map, rows.sampled, samples)
-        return cls(whole, parts, folds.scales, folds.degrees, by_design, words)
-
-    @classmethod
-    def replicate_weights(cls, gathered: GatheredRows, units: Units) -> LeftOut:
-        """The rows by each of the replicate weights of a survey."""
-        assert units.factors is not None
-        words, parts = f"{len(units.factors)} replicate weights", gathered.replicates
-        degrees = units.degrees()
-        return cls(
-            gathered.rows, lambda: parts, units.factors, degrees, by_design=True, words=words
-        )
+    def each_part(cls, gathered: GatheredRows) -> LeftOut:
+        """Each group of rows or cluster, or the rows by each of the replicate weights."""
+        units, scales = gathered.units, gathered.scales
+        what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
+        words = f"leaving out each of {len(scales)} {what} in turn"
+        if gathered.replicates:
+            words = f"{len(scales)} replicate weights"
+        by_design = units is not None
+        whole, degrees = gathered.whole, gathered.degrees
+        return cls(whole, gathered.parts, scales, degrees, by_design=by_design, words=words)
 
 
 @dataclass(frozen=True)
@@ -226,14 +216,10 @@ def _rows_that_show(found: Estimation, rows: Rows, within: Places) -> FloatArray
 
 
 def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
-    rows, folds, units, replicates = gathered
-    if replicates and units is not None:
-        return LeftOut.replicate_weights(gathered, units)
-    assert folds is not None
-    if folds.left_out is None and verdict.term is not None:
-        distinct = rows.numbered()
+    if gathered.units is None and verdict.term is not None:
+        distinct = gathered.rows.numbered()
         number = len(distinct.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
         if number <= MOST_DISTINCT and cells <= MOST_CELLS:
             return LeftOut.each_row(distinct)
-    return LeftOut.each_fold(rows, folds, units)
+    return LeftOut.each_part(gathered)

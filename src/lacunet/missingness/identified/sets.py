@@ -13,14 +13,15 @@ several starts stand for it.
 
 *Sampling error.* At an end the multipliers of :math:`m(w) = \hat m` say how the end moves with the
 manifest law, which has the covariance of maximum likelihood,
-:math:`J (J^\top \mathrm{diag}(\hat m)^{-1} J)^{+} J^\top / n`. An interval that covers the
-parameter, not the set, is that of G. Imbens and C. F. Manski, "Confidence intervals for partially
-identified parameters", 2004.
+:math:`J (J^\top \mathrm{diag}(\hat m)^{-1} J)^{+} J^\top / n`, or with the clusters or replicate
+weights of a survey what the same projection makes of the covariance of shares. An interval that
+covers the parameter, not the set, is that of G. Imbens and C. F. Manski, "Confidence intervals for
+partially identified parameters", 2004.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -60,7 +61,8 @@ NARROW = (
 class IdentifiedSet:
     """The lowest and highest value of every cell of a query, axes do..., given..., target....
 
-    ``low_error`` and ``high_error`` are the standard errors of these ends. ``is_outer`` if the set
+    ``low_error`` and ``high_error`` are the standard errors of these ends, with so many ``degrees``
+    of freedom. ``is_outer`` if the set
     may be too wide: where not all pairs of a district are joined. ``used`` are the variables whose
     values it rests on.
     """
@@ -72,10 +74,12 @@ class IdentifiedSet:
     high_error: FloatArray
     is_outer: bool
     used: Scope
+    degrees: float = np.inf
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter (not all of the set): axes, then low and high."""
-        return covering(self.low, self.high, self.low_error, self.high_error, level)
+        errors = self.low_error, self.high_error
+        return covering(self.low, self.high, *errors, level, self.degrees)
 
     @property
     def width(self) -> float:
@@ -134,7 +138,8 @@ class BestModels:
     """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
 
     The law is followed by those of the population that are known from elsewhere, if there are any.
-    ``scale`` makes variances of shares from those of one row.
+    ``covariance`` is that of the shares of the rows, None for those of independent rows; ``scale``
+    makes it from that of one row then.
     """
 
     model: Models
@@ -144,6 +149,7 @@ class BestModels:
     starts: list[FloatArray]
     scale: float
     scope: Scope
+    covariance: FloatArray | None = None
 
     @property
     def log_likelihood(self) -> float:
@@ -157,17 +163,31 @@ class BestModels:
 
 
 def best_fit(
-    model: Models, rows: Rows, population: Mapping[Scope, Table] = MappingProxyType({})
+    model: Models,
+    rows: Rows,
+    population: Mapping[Scope, Table] = MappingProxyType({}),
+    parts: Iterable[Rows] = (),
+    scales: FloatArray | None = None,
 ) -> BestModels:
     """The models of a graph that fit best the rows over its variables.
 
-    They have the laws of the population that the models know of.
+    They have the laws of the population that the models know of. ``parts`` of the rows, whose
+    squared differences count ``scales`` times, give a survey's covariance of shares.
     """
     counts = manifest_counts(model.grid, rows)
     known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
     law, best, starts = _same_law(model, counts, known)
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
-    return BestModels(model, counts, law, best, starts, scale, rows.scope)
+    covariance = None
+    if scales is not None and len(scales):
+        apart = np.stack([_shares(model, part) for part in parts]) - _shares(model, rows)
+        covariance = apart.T @ (scales[:, None] * apart)
+    return BestModels(model, counts, law, best, starts, scale, rows.scope, covariance)
+
+
+def _shares(model: Models, rows: Rows) -> FloatArray:
+    counts = manifest_counts(model.grid, rows)
+    return np.asarray(counts / counts.sum())
 
 
 def freedom(model: Models) -> int:
@@ -190,7 +210,7 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     submodel = model.grid.submodel
     shape = [submodel.states(name) for name in asked.names]
     states = int(np.prod([submodel.states(name) for name in asked.target]))
-    covariance = _covariance(model, fit.best, law) * fit.scale
+    covariance = _covariance(fit)
     found = np.zeros((4, int(np.prod(shape))))
     for cell in range(found.shape[1]):
         if states == 2 and cell % 2:  # what the first state does not have, the second has
@@ -293,18 +313,23 @@ def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
     return float((counts[seen] * np.log(law[seen])).sum())
 
 
-def _covariance(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray:
-    """The covariance of the manifest law estimated by maximum likelihood, times the rows.
+def _covariance(fit: BestModels) -> FloatArray:
+    """The covariance of the manifest law estimated by maximum likelihood.
 
+    That projects the shares of the rows, each divided by the root of its law, on the tangents.
     What is known of the population does not vary.
     """
+    model, law = fit.model, fit.law
     seen = np.flatnonzero(law[: model.grid.cells])
-    inside = _within_groups(model, weights)
-    slopes = (model.manifest_slopes(weights) @ inside)[seen] / np.sqrt(law[seen])[:, None]
+    inside, root = _within_groups(model, fit.best), np.sqrt(law[seen])[:, None]
+    slopes = (model.manifest_slopes(fit.best) @ inside)[seen] / root
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
-    basis = left[:, sizes > 1e-8 * sizes[0]] * np.sqrt(law[seen])[:, None]
+    basis = left[:, sizes > 1e-8 * sizes[0]]
+    middle = np.eye(basis.shape[1]) * fit.scale
+    if fit.covariance is not None:
+        middle = basis.T @ (fit.covariance[np.ix_(seen, seen)] / root / root.T) @ basis
     whole = np.zeros((len(law), len(law)))
-    whole[np.ix_(seen, seen)] = basis @ basis.T
+    whole[np.ix_(seen, seen)] = (basis * root) @ middle @ (basis * root).T
     return whole
 
 
