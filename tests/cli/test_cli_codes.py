@@ -102,6 +102,38 @@ def test_what_cannot_be_meant_is_refused(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["query", "--query", "Ill | Age=40+"],
+        ["effect", "--query", "Ill | do(Sex), Age=40+"],
+        ["effect", "--query", "Ill | do(Sex), Age=40+", "--missingness", "Age -> R[Ill]; R[Age]"],
+        ["sensitivity", "--query", "Ill=no | Age=40+", "--mechanism", "Ill"],
+    ],
+)
+def test_codes_that_come_with_the_data_can_be_asked_about(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = {"Age": ["<40", "40-49", "50+"], "Sex": ["f", "m"], "Ill": ["no", "yes"]}
+    network = lc.Network(states, {"Ill": ["Age", "Sex"]})
+    codes = {"Age": {"40+": ["40-49", "50+"]}}
+    lc.write_network(network, tmp_path / "plain.json")
+    coded = lc.Network(states, {"Ill": ["Age", "Sex"]}, codes=codes)
+    lc.write_network(coded, tmp_path / "coded.json")
+    cells = [
+        f"{a},{s},{i}" for a in (*states["Age"], "40+") for s in "fm" for i in ("no", "yes", "")
+    ]
+    rows = [cell for number, cell in enumerate(cells) for _ in range(3 + 5 * number % 7)]
+    (tmp_path / "rows.csv").write_text("\n".join(["Age,Sex,Ill", *rows]))
+    command, *more = asked
+    told = []
+    for name, said in (("coded", []), ("plain", ["--codes", json.dumps(codes)])):
+        files = [str(tmp_path / f"{name}.json"), str(tmp_path / "rows.csv")]
+        assert main([command, *files, *more, *said, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0] == told[1]
+
+
 def test_codes_may_be_in_a_file(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = {"codes": json.loads(CODES), "not_asked": {"Now": "Ever=no"}}
     rows.with_name("codes.json").write_text(json.dumps(told))

@@ -23,6 +23,7 @@ from lacunet.cli.options import (
     network_of,
     note,
     noted_rows,
+    with_codes_asked,
 )
 from lacunet.data.typed import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
@@ -71,7 +72,8 @@ def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
     known: Any = network_of(options) if has_data(options) else answering(options, "effect")
     network: Network = getattr(known, "network", known)
-    asked = [_parsed(network, text, options) for text in queries_of(options, network)]
+    coded = with_codes_asked(options, network) if has_data(options) else network
+    asked = [_parsed(coded, text, options) for text in queries_of(options, network)]
     effects, code = _effects(known, network, asked, options)
     if options.json:
         print(json.dumps([one.as_data() for one in effects]))

@@ -583,14 +583,20 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
 
 def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessGraph:
     """A graph of the network, with the rules and latent variables that the options name."""
-    from lacunet.data.given import Data
-    from lacunet.data.reading import with_data_codes
     from lacunet.missingness.graph import graph_of
 
+    return graph_of(text, with_codes_asked(options, network)).hiding(options.latent)
+
+
+def with_codes_asked(options: Namespace, network: Network) -> Network:
+    """The network with the codes and rules that the options name: queries may use these too."""
+    from lacunet.data.given import Data
+    from lacunet.data.reading import with_data_codes
+
     said: dict[str, Any] = codes_asked(options.codes, options.not_asked)
-    if said:
-        network = with_data_codes(network.with_tables(None), Data({}, **said))
-    return graph_of(text, network).hiding(options.latent)
+    if not said:
+        return network
+    return with_data_codes(network.with_tables(None), Data({}, **said))
 
 
 def noted_table(options: Namespace, network: Network, *, by_number: bool = False) -> EncodedTable:

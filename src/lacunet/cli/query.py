@@ -20,6 +20,7 @@ from lacunet.cli.options import (
     has_data,
     network_of,
     note,
+    with_codes_asked,
 )
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
@@ -67,7 +68,8 @@ def run(options: Namespace) -> int:
     result: Any = network_of(options) if has_data(options) else answering(options, "query")
     network: Network = getattr(result, "network", result)
     texts = [*map(as_probability, queries_of(options, network))]
-    asked = [asked_query(text, network) for text in texts]
+    coded = with_codes_asked(options, network) if has_data(options) else network
+    asked = [asked_query(text, coded) for text in texts]
     code = 0
     if has_data(options):
         result, code = _learned(network, options)

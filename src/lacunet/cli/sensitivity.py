@@ -16,6 +16,7 @@ from lacunet.cli.options import (
     names,
     network_of,
     notes_on_rows,
+    with_codes_asked,
 )
 from lacunet.cli.terminal import progress_bar
 
@@ -59,7 +60,7 @@ def run(options: Namespace) -> int:
     from lacunet.diagnosis.sensitivity import as_data, sensitivity, typed_state
 
     network = network_of(options)
-    target, state, evidence = typed_state(options.query, network)
+    target, state, evidence = typed_state(options.query, with_codes_asked(options, network))
     with progress_bar() as progress, notes_on_rows():
         found = sensitivity(
             network,
