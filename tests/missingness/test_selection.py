@@ -399,7 +399,7 @@ def test_states_that_are_numbers_are_read_as_rows_or_by_their_names() -> None:
     seen = {"Old": [True, False, False], "Ill": ["no", "yes", "no"]}
     np.testing.assert_allclose(by_old.estimate(seen, population={"Old": [True, False]}), [0.5, 0.5])
     np.testing.assert_allclose(by_state, [0.1, 0.9])
-    with pytest.raises(MissingnessGraphError, match="no probability of '1'"):
+    with pytest.raises(MissingnessGraphError, match="does not give each state once"):
         verdict.estimate(rows, population={"Age": {"0": 1.0}})
 
 
@@ -468,3 +468,18 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
     alone = replace(result.network.mechanisms, cpt_of={})  # type: ignore[type-var]
     with pytest.warns(lc.LacunetWarning, match="how they were selected was not learned"):
         lc.impute(result.network.with_mechanisms(alone), rows)
+
+
+def test_the_law_of_the_population_names_each_state_once_as_data_do() -> None:
+    states = {"Age": ["1", "2", "3"], "Ill": ["no", "yes"]}
+    network = Network(states, {"Ill": ["Age"]}, codes={"Age": {"old": "3"}})
+    verdict = MissingnessGraph.parse("Age -> R[*]", network).recover(["Ill"], population=["Age"])
+    rows = {"Age": [1, 1, 2, 2, 3, 3], "Ill": ["no", "no", "no", "yes", "yes", "yes"]}
+    for law in ({1: 0.5, 2: 0.3, 3: 0.2}, {"old": 0.2, "2": 0.3, 1.0: 0.5}):
+        found = np.asarray(verdict.estimate(rows, population={"Age": law}))
+        np.testing.assert_allclose(found, [0.65, 0.35])  # .5 * 0 + .3 / 2 + .2 * 1
+    for law in ({1: 0.5, 2: 0.5}, {1: 0.5, 2: 0.2, 3: 0.1, "old": 0.2}):
+        with pytest.raises(MissingnessGraphError, match="does not give each state once"):
+            verdict.estimate(rows, population={"Age": law})
+    with pytest.raises(LacunetError, match="'Age' has no state '7'"):
+        verdict.estimate(rows, population={"Age": {1: 0.5, 2: 0.2, 3: 0.1, 7: 0.2}})

@@ -410,7 +410,7 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
 def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
     for names, value in given.items():
         if {*names} == {*scope}:
-            table = _by_state(network, names, value)
+            table = np.asarray(_in_order(network, names, value), dtype=np.float64)
             if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
                 raise MissingnessGraphError(
                     f"the law of {listed(names)} has the shape {table.shape}, not that of their "
@@ -421,16 +421,19 @@ def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Tab
     raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
 
 
-def _by_state(network: Network, names: Scope, value: Any) -> FloatArray:
-    """The probabilities of one variable's states in their order, or of several variables."""
-    if not isinstance(value, Mapping):
-        return np.asarray(value, dtype=np.float64)
-    (name,) = names
-    number_of = {state_named(network, name, state): number for state, number in value.items()}
-    left = [state for state in network.states(name) if state not in number_of]
-    if left:
-        raise MissingnessGraphError(f"the law of {name!r} has no probability of {listed(left)}.")
-    return np.array([number_of[state] for state in network.states(name)], dtype=np.float64)
+def _in_order(network: Network, names: Scope, law: Any) -> Any:
+    """The probabilities in the order of the states that they are given for."""
+    if not isinstance(law, Mapping):
+        return law
+    states = network.states(names[0])
+    known = {state_named(network, names[0], state): share for state, share in law.items()}
+    if len(names) > 1 or len(known) != len(law) or {*known} != {*states}:
+        raise MissingnessGraphError(
+            f"the law of {listed(names)} in the population does not give each state once.",
+            f"as in population={{{names[0]!r}: {dict.fromkeys(states, round(1 / len(states), 2))}}}"
+            "; of several variables, {('A', 'B'): table}.",
+        )
+    return [known[state] for state in states]
 
 
 def estimate(
