@@ -17,7 +17,6 @@ from lacunet.structure.cells import (
     EXPECTED_ROWS,
     cost_of_cells,
     cost_of_family,
-    expected_shares,
     impossible_cells,
 )
 
@@ -36,11 +35,6 @@ def by_definition(counts: Floats) -> int:
     return found
 
 
-def shares_of(counts: Floats) -> list[Floats]:
-    axes = range(counts.ndim)
-    return [counts.sum(axis=tuple(a for a in axes if a != own)) / counts.sum() for own in axes]
-
-
 @st.composite
 def tables(draw: st.DrawFn) -> Floats:
     shape = draw(st.tuples(*[st.integers(2, 3)] * draw(st.integers(2, 3))))
@@ -57,16 +51,25 @@ def tables(draw: st.DrawFn) -> Floats:
 )
 @given(tables())
 def test_impossible_cells_are_those_that_their_definition_names(counts: Floats) -> None:
-    *shares, _ = shares_of(counts)
-    both, alone = impossible_of(counts.reshape(-1, counts.shape[-1]), shares)
+    both, alone = impossible_of(counts)
     assert both == by_definition(counts)
     assert alone == (by_definition(counts.sum(axis=-1)) if counts.ndim > 2 else 0)
 
 
-def impossible_of(table: Floats, shares: list[Floats]) -> tuple[int, int]:
-    """The impossible cells of a family, and of its parents, whose shares are given."""
-    both, alone = impossible_cells(table == 0, expected_shares(shares), table.sum(axis=0))
-    return int(both.sum()), int(alone.sum())
+def impossible_of(table: Floats) -> tuple[int, int]:
+    """The impossible cells of a family, and of its parents; the child is the last."""
+    both, alone = impossible_cells(table[..., None], np.zeros(1, np.int64))
+    return int(both[0]), int(alone[0])
+
+
+@given(tables(), tables())
+def test_impossible_cells_are_the_same_side_by_side(one: Floats, two: Floats) -> None:
+    tables = [np.moveaxis(table, 0, -1) for table in (one, two)]
+    if tables[0].shape[:-1] == tables[1].shape[:-1]:
+        starts = np.array([0, tables[0].shape[-1]])
+        both, alone = impossible_cells(np.concatenate(tables, axis=-1), starts)
+        of_each = [impossible_of(np.moveaxis(table, -1, 0)) for table in tables]
+        assert [*zip(both, alone, strict=True)] == of_each
 
 
 # Cells of two variables that exclude each other; with the third too few rows are expected.
@@ -86,10 +89,8 @@ def test_all_orders_of_a_complete_dag_cost_the_same(counts: Floats) -> None:
             table = counts.sum(axis=rest)
             kept = sorted(family)
             table = np.moveaxis(table, kept.index(node), -1)
-            *shares, _ = shares_of(table)
-            flat = table.reshape(-1, table.shape[-1])
-            impossible = impossible_of(flat, shares)
-            total += cost_of_family(flat.shape[1], flat.shape[0], impossible, each)
+            configurations, states = table.size // table.shape[-1], table.shape[-1]
+            total += cost_of_family(states, configurations, impossible_of(table), each)
         costs.append(total)
     np.testing.assert_allclose(costs, costs[0], rtol=1e-12)
 

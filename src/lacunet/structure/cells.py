@@ -18,12 +18,11 @@ cost the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import lgamma, log
 
 import numpy as np
 
-from lacunet.model.network import FloatArray, Mask
+from lacunet.model.network import FloatArray
 from lacunet.structure.rows import Integers
 
 # In a cell that does not occur: with fewer than five rows it may be rare. What is expected is a
@@ -63,38 +62,35 @@ def cost_of_family(
     return whole - cost_of_cells(configurations, alone, each)
 
 
-def impossible_cells(
-    empty: Mask, expected: FloatArray, of_child: FloatArray
-) -> tuple[Integers, Integers]:
-    """The cells of a family that do not occur though they should, and those of its parents.
+def impossible_cells(counts: FloatArray, starts: Integers) -> tuple[Integers, Integers]:
+    """The cells of families that do not occur though they should, and those of their parents.
 
     Parameters
     ----------
-    empty
-        Which cells do not occur: configurations of the parents, and the child.
-    expected
-        The share of the rows that would have each configuration, were the parents independent.
-    of_child
-        How often each state of the child occurs.
-
-    Returns
-    -------
-    The number of cells in each configuration, and zero or one: whether it is impossible itself.
+    counts
+        Tables side by side: an axis for each parent that all have, then the child, then the states
+        of one more parent after those of another.
+    starts
+        Where the states of each of these begin.
     """
-    both = empty & (np.multiply.outer(expected, of_child) >= EXPECTED_ROWS)
-    alone = empty.all(axis=1) & (expected * of_child.sum() >= EXPECTED_ROWS)
-    return both.sum(axis=1), alone.astype(np.int64)
-
-
-def expected_shares(shares: Sequence[FloatArray]) -> FloatArray:
-    """The share of the rows that would have each configuration of independent variables.
-
-    Parameters
-    ----------
-    shares
-        How frequent the states of each are, the slowest first.
-    """
-    expected = np.ones(1)
-    for share in shares:
-        expected = np.multiply.outer(expected, share).ravel()
-    return expected
+    *shape, _, line = counts.shape
+    of_child = np.add.reduceat(counts.sum(axis=tuple(range(len(shape)))), starts, axis=1)
+    totals = np.maximum(of_child.sum(axis=0), 1.0)
+    of_parents = counts.sum(axis=-2)
+    of_given = np.add.reduceat(of_parents, starts, axis=-1)
+    axes = range(len(shape))
+    expected = np.ones((1, len(starts)))  # the share of the rows, were the parents independent
+    for own in axes:
+        share = of_given.sum(axis=tuple(other for other in axes if other != own)) / totals
+        expected = (expected[:, None] * share).reshape(-1, len(starts))
+    which = np.repeat(np.arange(len(starts)), np.diff(starts, append=line))
+    expected = expected[:, which] * (of_parents.sum(axis=tuple(axes)) / totals[which])
+    should_be = expected[:, None] * of_child[:, which] >= EXPECTED_ROWS
+    both = (counts.reshape(should_be.shape) == 0) & should_be
+    alone = (of_parents.reshape(expected.shape) == 0) & (
+        expected * of_child.sum(axis=0)[which] >= EXPECTED_ROWS
+    )
+    return (
+        np.add.reduceat(both.sum(axis=(0, 1)), starts),
+        np.add.reduceat(alone.sum(axis=0), starts),
+    )

@@ -19,16 +19,14 @@ since there need not be any joint distribution with all these conditional ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from lacunet.data.table import Codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Mask
 from lacunet.structure.gains import informations, tables_beside
-from lacunet.structure.rows import CodedRows, Integers
+from lacunet.structure.rows import CodedRows, Integers, States
 
 SWEEPS = 2
 MOST_PREDICTORS = 7
@@ -44,39 +42,36 @@ def chained(
 
     A variable that no row shows stays as it is there: nothing says how to draw it.
     """
-    columns = [column.copy() for column in start.columns]
+    columns, states = [*start.columns], start.states
     is_shown = [(own < size).any() for own, size in zip(rows.columns, rows.sizes, strict=True)]
     partial = np.flatnonzero(rows.is_partial & np.array(is_shown))
     for _ in range(SWEEPS):
         for y in rng.permutation(partial).tolist():
             deadline.check()
             is_missing = rows.columns[y] == rows.sizes[y]
-            columns[y][is_missing] = _drawn(y, is_missing, columns, rows, rng)
+            before = columns[y]
+            columns[y] = rows.columns[y]
+            shown = replace(rows, columns=tuple(columns))
+            columns[y] = before.copy()
+            columns[y][is_missing] = _drawn(y, is_missing, shown, states, rng)
+            if states is not None:
+                states = states.with_other(y, is_missing, before, columns[y])
     return replace(start, columns=tuple(columns))
 
 
 def _drawn(
-    y: int,
-    is_missing: Mask,
-    columns: Sequence[Codes],
-    rows: CodedRows,
-    rng: np.random.Generator,
+    y: int, is_missing: Mask, rows: CodedRows, states: States | None, rng: np.random.Generator
 ) -> Integers:
-    """The missing values of a variable, given those of the others."""
-    states = rows.sizes[y]
-    shown = replace(
-        rows,
-        columns=tuple(column[~is_missing] for column in columns),
-        weights=None if rows.weights is None else rows.weights[~is_missing],
-    )
+    """The missing values of a variable, given those of the others, which are complete."""
     wanted = np.zeros(int(is_missing.sum()), np.int64)
-    estimate = shown.count([y])[None]  # Pr(y | x...)
+    estimate = rows.count([y])[None]  # Pr(y | x...)
     estimate /= estimate.sum()
     chosen: list[int] = []
-    left = set(range(len(columns))) - {y}
+    left = set(range(len(rows))) - {y}
+    room = MOST_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]  # with y missing as one more state
     while len(chosen) < MOST_PREDICTORS:
         best_gain, best, table = 0.0, y, estimate
-        for tables in tables_beside(shown, y, chosen, sorted(left), MOST_CELLS):
+        for tables in tables_beside(rows, y, chosen, sorted(left), room, states):
             information, cost = informations(tables)
             gains = information - PREDICTOR_SHARE * cost
             at = int(gains.argmax())
@@ -86,9 +81,9 @@ def _drawn(
             break
         left.remove(best)
         chosen.append(best)
-        wanted = wanted * rows.sizes[best] + columns[best][is_missing]
+        wanted = wanted * rows.sizes[best] + rows.columns[best][is_missing]
         counted = table.transpose(0, 2, 1) + FALLBACK_ROWS * estimate[:, None]
-        counted = counted.reshape(-1, states)
+        counted = counted.reshape(-1, rows.sizes[y])
         estimate = counted / counted.sum(axis=1, keepdims=True)
     return _sampled(estimate[wanted], rng)
 

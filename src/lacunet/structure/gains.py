@@ -25,7 +25,7 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import CodedRows, Integers
+from lacunet.structure.rows import CodedRows, Integers, States
 
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
@@ -52,36 +52,45 @@ class Beside:
 
     def table(self, at: int) -> FloatArray:
         """The table of one of the others."""
-        return np.split(self.counts, self.starts[1:], axis=2)[at]
+        return self.counts[:, :, self.starts[at] : self.ends[at]]
+
+    @property
+    def ends(self) -> Integers:
+        """Where the states of each of the others end."""
+        return np.concatenate((self.starts[1:], self.counts.shape[2:]))
 
 
 def tables_beside(
-    rows: CodedRows, y: int, given: Sequence[int], others: Sequence[int], room: int = MOST_CELLS
+    rows: CodedRows,
+    y: int,
+    given: Sequence[int],
+    others: Sequence[int],
+    room: int = MOST_CELLS,
+    states: States | None = None,
 ) -> Iterator[Beside]:
     """The tables of a variable with each of some others, given some: those that there is room for.
+
+    The others are taken in ascending order.
 
     Parameters
     ----------
     room
         The cells that a table may have, and as many as those laid side by side at once.
+    states
+        Those of the others, if they are at hand.
     """
     scope = [*given, y]
-    known, radices = rows.keys(scope)
+    keys, radices = rows.keys(scope)
     cells = prod(radices)
     shown = tuple(slice(rows.sizes[node]) for node in scope)
     shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
-    fitting = [x for x in others if cells * (rows.sizes[x] + 1) <= room]
+    fitting = [x for x in sorted(others) if cells * (rows.sizes[x] + 1) <= room]
     for some in _within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
+        held = states or rows.states or States.of(rows, some)
+        counts = held.count(some, keys, cells, rows.weights)
+        counts = counts.reshape(*radices, -1)[shown].reshape(*shape, -1)
         sizes = [rows.sizes[x] for x in some]
-        ends = np.cumsum(sizes)
-        counts = np.empty((*shape, ends[-1]))
-        for x, size, end in zip(some, sizes, ends.tolist(), strict=True):
-            radix = size + rows.is_partial[x]
-            keys = known * radix
-            keys += rows.columns[x]
-            table = np.bincount(keys, rows.weights, cells * radix).reshape(*radices, radix)
-            counts[..., end - size : end] = table[shown][..., :size].reshape(*shape, size)
-        yield Beside(tuple(some), counts, ends - np.array(sizes))
+        yield Beside(tuple(some), counts, np.cumsum([0, *sizes[:-1]]))
 
 
 def _within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[list[int]]:
@@ -111,7 +120,7 @@ def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
     both = np.add.reduceat(nlogn(counts).sum(axis=(0, 1)), starts)
     information = both - of_x - nlogn(of_y).sum(axis=(0, 1)) + nlogn(alone).sum(axis=0)
     rows = alone.sum(axis=0)
-    free = np.diff(starts, append=counts.shape[2]) - 1
+    free = tables.ends - starts - 1
     cost = np.log(np.maximum(rows, 2)) / 2 * free * (states - 1) * given
     return np.where(rows < 2, -np.inf, information), cost
 

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 from math import prod
 
 import numpy as np
 
-from lacunet.data.table import Codes, EncodedTable
+from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Beside, informations, nlogn, tables_beside
 from lacunet.structure.penalty import Penalty
@@ -65,18 +65,26 @@ class Promises:
         self.drawn, self.penalty, self.total = CodedRows.stacked(drawn), penalty, rows.total
         self.sizes = self.drawn.sizes
         is_shown = [rows.columns[one] != rows.cardinality_of[one] for one in self.drawn.variables]
-        self.as_shown: list[Codes] = [
+        as_shown = (
             np.where(np.tile(own, len(drawn)), column, column.dtype.type(size))
             for own, column, size in zip(is_shown, self.drawn.columns, self.sizes, strict=True)
-        ]
+        )
+        self.as_shown = replace(self.drawn, columns=tuple(as_shown))
 
     def _where(self, drawn: Collection[int]) -> CodedRows:
         """The rows with the drawn values of some variables, and the others as they are shown."""
         columns = (
             self.drawn.columns[node] if node in drawn else own
-            for node, own in enumerate(self.as_shown)
+            for node, own in enumerate(self.as_shown.columns)
         )
         return replace(self.drawn, columns=tuple(columns))
+
+    def _tables(
+        self, y: int, given: Sequence[int], others: Sequence[int], drawn: Collection[int]
+    ) -> Iterator[Beside]:
+        """The tables of a variable with others as they are shown, given some that may be drawn."""
+        rows, states = self._where(drawn), self.as_shown.states
+        return tables_beside(rows, y, given, others, MOST_CELLS, states)
 
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints
@@ -93,17 +101,20 @@ class Promises:
             lost = self._added(y, x, dag[y] - {x})
             yield self._move(-lost, y, parents, dag[y] - {x})
         added: dict[int, float] = {}
-        for tables in tables_beside(self._where(parents), y, parents, others, MOST_CELLS):
+        for tables in self._tables(y, parents, others, parents):
             gains = _information(tables)
             added.update(zip(tables.others, gains.tolist(), strict=True))
             if len(parents) < limits.max_parents:
+                self.penalty.compute(y, dag[y], tables.others)
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
                     yield self._move(gain, y, parents, dag[y] | {z})
+        for x in loose:
+            self.penalty.compute(y, dag[y] - {x}, added)
         exchanges = [
             (gain - self.penalty(y, [*(dag[y] - {x}), z]), x, z)
             for x in loose
-            for tables in tables_beside(self._where(dag[y] - {x}), y, parents, [*added], MOST_CELLS)
+            for tables in self._tables(y, parents, [*added], dag[y] - {x})
             for z, gain in zip(tables.others, self._exchanged(tables, x, parents), strict=True)
         ]
         exchanges.sort(reverse=True)
@@ -117,8 +128,9 @@ class Promises:
 
     def _added(self, y: int, x: int, given: frozenset[int]) -> float:
         """What x adds to others that may be drawn, on the rows that show it and y."""
-        found = tables_beside(self._where(given), y, sorted(given), [x], MOST_CELLS * self.sizes[x])
-        return sum(float(_information(tables)[0]) for tables in found)
+        shape = (-1, self.sizes[y], self.sizes[x])
+        table = self._where(given).count([*sorted(given), y, x]).reshape(shape)
+        return float(_information(Beside((x,), table, np.zeros(1, np.int64)))[0])
 
     def _exchanged(self, tables: Beside, x: int, parents: Sequence[int]) -> list[float]:
         """What y gains by each of some others in place of x, which is one of the parents."""
@@ -181,8 +193,9 @@ class Promises:
         )
         both = [
             Move(one + two - before, ((y, of_y), (x, of_x)))
-            for one, of_y in fits(y, None, limits.max_parents)
-            for two, of_x in fits(x, y, limits.max_parents - 1)
+            for (one, of_y), (two, of_x) in product(
+                fits(y, None, limits.max_parents), fits(x, y, limits.max_parents - 1)
+            )
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
         ]
         both = [move for move in both if move.promise > LEAST_PROMISE]

@@ -28,16 +28,18 @@ missing in different numbers of rows their penalties differ, by less than a nat 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from math import exp, log, prod
 
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.cells import cost_of_family, expected_shares, impossible_cells
+from lacunet.structure.cells import cost_of_family, impossible_cells
+from lacunet.structure.gains import tables_beside
 from lacunet.structure.region import MissingPatterns
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.rows import CodedRows, Integers
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
 LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
@@ -64,35 +66,50 @@ class Penalty:
         weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
         return cls(rows, patterns, weights, is_sparse)
 
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum())
+
     def __call__(self, node: int, parents: Iterable[int]) -> float:
         """What the parameters of a variable with these parents cost."""
         key = (node, frozenset(parents))
         if key not in self.known:
-            total, shown = float(self.weights.sum()), self._shown((node, *key[1]))
-            configurations = prod(self.rows.sizes[parent] for parent in key[1])
-            impossible = self._impossible(node, sorted(key[1])) if self.is_sparse else (0, 0)
-            possible = configurations - impossible[1]
-            rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0
-            least = max(total**LEAST_SHARE, min(total, LEAST_ROWS), 2.0)
-            each = log(max(rows, least)) / 2
-            states = self.rows.sizes[node]
-            self.known[key] = cost_of_family(states, configurations, impossible, each)
+            impossible = [(0, 0)]
+            if self.is_sparse:
+                table = self.rows.count([*sorted(key[1]), node])
+                impossible = _impossible(table[..., None], np.zeros(1, np.int64))
+            self.known[key] = self._cost(*key, impossible[0])
         return self.known[key]
 
-    def _impossible(self, node: int, parents: Sequence[int]) -> tuple[int, int]:
-        """The cells that do not occur in the rows that show a family, and those of the parents."""
-        table = self.rows.count([*parents, node])
-        total = max(float(table.sum()), 1.0)
-        axes = range(table.ndim)
-        shares = [
-            table.sum(axis=tuple(other for other in axes if other != own)) / total
-            for own in axes[:-1]
-        ]
-        table = table.reshape(-1, table.shape[-1])
-        both, alone = impossible_cells(table == 0, expected_shares(shares), table.sum(axis=0))
-        return int(both.sum()), int(alone.sum())
+    def compute(self, node: int, parents: frozenset[int], others: Iterable[int]) -> None:
+        """Compute what a variable costs with each of some others among its parents."""
+        if not self.is_sparse:
+            return
+        left = [x for x in others if (node, parents | {x}) not in self.known]
+        sizes = [self.rows.sizes[parent] for parent in sorted(parents)]
+        for tables in tables_beside(self.rows, node, sorted(parents), left):
+            counts = tables.counts.reshape(*sizes, *tables.counts.shape[1:])
+            for x, own in zip(tables.others, _impossible(counts, tables.starts), strict=True):
+                self.known[node, parents | {x}] = self._cost(node, parents | {x}, own)
+
+    def _cost(self, node: int, parents: frozenset[int], impossible: tuple[int, int]) -> float:
+        """What a family costs of which so many cells do not occur, and so many of the parents."""
+        total, shown = self.total, self._shown((node, *parents))
+        configurations = prod(self.rows.sizes[parent] for parent in parents)
+        possible = configurations - impossible[1]
+        rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0
+        least = max(total**LEAST_SHARE, min(total, LEAST_ROWS), 2.0)
+        each = log(max(rows, least)) / 2
+        return cost_of_family(self.rows.sizes[node], configurations, impossible, each)
 
     def _shown(self, family: Iterable[int]) -> float:
         """The weight of the rows that show a family."""
-        missing = np.logical_or.reduce([self.patterns.missing[node] for node in family])
+        missing = reduce(np.logical_or, [self.patterns.missing[node] for node in family])
         return float(self.weights @ ~missing)
+
+
+def _impossible(counts: FloatArray, starts: Integers) -> list[tuple[int, int]]:
+    """The cells of each family that do not occur in the rows that show it, and of the parents."""
+    both, alone = impossible_cells(counts, starts)
+    return [*zip(both.tolist(), alone.tolist(), strict=True)]

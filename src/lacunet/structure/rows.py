@@ -7,7 +7,7 @@ they hold, so that nothing depends on the order in which they came, or in how ma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray, Mask, Scope
 from lacunet.statistics.distinct import LARGEST_KEY, distinct
 
 BLOCK_ROWS = 2**14
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
+EXACT_BITS = 52  # of a number, in which whole numbers are added without rounding
+MOST_HELD = 2**24  # numbers that stand for the states of all variables in all rows
 
 Integers = NDArray[np.int64]
 
@@ -105,12 +107,22 @@ class CodedRows:
             total += weighted @ held.T
         return total
 
+    @cached_property
+    def states(self) -> States | None:
+        """The states of all variables, None where they would take too much memory."""
+        is_small = self.rows * sum(self.sizes) <= MOST_HELD
+        return States.of(self, range(len(self))) if is_small else None
+
     def keys(self, scope: Sequence[int]) -> tuple[Integers, list[int]]:
         """The configuration of each row, and how many states each variable has in it.
 
         One more where some row does not show the variable.
         """
-        radices = [self.sizes[node] + self.is_partial[node] for node in scope]
+        radices = [
+            size + int(self.columns[node].max(initial=0) == size)
+            for node in scope
+            for size in (self.sizes[node],)
+        ]
         keys = self.columns[scope[0]].astype(np.int64)
         for node, radix in zip(scope[1:], radices[1:], strict=True):
             keys *= radix
@@ -157,6 +169,64 @@ class CodedRows:
         weights = None if self.weights is None else self.weights[::step] * scale
         total = self.total / scale if weights is None else float(weights.sum())
         return CodedRows(self.variables, columns, self.sizes, weights, total)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The states of some variables in all rows, as numbers that are added to count them.
+
+    The states of all variables stand in one line, ``nodes`` being the variable of each. The counts
+    of ``each`` states share a number, with so many bits as the number of rows has: adding up one
+    number counts them all. Where rows have weights, each state has its own number.
+    """
+
+    nodes: Integers  # ascending
+    each: int
+    bits: int
+    values: FloatArray  # a row of numbers for each row
+
+    @classmethod
+    def of(cls, rows: CodedRows, nodes: Sequence[int]) -> States:
+        """The states of some variables, ascending; none where a row does not show one."""
+        bits = rows.rows.bit_length()
+        each = max(EXACT_BITS // bits, 1) if rows.weights is None else 1
+        line = [(node, state) for node in nodes for state in range(rows.sizes[node])]
+        values = np.zeros((-(-len(line) // each), rows.rows))
+        for at, (node, state) in enumerate(line):
+            number, place = divmod(at, each)
+            values[number] += (rows.columns[node] == state) * float(1 << bits * place)
+        of_each = np.array([node for node, _ in line])
+        return cls(of_each, each, bits, np.ascontiguousarray(values.T))
+
+    def with_other(self, node: int, where: Mask, before: Codes, after: Codes) -> States:
+        """The states after a variable got others in some rows."""
+        values, rows = self.values.copy(), np.flatnonzero(where)
+        start = np.searchsorted(self.nodes, node)
+        for codes, sign in ((before, -1.0), (after, 1.0)):
+            number, place = np.divmod(start + codes[rows], self.each)
+            values[rows, number] += np.ldexp(sign, self.bits * place)
+        return replace(self, values=values)
+
+    def count(
+        self, nodes: Sequence[int], keys: Integers, cells: int, weights: FloatArray | None
+    ) -> FloatArray:
+        """For each key, how often it comes with each state of some variables, ascending."""
+        from scipy.sparse import csc_array
+
+        is_wanted = np.zeros(self.nodes[-1] + 1, bool)
+        is_wanted[list(nodes)] = True
+        number, place = np.divmod(np.flatnonzero(is_wanted[self.nodes]), self.each)
+        values = self.values
+        if 4 * len(number) < len(self.nodes):
+            used, number = np.unique(number, return_inverse=True)
+            values = np.take(values, used, axis=1)
+        weights = np.ones(len(keys)) if weights is None else weights
+        has_key = csc_array((weights, keys, np.arange(len(keys) + 1)), (cells, len(keys)))
+        sums: FloatArray = np.take(np.asarray(has_key @ values), number, axis=1)
+        if self.each > 1:
+            counts = sums.astype(np.int64) >> self.bits * place & (1 << self.bits) - 1
+            sums = counts.astype(np.float64)
+        return sums
 
 
 def in_order_of_content(table: EncodedTable) -> EncodedTable:
