@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
@@ -33,7 +32,7 @@ from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
 from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
-from lacunet.structure.sets import Score, ScoredSets
+from lacunet.structure.sets import Score, ScoredSets, numbers_of
 
 SIZES = (2, 3, 2, 2, 3)
 NAMES = tuple("ABCDE")
@@ -147,7 +146,7 @@ def test_required_parents_are_in_every_set() -> None:
 def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> None:
     rows = CodedRows.of(sample(example("child"), 2_000, np.random.default_rng(4)))
     score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
-    far: Far = defaultdict(set)
+    far = Far()
     sets = sets_of(3, candidates, required, rows, score, 3, far)
     again = sets_of(3, candidates, required, rows, score, 3, far)
     np.testing.assert_array_equal(again.best, sets.best)
@@ -160,7 +159,8 @@ def test_sets_that_were_far_in_one_completion_are_not_counted_in_another() -> No
     rows, score = CodedRows.of(table), Score(800.0)
     best = tuple(sorted(sets_of(3, (0, 1, 2), frozenset(), rows, score, 3).parents(0b111)))
     assert best
-    far: Far = defaultdict(set, {3: {sum(1 << node for node in best)}})
+    far = Far()
+    far.add(np.array([3]), numbers_of(5)[list(best)].sum(keepdims=True))
     sets = sets_of(3, (0, 1, 2), frozenset(), rows, score, 3, far)
     all_sets = {own for size in range(4) for own in combinations(range(3), size)}
     left = [by_definition(table, 3, own, 0) for own in all_sets - {best}]

@@ -18,7 +18,6 @@ Complete data need no judge: the search's own score is exact.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
@@ -179,7 +178,7 @@ class Job:
     deadline: Deadline
     progress: Progress
     judge: Judge
-    far: Far = field(default_factory=lambda: defaultdict(set))  # the same in all completions
+    far: Far = field(default_factory=Far)  # the same in all completions
 
 
 @dataclass(eq=False)

@@ -21,9 +21,9 @@ what the search over orders asks for thousands of times is one look-up.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from math import inf
 
 import numpy as np
@@ -31,14 +31,29 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Mask
 from lacunet.structure.rows import Integers
-from lacunet.structure.sets import Configurations, ScoredSets
+from lacunet.structure.sets import Configurations, ScoredSets, Wanted, is_among
 
 MOST_CELLS = 2**20  # a family with more cells is not considered
 MOST_HELD = 2**24  # codes of configurations and scores of sets, at the same time
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
+CHILD = -0x61C8864680B583EB  # apart from all sums of parents: 2^64 over the golden ratio
 FAR = 30.0  # nats below the best subset: no other completion makes up for more
 
-Far = defaultdict[int, set[int]]  # of each variable, sets of parents
+
+@dataclass(eq=False)
+class Far:
+    """Sets of parents of variables that are not worth counting, as sorted numbers of the two."""
+
+    known: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def has(self, children: Integers, parents: Integers) -> Mask:
+        """Which sets of parents are among them."""
+        return is_among(parents + children * CHILD, self.known)
+
+    def add(self, children: Integers, parents: Integers) -> None:
+        """Add sets of parents that are not among them."""
+        fresh = np.sort(parents + children * CHILD)
+        self.known = np.insert(self.known, np.searchsorted(self.known, fresh), fresh)
 
 
 @dataclass(frozen=True)
@@ -63,7 +78,7 @@ class ParentSets:
 
 @dataclass(frozen=True, eq=False)
 class CandidateParents:
-    """A variable, the candidates for its parents, and those of them that are required."""
+    """A variable, the candidates for its parents, ascending, and those that are required."""
 
     child: int
     candidates: tuple[int, ...]
@@ -92,14 +107,14 @@ def parent_sets(
         Sets that were so far below their subsets in other completions that they are not counted;
         those of these rows are added.
     """
-    far = defaultdict(set) if far is None else far
+    far = Far() if far is None else far
     found: list[ParentSets] = []
     begin, held = 0, 0
     source_of: dict[tuple[int, ...], Configurations] = {}
     for end, one in enumerate(families, start=1):
         deadline.check()
         if one.scope not in source_of:
-            source_of[one.scope] = Configurations.of(one.scope, sets.rows, sets.score.total)
+            source_of[one.scope] = sets.configurations(one.scope)
             held += len(source_of[one.scope]) * len(one.scope)
         held += 1 << len(one.candidates)
         if end == len(families) or held > MOST_HELD:
@@ -125,48 +140,53 @@ class _SideBySide:
     ) -> None:
         self.families, self.sets, self.far = families, sets, far
         self.sources = [source_of[one.scope] for one in families]
-        self.variables = [_Unions(one.candidates) for one in families]
         self.number = np.array([len(one.candidates) for one in families])
         self.start = np.cumsum([0, *(1 << self.number)])
         self.score = np.full(self.start[-1], -inf)
         self.within = np.full(self.start[-1], -inf)
         self.bound = np.zeros(self.start[-1])
-        self._count_singles_and_pairs()
-        known, sizes = sets.known, sets.rows.sizes
-        self.states = np.array([sizes[one.child] for one in families])
-        self.size = np.ones((len(families), self.number.max()))
-        self.entropy = np.zeros(self.size.shape)
-        self.must = np.zeros(len(families), np.int64)
-        self.excluding = np.zeros(len(families), np.int64)  # a state of the child excludes theirs
+        none, width = len(sets.rows), self.number.max()
+        self.child = np.array([one.child for one in families])
+        candidates = np.full((len(families), width), none)
+        is_required = np.zeros(candidates.shape, bool)
         for row, one in enumerate(families):
-            for bit, x in enumerate(one.candidates):
-                self.size[row, bit] = sizes[x]
-                self.entropy[row, bit] = known[0].fit - known[1 << x].fit
-                self.must[row] |= (x in one.required) << bit
-                is_excluding = known[1 << x | 1 << one.child].impossible > 0
-                self.excluding[row] |= is_excluding << bit
+            candidates[row, : len(one.candidates)] = one.candidates
+            is_required[row, : len(one.candidates)] = [x in one.required for x in one.candidates]
+        self.before = (candidates < self.child[:, None]).sum(axis=1)  # in the order of all
+        self.numbers = sets.numbers[candidates]
+        sizes, bits = np.array([*sets.rows.sizes, 1]), 1 << np.arange(width)
+        self.states, self.size = sizes[self.child], sizes[candidates].astype(float)
+        pairs = (self.start[:-1, None] + bits)[candidates < none]
+        self._count(self._level(pairs))
+        self._count(self._level(self.start[:-1]))
+        fit_of = sets.fits[sets.places(self.numbers)]
+        self.entropy = sets.fits[sets.places(np.zeros(1, np.int64))] - fit_of
+        both = sets.places(self.numbers + sets.numbers[self.child][:, None])
+        is_excluding = sets.impossible[both] > 0  # a state of the child excludes one of theirs
+        self.excluding = is_excluding @ bits
+        self.must = is_required @ bits
 
-    def _count_singles_and_pairs(self) -> None:
-        pairs = [
-            (row, 1 << x | 1 << one.child, 1 << x)
-            for row, one in enumerate(self.families)
-            for x in one.candidates
-        ]
-        singles = [(row, 1 << one.child, 0) for row, one in enumerate(self.families)]
-        self._count([*pairs, *singles])
+    def _sets(self, level: _Level) -> tuple[Integers, Integers]:
+        """The numbers of sets, with the child and without."""
+        is_in = level.mask[:, None] >> np.arange(self.numbers.shape[1]) & 1
+        parents = (is_in * self.numbers[level.row]).sum(axis=1)
+        return parents + self.sets.numbers[self.child[level.row]], parents
 
-    def _count(self, wanted: Iterable[tuple[int, int, int]]) -> None:
-        """Count what is not known: for families, sets with the child and without."""
-        of_family = defaultdict[int, dict[int, int]](dict)
-        known, coming = self.sets.known, {0}
-        for row, whole, parents in wanted:
-            is_known = parents in known or parents in coming
-            if whole not in known and whole not in coming:
-                of_family[row][whole] = 0 if is_known else parents
-            elif not is_known:
-                of_family[row][parents] = 0
-            coming |= {whole, parents}
-        self.sets.count((self.sources[row], some) for row, some in of_family.items())
+    def _count(self, level: _Level) -> None:
+        """Count what is not known, with the child and without; what can be, as a sum."""
+        whole, parents = (self._are_new(sets) for sets in self._sets(level))
+        before = self.before[level.row]
+        faster = level.mask & (1 << before) - 1
+        masks = (level.mask - faster << 1) + faster + (whole << before)
+        left_out = np.where(whole & parents, before, -1)
+        some = np.flatnonzero(whole | parents)
+        self.sets.count(self.sources, Wanted(level.row, masks, left_out).where(some))
+
+    def _are_new(self, sets: Integers) -> Mask:
+        """Which sets are not known, each only once."""
+        are_new = np.zeros(len(sets), bool)
+        are_new[np.unique(sets, return_index=True)[1]] = True
+        return are_new & ~self.sets.has(sets)
 
     def scored(self, max_parents: int, deadline: Deadline) -> Iterator[ParentSets]:
         """The best parents of each family."""
@@ -175,15 +195,18 @@ class _SideBySide:
         for size in range(max_parents + 1):
             deadline.check()
             some = level.where(self._can_win(level))
-            is_near, sets = self._near(some)
+            is_near = ~self.far.has(self.child[some.row], self._sets(some)[1])
             counted = some.where(is_near)
             scored += np.bincount(counted.row, minlength=len(scored))
             is_kept = np.full(len(some), size < ALL_SETS_UP_TO)
-            is_kept[is_near] |= self._take(counted, sets)
+            is_kept[is_near] |= self._take(counted)
             level = self._next(some.where(is_kept))
-        for row, one in enumerate(self.families):
-            own = self.score[self.start[row] : self.start[row + 1]]
-            yield ParentSets(one.candidates, *_best_subsets(own), int(scored[row]))
+        for number, group in groupby(range(len(scored)), key=self.number.tolist().__getitem__):
+            rows = [*group]
+            begin, end = self.start[rows[0]], self.start[rows[-1] + 1]
+            of_each = _best_subsets(self.score[begin:end].reshape(-1, 1 << number))
+            for row, best, chosen in zip(rows, *of_each, strict=True):
+                yield ParentSets(self.families[row].candidates, best, chosen, int(scored[row]))
 
     def _can_win(self, level: _Level) -> Mask:
         """Whether sets may score more than their subsets; their bounds follow from theirs."""
@@ -205,35 +228,18 @@ class _SideBySide:
         )
         return can_win
 
-    def _near(self, level: _Level) -> tuple[Mask, list[tuple[int, int]]]:
-        """Which sets were not far in other completions, and these, with the child and without."""
-        is_near = np.ones(len(level), bool)
-        near: list[tuple[int, int]] = []
-        for place, (row, mask) in enumerate(
-            zip(level.row.tolist(), level.mask.tolist(), strict=True)
-        ):
-            child = self.families[row].child
-            parents = self.variables[row].of(mask)
-            if parents in self.far[child]:
-                is_near[place] = False
-            else:
-                near.append((parents | 1 << child, parents))
-        return is_near, near
-
-    def _take(self, level: _Level, sets: Sequence[tuple[int, int]]) -> Mask:
+    def _take(self, level: _Level) -> Mask:
         """Score sets, and whether they score more than their subsets."""
-        rows, at = level.row.tolist(), level.at
-        self._count((row, *both) for row, both in zip(rows, sets, strict=True))
-        known = self.sets.known
-        pairs = [(known[whole], known[parents]) for whole, parents in sets]
-        self.bound[at] = [one.fit - other.fit for one, other in pairs]
-        reached = np.array([one.score - other.score for one, other in pairs])
+        self._count(level)
+        sets, at = self._sets(level), level.at
+        whole, alone = map(self.sets.places, sets)
+        self.bound[at] = self.sets.fits[whole] - self.sets.fits[alone]
+        reached = self.sets.scores[whole] - self.sets.scores[alone]
         must = self.must[level.row]
         has_all = level.mask & must == must
         self.score[at[has_all]] = reached[has_all]
         is_far = has_all & (reached < self.within[at] - FAR)
-        for place in np.flatnonzero(is_far).tolist():
-            self.far[self.families[rows[place]].child].add(sets[place][1])
+        self.far.add(self.child[level.row[is_far]], sets[1][is_far])
         is_better: Mask = reached > self.within[at]
         self.within[at] = np.maximum(self.within[at], self.score[at])
         return is_better
@@ -267,34 +273,12 @@ class _Level:
         return _Level(self.at[chosen], self.row[chosen], self.mask[chosen])
 
 
-class _Unions:
-    """The sets of variables that masks over candidates stand for, put together from two halves."""
-
-    def __init__(self, candidates: Sequence[int]) -> None:
-        self.half = len(candidates) // 2
-        self.low = _unions(candidates[: self.half])
-        self.high = _unions(candidates[self.half :])
-
-    def of(self, mask: int) -> int:
-        """The set of a mask."""
-        high = mask >> self.half
-        return self.high[high] | self.low[mask ^ high << self.half]
-
-
-def _unions(candidates: Sequence[int]) -> list[int]:
-    """The set of each mask."""
-    unions = [0]
-    for node in candidates:
-        unions += [one | 1 << node for one in unions]
-    return unions
-
-
 def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:
-    """For each mask, the best score among its subsets, and the subset that has it."""
-    best, chosen = scores.copy(), np.arange(len(scores))
-    for bit in range(len(scores).bit_length() - 1):
+    """For each mask, the best score among its subsets, and the subset that has it, row by row."""
+    families, masks = scores.shape
+    best, chosen = scores.copy(), np.tile(np.arange(masks), (families, 1))
+    for bit in range(masks.bit_length() - 1):
         one, two = best.reshape(-1, 2, 1 << bit), chosen.reshape(-1, 2, 1 << bit)
-        is_better = one[:, 0] >= one[:, 1]
-        one[:, 1] = np.where(is_better, one[:, 0], one[:, 1])
-        two[:, 1] = np.where(is_better, two[:, 0], two[:, 1])
+        np.copyto(two[:, 1], two[:, 0], where=one[:, 0] >= one[:, 1])
+        np.maximum(one[:, 0], one[:, 1], out=one[:, 1])
     return best, chosen

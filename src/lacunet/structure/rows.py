@@ -136,28 +136,28 @@ class CodedRows:
         counts = np.bincount(keys, self.weights, prod(radices))
         return counts.astype(np.float64).reshape(radices)[shown]
 
-    def configurations(self, scope: Sequence[int]) -> tuple[list[Integers], FloatArray]:
-        """The distinct configurations of some variables, with their weights."""
+    def distinct(self, scope: Sequence[int]) -> tuple[list[Codes], Integers]:
+        """The distinct configurations of some variables, and the place of each row's."""
         keys, bound = np.zeros(self.rows, np.int64), 1
         for node in scope:
             size = self.sizes[node]
             if bound * size > LARGEST_KEY:
                 found, keys = distinct(keys, bound)
                 bound = len(found)
-            keys = keys * size + self.columns[node]
+            keys *= size
+            keys += self.columns[node]
             bound *= size
         found, place = distinct(keys, bound)
         first = np.empty(len(found), np.int64)
         first[place[::-1]] = np.arange(self.rows)[::-1]
-        weights = np.bincount(place, self.weights, len(found)).astype(np.float64)
-        return [self.columns[node][first].astype(np.int64) for node in scope], weights
+        return [self.columns[node][first] for node in scope], place
 
     def differ_in(self, scope: Sequence[int]) -> bool:
         """Whether most of a sample of the rows are different in some variables."""
         some = self.thinned(SAMPLE)
         if some is self:
             return False
-        return len(some.configurations(scope)[1]) > some.rows / 2
+        return len(some.distinct(scope)[0][0]) > some.rows / 2
 
     def thinned(self, most: int) -> CodedRows:
         """At most so many rows, evenly spaced, that stand for all."""

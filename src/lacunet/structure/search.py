@@ -10,7 +10,6 @@ settle both.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -187,7 +186,7 @@ class Screen:
         """
         some = rows.thinned(SCREENING_ROWS)
         pairs = score.pair_gains(some)
-        return cls(some, score, pairs, related(pairs), defaultdict(set) if far is None else far)
+        return cls(some, score, pairs, related(pairs), Far() if far is None else far)
 
     def candidates(
         self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES

@@ -11,28 +11,34 @@ BDeu is such a difference too, of :math:`\sum_{n > 0} \log \Gamma(n + a/K) - \lo
 a the equivalent sample size. So a table is counted once, whichever of its variables is the child
 of the others.
 
-A set is a whole number, with bit v for variable v.
+A set is a whole number, the sum of those of its variables: powers of two, or with many variables
+random numbers of 64 bits, where two sets of a million are the same with a probability of 1e-7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-from math import inf, log, prod
-from operator import itemgetter
-from typing import NamedTuple
+from itertools import pairwise
+from math import inf, log
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Mask
 from lacunet.structure.cells import EXPECTED_ROWS, cost_of_cells
 from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside
 from lacunet.structure.rows import CodedRows, Integers
 
 BATCH = 2**19  # keys or cells that are counted at once
+EXACT_VARIABLES = 57  # whose sets have numbers of their own
 ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
+
+
+# The distinct configurations of some variables, and the place of each row's.
+Known = dict[tuple[int, ...], tuple[NDArray[Any], Integers]]
 
 
 @dataclass(frozen=True)
@@ -108,24 +114,57 @@ def _bdeu(counts: FloatArray, starts: Integers, size: float) -> FloatArray:
     return scores
 
 
-class Scored(NamedTuple):
-    r"""Of a set: :math:`\sum n \log n`, its score, and how many cells do not occur but should."""
+def is_among(values: Integers, known: Integers) -> Mask:
+    """Which values are among others, which are sorted."""
+    if not len(known):
+        return np.zeros(len(values), bool)
+    found: Mask = known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
+    return found
 
-    fit: float
-    score: float
-    impossible: int
+
+def numbers_of(variables: int) -> Integers:
+    """The numbers of variables, whose sums are those of sets; zero for one more, which is none."""
+    if variables <= EXACT_VARIABLES:
+        return np.append(1 << np.arange(variables), 0)
+    return np.append(np.random.default_rng(0).integers(-(2**63), 2**63, variables), 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ScoredSets:
-    """The scores of sets in complete rows, each counted once."""
+    r"""The scores of sets in complete rows, each counted once.
+
+    Of each of ``sets``, sorted: :math:`\sum n \log n`, its score, and how many of its cells
+    do not occur but should.
+    """
 
     rows: CodedRows
     score: Score
-    known: dict[int, Scored] = field(default_factory=dict)
+    sets: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    fits: FloatArray = field(default_factory=lambda: np.zeros(0))
+    scores: FloatArray = field(default_factory=lambda: np.zeros(0))
+    impossible: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    known: Known | None = None  # configurations of the same rows with other weights
 
     def __post_init__(self) -> None:
-        self._keep(_Tables([0], np.array([self.score.total]), np.zeros(1, np.int64)))
+        nothing = np.zeros((1, 0), np.int64)
+        self._keep(_Tables(nothing, np.array([self.score.total]), np.zeros(1, np.int64)))
+
+    @cached_property
+    def numbers(self) -> Integers:
+        """The numbers of the variables."""
+        return numbers_of(len(self.rows))
+
+    def configurations(self, scope: Sequence[int]) -> Configurations:
+        """What the sets of some variables are counted from."""
+        return Configurations.of(scope, self.rows, self.score.total, self.known)
+
+    def has(self, sets: Integers) -> Mask:
+        """Which sets are scored."""
+        return is_among(sets, self.sets)
+
+    def places(self, sets: Integers) -> Integers:
+        """Where sets that are scored stand."""
+        return np.searchsorted(self.sets, sets)
 
     @cached_property
     def shares(self) -> list[FloatArray]:
@@ -137,51 +176,78 @@ class ScoredSets:
         ]
         return [own / own.sum() for own in counts]
 
-    def count(self, wanted: Wanted) -> None:
-        """Count sets of variables, given with configurations that have these.
-
-        Beside each is a subset of one variable less that is wanted as well, or the empty set.
-        """
-        for batch in _in_batches(wanted):
-            self._keep(_counted(batch))
+    def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
+        """Count sets of variables in configurations that have these."""
+        none, width = len(self.rows), max(len(one.scope) for one in sources)
+        scopes = np.array([[*one.scope, *[none] * (width - len(one.scope))] for one in sources])
+        is_in = wanted.mask[:, None] >> np.arange(width) & 1 == 1
+        nodes = np.where(is_in, scopes[wanted.source], none)
+        sizes = np.array([*self.rows.sizes, 1])[nodes]
+        configurations = np.array([len(one) for one in sources])[wanted.source]
+        work = np.cumsum(np.maximum(sizes.prod(axis=1), configurations))
+        for batch in np.split(np.arange(len(work)), np.flatnonzero(np.diff(work // BATCH)) + 1):
+            if len(batch):
+                self._keep(_counted(sources, wanted.where(batch), nodes[batch], sizes[batch], none))
 
     def _keep(self, tables: _Tables) -> None:
         fits = np.add.reduceat(nlogn(tables.counts), tables.starts)
-        impossible = np.zeros(len(tables.sets), np.int64)
+        impossible = np.zeros(len(fits), np.int64)
         if self.score.equivalent_size is not None:
             scores = _bdeu(tables.counts, tables.starts, self.score.equivalent_size)
         else:
             scores = fits - (tables.cells - 1) * self.score.each
             if self.score.is_sparse:
                 impossible = self._impossible(tables)
-            for at in np.flatnonzero(impossible).tolist():
-                cells, without = int(tables.cells[at]), int(impossible[at])
-                scores[at] = fits[at] - cost_of_cells(cells, without, self.score.each)
-        scored = map(Scored, fits.tolist(), scores.tolist(), impossible.tolist())
-        self.known.update(zip(tables.sets, scored, strict=True))
+                some = np.flatnonzero(impossible)
+                scores[some] = fits[some] - self._costs(tables.cells[some], impossible[some])
+        sets = np.concatenate([self.sets, self.numbers[tables.nodes].sum(axis=1)])
+        order = np.argsort(sets, kind="stable")
+        self.sets = sets[order]
+        self.fits = np.concatenate([self.fits, fits])[order]
+        self.scores = np.concatenate([self.scores, scores])[order]
+        self.impossible = np.concatenate([self.impossible, impossible])[order]
+
+    def _costs(self, cells: Integers, impossible: Integers) -> FloatArray:
+        """What tables cost of which some cells do not occur; many are alike."""
+        both, which = np.unique(cells << 32 | impossible, return_inverse=True)
+        each = self.score.each
+        costs = [cost_of_cells(one >> 32, one & 2**32 - 1, each) for one in both.tolist()]
+        return np.array(costs)[which]
 
     def _impossible(self, tables: _Tables) -> Integers:
         """How many cells of each table do not occur though they should."""
         empty = tables.counts == 0
-        found = np.zeros(len(tables.sets), np.int64)
-        some = np.flatnonzero(np.logical_or.reduceat(empty, tables.starts))
-        if not len(some):
+        found = np.zeros(len(tables.nodes), np.int64)
+        has_empty = np.logical_or.reduceat(empty, tables.starts)
+        if not has_empty.any():
             return found
-        of_set = {0: np.array([self.score.total])}
-        expected = np.concatenate([self._expected(tables.sets[at], of_set) for at in some.tolist()])
-        is_in = np.isin(np.arange(len(tables.sets)), some)
-        should_be = empty[np.repeat(is_in, tables.cells)] & (expected >= EXPECTED_ROWS)
-        ends = np.cumsum(tables.cells[some])
-        found[some] = np.add.reduceat(should_be, ends - tables.cells[some], dtype=np.int64)
+        cells = tables.cells[has_empty]
+        expected = self._expected(tables.nodes[has_empty])
+        should_be = empty[np.repeat(has_empty, tables.cells)] & (expected >= EXPECTED_ROWS)
+        found[has_empty] = np.add.reduceat(should_be, np.cumsum(cells) - cells, dtype=np.int64)
         return found
 
-    def _expected(self, one: int, of_set: dict[int, FloatArray]) -> FloatArray:
-        """The rows that each cell of a set would have, were its variables independent."""
-        if one not in of_set:
-            slowest = one.bit_length() - 1
-            rest = self._expected(one ^ 1 << slowest, of_set)
-            of_set[one] = np.multiply.outer(self.shares[slowest], rest).ravel()
-        return of_set[one]
+    def _expected(self, nodes: Integers) -> FloatArray:
+        """The rows that each cell of some sets would have, were their variables independent.
+
+        From one variable to the next each table becomes a block for each state of that one.
+        """
+        sizes = np.array([*self.rows.sizes, 1])
+        starts = np.cumsum(sizes) - sizes
+        shares = np.concatenate([*self.shares, np.ones(1)])
+        expected = np.full(len(nodes), self.score.total)
+        cells = np.ones(len(nodes), np.int64)
+        for own in nodes.T:
+            states = sizes[own]
+            block = np.repeat(np.arange(len(nodes)), states)
+            first = np.cumsum(states) - states
+            share = shares[np.arange(len(block)) + (starts[own] - first)[block]]
+            length = cells[block]
+            before = (np.cumsum(cells) - cells)[block] - (np.cumsum(length) - length)
+            place = np.arange(length.sum()) + np.repeat(before, length)
+            expected = expected[place] * np.repeat(share, length)
+            cells = cells * states
+        return expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,53 +255,57 @@ class Configurations:
     """The distinct configurations of some variables, with their weights."""
 
     scope: tuple[int, ...]  # ascending
-    columns: list[Integers]
+    columns: NDArray[Any]  # whole numbers far below 2^53, a row for each variable
     sizes: list[int]
     weights: FloatArray | float  # a number where all weigh the same
 
     @classmethod
-    def of(cls, scope: Sequence[int], rows: CodedRows, total: float) -> Configurations:
-        """The configurations of some rows, or the rows themselves where few are equal."""
-        each: FloatArray | float
+    def of(
+        cls, scope: Sequence[int], rows: CodedRows, total: float, known: Known | None = None
+    ) -> Configurations:
+        """The configurations of some rows, or the rows themselves where few are equal.
+
+        Parameters
+        ----------
+        known
+            Those of the same rows with other weights; what is not there is added.
+        """
+        scope, sizes = tuple(scope), [rows.sizes[node] for node in scope]
         if rows.weigh_the_same and rows.differ_in(scope):
-            columns = [rows.columns[node].astype(np.int64) for node in scope]
-            each = total / rows.rows
-        else:
-            columns, weights = rows.configurations(scope)
-            each = weights * (total / weights.sum())
-        return cls(tuple(scope), columns, [rows.sizes[node] for node in scope], each)
+            every = np.array([rows.columns[node] for node in scope], np.int64)
+            return cls(scope, every, sizes, total / rows.rows)
+        known = {} if known is None else known
+        if scope not in known:
+            found, place = rows.distinct(scope)
+            is_multiplied = len(found[0]) < ONE_BY_ONE  # which is fast with floats
+            known[scope] = np.array(found, float if is_multiplied else np.int64), place
+        columns, place = known[scope]
+        weights = np.bincount(place, rows.weights, columns.shape[1])
+        return cls(scope, columns, sizes, weights * (total / weights.sum()))
 
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    @cached_property
-    def bits(self) -> list[tuple[int, int]]:
-        """The bits of the variables, and their places."""
-        return [(1 << node, at) for at, node in enumerate(self.scope)]
+    def count(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
+        """Write the tables of some sets, the first variable fastest, one after the other.
 
-    def places(self, one: int) -> list[int]:
-        """The places of the variables of a set, ascending."""
-        return [at for bit, at in self.bits if one & bit]
-
-    def cells(self, places: Sequence[int]) -> int:
-        """The cells of the table of some variables."""
-        return prod(self.sizes[at] for at in places)
-
-    def count(self, sets: Sequence[Sequence[int]], ends: Integers, counts: FloatArray) -> None:
-        """Write the tables of some sets, the first variable fastest, one after the other."""
-        count = self._in_one if len(self) < ONE_BY_ONE else self._one_by_one
-        count(sets, ends, counts)
+        Parameters
+        ----------
+        strides
+            How far apart the states of each variable are in each table, zero where it is not in it.
+        """
+        count = self._in_one if self.columns.dtype == np.float64 else self._one_by_one
+        count(strides[:, : len(self.scope)], ends, counts)
         if isinstance(self.weights, float):
             counts[ends[0] : ends[-1]] *= self.weights
 
-    def _one_by_one(
-        self, sets: Sequence[Sequence[int]], ends: Integers, counts: FloatArray
-    ) -> None:
+    def _one_by_one(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
         """Each set with the keys that it shares with the one before it."""
         path: list[int] = []
         known = [(np.zeros(len(self), np.int64), 1)]
         weights = None if isinstance(self.weights, float) else self.weights
-        for places, end in zip(sets, ends[1:].tolist(), strict=True):
+        sets = [np.flatnonzero(own).tolist() for own in strides]
+        for places, begin in sorted(zip(sets, ends.tolist(), strict=False)):
             shared = 0
             while shared < min(len(path), len(places)) and path[shared] == places[shared]:
                 shared += 1
@@ -245,38 +315,44 @@ class Configurations:
                 keys = self.columns[at] * cells
                 keys += before
                 known.append((keys, cells * self.sizes[at]))
-            path = list(places)
+            path = places
             keys, cells = known[-1]
-            counts[end - cells : end] = np.bincount(keys, weights, cells)
+            counts[begin : begin + cells] = np.bincount(keys, weights, cells)
 
-    def _in_one(self, sets: Sequence[Sequence[int]], ends: Integers, counts: FloatArray) -> None:
+    def _in_one(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
         """Many sets at once: most tables are small."""
-        strides = np.zeros((len(sets), len(self.columns)))
-        for row, places in enumerate(sets):
-            cells = 1
-            for at in places:
-                strides[row, at] = cells
-                cells *= self.sizes[at]
-        keys = (strides @ self._codes).astype(np.int64) + (ends[:-1, None] - ends[0])
+        keys = (strides @ self.columns).astype(np.int64) + (ends[:-1, None] - ends[0])
         weights = None
         if not isinstance(self.weights, float):
             weights = np.broadcast_to(self.weights, keys.shape).ravel()
         counts[ends[0] : ends[-1]] = np.bincount(keys.ravel(), weights, ends[-1] - ends[0])
 
-    @cached_property
-    def _codes(self) -> FloatArray:
-        """The configurations as whole numbers far below 2^53: they are multiplied."""
-        return np.array(self.columns, float)
 
+@dataclass(frozen=True)
+class Wanted:
+    """Sets to be counted.
 
-Wanted = Iterable[tuple[Configurations, Mapping[int, int]]]
+    Of each: where its configurations stand, ascending; the bits of its variables in their scope;
+    and the place of one of these if the set without it is wanted as well, else -1.
+    """
+
+    source: Integers
+    mask: Integers
+    left_out: Integers
+
+    def where(self, chosen: Integers) -> Wanted:
+        """Some of the sets."""
+        return Wanted(self.source[chosen], self.mask[chosen], self.left_out[chosen])
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """The counts of some sets, one after the other; ``starts`` is where each begins."""
+    """The counts of some sets, one after the other; ``starts`` is where each begins.
 
-    sets: Sequence[int]
+    ``nodes`` are the variables of each set, ascending, and then one beyond all that is none.
+    """
+
+    nodes: Integers
     counts: FloatArray
     starts: Integers
 
@@ -286,62 +362,49 @@ class _Tables:
         return np.diff(self.starts, append=len(self.counts))
 
 
-class _Set(NamedTuple):
-    """A set to be counted, the places of its variables in the configurations, and its cells.
-
-    ``subset`` has one variable less and is to be had from the same table; the empty set is known.
-    """
-
-    source: Configurations
-    one: int
-    subset: int
-    places: list[int]
-    cells: int
-
-    def summed(self, counts: FloatArray) -> FloatArray:
-        """The table of the subset."""
-        left_out = (self.one ^ self.subset).bit_length() - 1
-        sizes = [(self.source.scope[at], self.source.sizes[at]) for at in self.places]
-        faster = prod(size for node, size in sizes if node < left_out)
-        slower = prod(size for node, size in sizes if node > left_out)
-        table: FloatArray = counts.reshape(slower, -1, faster).sum(axis=1)
-        return table.ravel()
-
-
-def _in_batches(wanted: Wanted) -> Iterator[list[_Set]]:
-    """What is counted at once; neighbours share a part of their keys."""
-    batch: list[_Set] = []
-    room = BATCH
-    for source, sets in wanted:
-        for places, one in sorted((source.places(one), one) for one in sets):
-            cells = source.cells(places)
-            room -= max(cells, len(source))
-            if room < 0 and batch:
-                yield batch
-                batch, room = [], BATCH - max(cells, len(source))
-            batch.append(_Set(source, one, sets[one], places, cells))
-    if batch:
-        yield batch
-
-
-def _counted(batch: Sequence[_Set]) -> _Tables:
-    ends = np.cumsum([0, *(one.cells for one in batch)])
+def _counted(
+    sources: Sequence[Configurations], wanted: Wanted, nodes: Integers, sizes: Integers, none: int
+) -> _Tables:
+    """The tables of sets, and of those with a variable less that are wanted as well."""
+    slower = np.cumprod(sizes, axis=1)
+    strides = np.where(nodes < none, slower // sizes, 0)
+    ends = np.append(0, np.cumsum(slower[:, -1]))
     counts = np.empty(ends[-1])
-    begin = 0
-    for source, some in groupby(batch, itemgetter(0)):
-        sets = [one.places for one in some]
-        source.count(sets, ends[begin : begin + len(sets) + 1], counts)
-        begin += len(sets)
-    sums = [
-        (one.subset, one.summed(counts[end - one.cells : end]))
-        for one, end in zip(batch, ends[1:].tolist(), strict=True)
-        if one.subset
-    ]
-    ends = np.concatenate(
-        [ends, ends[-1] + np.cumsum([len(table) for _, table in sums], dtype=int)]
-    )
+    groups = np.flatnonzero(np.diff(wanted.source, prepend=-1, append=-1)).tolist()
+    for begin, end in pairwise(groups):
+        source = sources[wanted.source[begin]]
+        source.count(strides[begin:end], ends[begin : end + 1], counts)
+    some = np.flatnonzero(wanted.left_out >= 0)
+    place = some, wanted.left_out[some]
+    sums, starts = _sums(counts, ends[some], slower[some, -1], strides[place], sizes[place])
+    less = nodes.copy()
+    less[place] = none
+    nodes = np.sort(np.concatenate([nodes, less[some]]), axis=1)
     return _Tables(
-        [*(one.one for one in batch), *(subset for subset, _ in sums)],
-        np.concatenate([counts, *(table for _, table in sums)]),
-        ends[:-1],
+        nodes[:, : (nodes < none).sum(axis=1).max()],
+        np.concatenate([counts, sums]),
+        np.concatenate([ends[:-1], ends[-1] + starts]),
     )
+
+
+def _sums(
+    counts: FloatArray, starts: Integers, cells: Integers, stride: Integers, states: Integers
+) -> tuple[FloatArray, Integers]:
+    """Tables summed over one of their variables, and where each begins.
+
+    Parameters
+    ----------
+    stride, states
+        How far apart the states of the variable are in each table, and how many there are.
+    """
+    left = cells // states
+    begin = np.cumsum(left) - left
+    table = np.repeat(np.arange(len(left)), left)
+    stride, states = stride[table], states[table]
+    cell = np.arange(len(table)) - begin[table]
+    place = starts[table] + cell + cell // stride * stride * (states - 1)
+    sums = counts[place]
+    for state in range(1, states.max(initial=0)):
+        has = np.flatnonzero(states > state)
+        sums[has] += counts[place[has] + state * stride[has]]
+    return sums, begin

@@ -32,10 +32,10 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Ordered, Scores, search
-from lacunet.structure.parents import CandidateParents, Far, parent_sets
+from lacunet.structure.parents import MOST_HELD, CandidateParents, Far, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
-from lacunet.structure.sets import Score, ScoredSets
+from lacunet.structure.sets import Known, Score, ScoredSets
 
 KICKS = 5
 CANDIDATES = 8
@@ -89,10 +89,13 @@ def strengths_of(
             CandidateParents(y, screen.candidates(y, dag, constraints, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
         ]
-        far: Far = defaultdict(set)
+        far = Far()
+        held = completions[0].rows * len(families) * len(completions)
+        known_of: list[Known | None] = [{} if held <= MOST_HELD else None for _ in completions]
         for at in range(replicates):
-            sample = _reweighted(completions[at % len(completions)], rng)
-            sets = ScoredSets(sample, score)
+            completion = at % len(completions)
+            sample = _reweighted(completions[completion], rng)
+            sets = ScoredSets(sample, score, known=known_of[completion])
             found_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
             scores = Scores(found_sets, constraints.required)
             found.append(search(scores, order, KICKS, rng, deadline))
