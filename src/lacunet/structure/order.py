@@ -40,8 +40,8 @@ class Scores:
     """The scored parent sets of all variables, laid out for look-ups one at a time.
 
     ``best[u][mask]`` is the best score of u, ``bit[u][v]`` the bit of candidate v in the masks
-    of u, zero if it is none; ``near[v]`` are the candidates of v and those that have v as one;
-    ``requiring[v]`` must have v as a parent. A search asks for single
+    of u, zero if it is none, and ``flag[v][u]`` the same; ``near[v]`` are the candidates of v and
+    those that have v as one; ``requiring[v]`` must have v as a parent. A search asks for single
     entries, a few dozen at a time: lists give them ten times as fast as arrays.
     """
 
@@ -54,6 +54,7 @@ class Scores:
             for at, v in enumerate(one.candidates):
                 self.bit[u][v] = 1 << at
                 self.near[v].add(u)
+        self.flag = [*zip(*self.bit, strict=True)]
         self.requiring: list[set[int]] = [set() for _ in sets]
         for node, parents in enumerate(required):
             for parent in parents:
@@ -66,7 +67,7 @@ class Scores:
     def masks(self, places: Sequence[float]) -> list[int]:
         """For each variable the mask of its candidates that are before it."""
         return [
-            sum(own[other] for other in one.candidates if places[other] < place)
+            sum([own[other] for other in one.candidates if places[other] < place])
             for own, one, place in zip(self.bit, self.sets, places, strict=True)
         ]
 
@@ -138,29 +139,27 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     The places are tried from the last to the first. On the way, each variable that is passed
     may take ``node`` as a parent, and ``node`` may no longer take it.
     """
-    here, best, bit, own = places[node], scores.best, scores.bit, scores.best[node]
+    here, best, bit, own = places[node], scores.best, scores.bit[node], scores.best[node]
+    flags = scores.flag[node]
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
-    behind = sum(places[other] > here for other in others)
+    behind = sum([places[other] > here for other in others])
     requiring = scores.requiring[node]
     left = len(requiring)  # a place behind one of them is not open
-    before, gain = sum(bit[node]), 0.0
-    to, top, now = behind, -inf, -inf
-    for at in range(len(others) + 1):
-        total = own[before] + gain if not left else -inf
-        if at == behind:
-            now = total
-        if total > top:
-            to, top = at, total
-        if at < len(others):
-            other = others[at]
-            if other in requiring:
-                left -= 1
-            elif flag := bit[other][node]:
-                with_node = masks[other] | flag
-                gain += best[other][with_node] - best[other][with_node ^ flag]
-            before -= bit[node][other]
+    before, gain = sum(bit), 0.0
+    totals = []
+    for other in others:
+        totals.append(-inf if left else own[before] + gain)
+        if other in requiring:
+            left -= 1
+        elif flag := flags[other]:
+            with_node, of_other = masks[other] | flag, best[other]
+            gain += of_other[with_node] - of_other[with_node ^ flag]
+        before -= bit[other]
+    totals.append(-inf if left else own[before] + gain)
+    top, now = max(totals), totals[behind]
     if not top > now + IMPROVEMENT:
         return ()
+    to = totals.index(top)
     high = places[others[to - 1]] if to else places[others[0]] + 2
     low = places[others[to]] if to < len(others) else places[others[-1]] - 2
     if high - low < NO_ROOM:
@@ -170,8 +169,8 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     passed = others[behind:to] if to > behind else others[to:behind]
     changed = set(scores.near[node])
     for other in passed:
-        masks[other] ^= bit[other][node]
-        masks[node] ^= bit[node][other]
+        masks[other] ^= flags[other]
+        masks[node] ^= bit[other]
         changed.update(scores.sets[other].candidates)
     changed.discard(node)
     return sorted(changed)

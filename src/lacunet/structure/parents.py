@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from math import inf
 
@@ -84,7 +85,7 @@ class CandidateParents:
     candidates: tuple[int, ...]
     required: frozenset[int]
 
-    @property
+    @cached_property
     def scope(self) -> tuple[int, ...]:
         """All variables, ascending."""
         return tuple(sorted((self.child, *self.candidates)))
@@ -154,22 +155,22 @@ class _SideBySide:
             is_required[row, : len(one.candidates)] = [x in one.required for x in one.candidates]
         self.before = (candidates < self.child[:, None]).sum(axis=1)  # in the order of all
         self.numbers = sets.numbers[candidates]
-        sizes, bits = np.array([*sets.rows.sizes, 1]), 1 << np.arange(width)
+        sizes, self.bits = np.array([*sets.rows.sizes, 1]), 1 << np.arange(width)
         self.states, self.size = sizes[self.child], sizes[candidates].astype(float)
-        pairs = (self.start[:-1, None] + bits)[candidates < none]
+        pairs = (self.start[:-1, None] + self.bits)[candidates < none]
         self._count(self._level(pairs))
         self._count(self._level(self.start[:-1]))
         fit_of = sets.fits[sets.places(self.numbers)]
         self.entropy = sets.fits[sets.places(np.zeros(1, np.int64))] - fit_of
         both = sets.places(self.numbers + sets.numbers[self.child][:, None])
         is_excluding = sets.impossible[both] > 0  # a state of the child excludes one of theirs
-        self.excluding = is_excluding @ bits
-        self.must = is_required @ bits
+        self.excluding = is_excluding @ self.bits
+        self.must = is_required @ self.bits
 
     def _sets(self, level: _Level) -> tuple[Integers, Integers]:
         """The numbers of sets, with the child and without."""
-        is_in = level.mask[:, None] >> np.arange(self.numbers.shape[1]) & 1
-        parents = (is_in * self.numbers[level.row]).sum(axis=1)
+        is_in = level.mask[:, None] & self.bits != 0
+        parents = np.where(is_in, self.numbers[level.row], 0).sum(axis=1)
         return parents + self.sets.numbers[self.child[level.row]], parents
 
     def _count(self, level: _Level) -> None:
@@ -210,21 +211,18 @@ class _SideBySide:
 
     def _can_win(self, level: _Level) -> Mask:
         """Whether sets may score more than their subsets; their bounds follow from theirs."""
-        cells = self.states[level.row].astype(float)
-        for bit in range(self.size.shape[1]):
-            is_in = np.flatnonzero(level.mask >> bit & 1)
-            if len(is_in):
-                own, row = level.at[is_in], level.row[is_in]
-                less = own - (1 << bit)
-                bound = self.bound[less] + self.entropy[row, bit]
-                self.bound[own] = np.minimum(self.bound[own], bound)
-                self.within[own] = np.maximum(self.within[own], self.within[less])
-                cells[is_in] *= self.size[row, bit]
+        is_in = level.mask[:, None] & self.bits != 0
+        less = np.where(is_in, level.at[:, None] - self.bits, 0)
+        bounds = np.where(is_in, self.bound[less] + self.entropy[level.row], 0.0)
+        self.bound[level.at] = bounds.min(axis=1, initial=0.0)
+        within = np.where(is_in, self.within[less], -inf).max(axis=1, initial=-inf)
+        self.within[level.at] = within
+        configurations = np.where(is_in, self.size[level.row], 1.0).prod(axis=1)
         states = self.states[level.row]
-        cost = self.sets.score.least_cost * (states - 1) * (cells / states)
+        cost = self.sets.score.least_cost * (states - 1) * configurations
         cost[level.mask & self.excluding[level.row] != 0] = 0.0
-        can_win: Mask = (cells <= MOST_CELLS) & (
-            self.bound[level.at] - cost > self.within[level.at]
+        can_win: Mask = (states * configurations <= MOST_CELLS) & (
+            self.bound[level.at] - cost > within
         )
         return can_win
 
@@ -246,11 +244,12 @@ class _SideBySide:
 
     def _next(self, kept: _Level) -> _Level:
         """The sets with one candidate more."""
-        larger = []
-        for bit in range(self.size.shape[1]):
-            fits = (kept.mask >> bit & 1 == 0) & (bit < self.number[kept.row])
-            larger.append(kept.at[fits] + (1 << bit))
-        return self._level(np.unique(np.concatenate([*larger, np.zeros(0, np.int64)])))
+        fits = (kept.mask[:, None] & self.bits == 0) & (
+            self.bits < 1 << self.number[kept.row, None]
+        )
+        is_next = np.zeros(self.start[-1], bool)
+        is_next[(kept.at[:, None] + self.bits)[fits]] = True
+        return self._level(np.flatnonzero(is_next))
 
     def _level(self, at: Integers) -> _Level:
         row = np.searchsorted(self.start, at, side="right") - 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class Constraints:
         own = self.forbidden & ~np.eye(len(self.required), dtype=bool)
         return not own.any() and not any(self.required)
 
-    @property
+    @cached_property
     def contradicted(self) -> NDArray[np.bool_]:
         """The arcs that are forbidden, or against required ones."""
         against = self.forbidden.copy()
