@@ -226,4 +226,5 @@ class Screen:
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
     order = np.argsort(-gains, kind="stable")
-    return [int(x) for x in order if gains[x] > above]
+    ranked: list[int] = order[gains[order] > above].tolist()
+    return ranked
