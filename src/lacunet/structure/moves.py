@@ -120,11 +120,13 @@ class Promises:
         exchanges.sort(reverse=True)
         for gain, x, z in exchanges[:EXCHANGES]:
             after = dag[y] - {x} | {z}
-            # Rows that show all three flatter the newcomer; those that may miss it do not.
-            lost = self._added(y, x, after)
-            saved = self.penalty(y, parents) - self.penalty(y, sorted(after))
-            if added[z] - lost + saved > HOPELESS:
-                yield self._move(gain + self.penalty(y, sorted(after)), y, parents, after)
+            move = self._move(gain + self.penalty(y, sorted(after)), y, parents, after)
+            if move.promise > LEAST_PROMISE:
+                # Rows that show all three flatter the newcomer; those that may miss it do not.
+                lost = self._added(y, x, after)
+                saved = self.penalty(y, parents) - self.penalty(y, sorted(after))
+                if added[z] - lost + saved > HOPELESS:
+                    yield move
 
     def _added(self, y: int, x: int, given: frozenset[int]) -> float:
         """What x adds to others that may be drawn, on the rows that show it and y."""
