@@ -99,7 +99,7 @@ class Promises:
         ]
         for x in loose:
             lost = self._added(y, x, dag[y] - {x})
-            yield self._move(-lost, y, parents, dag[y] - {x})
+            yield self._move(-lost, y, dag[y], dag[y] - {x})
         added: dict[int, float] = {}
         for tables in self._tables(y, parents, others, parents):
             gains = _information(tables)
@@ -108,11 +108,11 @@ class Promises:
                 self.penalty.compute(y, dag[y], tables.others)
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
-                    yield self._move(gain, y, parents, dag[y] | {z})
+                    yield self._move(gain, y, dag[y], dag[y] | {z})
         for x in loose:
             self.penalty.compute(y, dag[y] - {x}, added)
         exchanges = [
-            (gain - self.penalty(y, [*(dag[y] - {x}), z]), x, z)
+            (gain - self.penalty(y, dag[y] - {x} | {z}), x, z)
             for x in loose
             for tables in self._tables(y, parents, [*added], dag[y] - {x})
             for z, gain in zip(tables.others, self._exchanged(tables, x, parents), strict=True)
@@ -120,11 +120,11 @@ class Promises:
         exchanges.sort(reverse=True)
         for gain, x, z in exchanges[:EXCHANGES]:
             after = dag[y] - {x} | {z}
-            move = self._move(gain + self.penalty(y, sorted(after)), y, parents, after)
+            move = self._move(gain + self.penalty(y, after), y, dag[y], after)
             if move.promise > LEAST_PROMISE:
                 # Rows that show all three flatter the newcomer; those that may miss it do not.
                 lost = self._added(y, x, after)
-                saved = self.penalty(y, parents) - self.penalty(y, sorted(after))
+                saved = self.penalty(y, dag[y]) - self.penalty(y, after)
                 if added[z] - lost + saved > HOPELESS:
                     yield move
 
@@ -161,8 +161,8 @@ class Promises:
         by_all: FloatArray = (added - by_chance) / shown + by_chance
         return by_all
 
-    def _move(self, gain: float, y: int, parents: Sequence[int], after: frozenset[int]) -> Move:
-        promise = gain + self.penalty(y, parents) - self.penalty(y, sorted(after))
+    def _move(self, gain: float, y: int, before: frozenset[int], after: frozenset[int]) -> Move:
+        promise = gain + self.penalty(y, before) - self.penalty(y, after)
         return Move(promise, ((y, after),))
 
     def of_arc(self, x: int, y: int, dag: Dag, limits: Constraints) -> Iterator[Move]:
@@ -190,7 +190,7 @@ class Promises:
             return sorted(found, key=lambda one: -one[0])[: 1 + TURNS]
 
         before = sum(
-            _fit_of(table, scope, node, dag[node]) - self.penalty(node, sorted(dag[node]))
+            _fit_of(table, scope, node, dag[node]) - self.penalty(node, dag[node])
             for node in (x, y)
         )
         both = [
