@@ -30,7 +30,7 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
 from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
-from lacunet.structure.rows import CodedRows, in_order_of_content
+from lacunet.structure.rows import CodedRows, States, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 from lacunet.structure.sets import Score, ScoredSets, numbers_of
 
@@ -238,6 +238,30 @@ def test_tables_side_by_side_are_those_counted_one_by_one(hidden: float, room: i
         assert room == 60 or len(found) == len(others)
         for x, gain in found.items():
             assert gain == pytest.approx(gain_by_definition(some, 1, x, known), abs=1e-9)
+
+
+def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = CodedRows.of(random_rows(80, 5, hidden=0.3))
+    [held] = tables_beside(rows, 1, (3,), (0, 2, 4))
+    monkeypatch.setattr("lacunet.structure.rows.MOST_HELD", 0)
+    [tables] = tables_beside(replace(rows), 1, (3,), (4, 0, 2))
+    assert tables.others == held.others == (0, 2, 4)
+    np.testing.assert_array_equal(tables.counts, held.counts)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_states_of_one_variable_can_be_replaced(is_weighted: bool) -> None:
+    rows = CodedRows.of(random_rows(80, 5))
+    if is_weighted:
+        rows = replace(rows, weights=np.random.default_rng(0).random(80))
+    other = [*rows.columns]
+    other[2] = other[2].copy()
+    other[2][:30] = 0
+    states = States.of(rows, range(5)).with_other(2, np.arange(80) < 30, rows.columns[2], other[2])
+    expected = States.of(replace(rows, columns=tuple(other)), range(5))
+    np.testing.assert_array_equal(states.values, expected.values)
 
 
 def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
