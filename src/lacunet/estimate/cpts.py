@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -72,13 +72,12 @@ def posterior_mode(
     [[0.6, 0.4], [0.75, 0.25]]
     """
     allowed = np.True_ if possible is None else possible
-    possible = np.array(np.broadcast_to(allowed, joint.shape))
-    weights = np.where(possible, total * joint, 0.0)
-    unseen = weights.sum(axis=-1) == 0
-    weights[possible] += np.broadcast_to(prior - 1, joint.shape)[possible]
-    empty = weights.sum(axis=-1) == 0
-    weights[empty] = possible[empty]
-    return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(unseen))
+    weights = np.where(allowed, total * joint, 0.0)
+    seen = weights.sum(axis=-1)
+    weights += np.where(allowed, prior - 1, 0.0)
+    is_empty = weights.sum(axis=-1, keepdims=True) == 0
+    weights = np.where(is_empty, allowed, weights)
+    return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(seen == 0))
 
 
 def estimated_cpt(
@@ -119,43 +118,44 @@ def family_report(
     hidden
         The variables that no row shows and the method learns from others.
     """
-    support = np.asarray((used or counts).row_counts().sum(axis=-1))
-    needed = network.needs_data(family.variable)
-    rows_shown = round(counts.showing(counts.scope).tally.rows.sum())
+    shown = counts.row_counts()
+    support = np.asarray((shown if used is None else used.row_counts()).sum(axis=-1))
+    unshown = tuple(name for name in counts.scope if name in hidden)
+    backing = counts.backing(unshown) if unshown else support
+    backing = np.where(network.needs_data(family.variable), backing, np.inf)
     own = [family.note] if family.note else []
     own += warnings
     if fallback_mass > 0 and fallback:
         part = f"{fallback_mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {fallback} was used"
         own.append(Warned(words, FELL_BACK, part, fallback_mass))
-    report = FamilyReport(
+    own += _about_support(family, unshown, backing, network, prior)
+    return FamilyReport(
         variable=family.variable,
         parents=family.parents,
         formula=family.formula,
-        rows_shown=rows_shown,
+        rows_shown=round(shown.sum()),
         rows_used=rows_used,
         support=support,
-        unsupported=0,
+        unsupported=int(np.count_nonzero(backing == 0)),
         counts=counts,
         effective_sizes=None if plain is None else frequency_sizes(plain),
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,
-        hidden=tuple(name for name in counts.scope if name in hidden),
+        warnings=tuple(own),
+        hidden=unshown,
     )
-    backing = np.where(needed, report.backing, np.inf)
-    own += _about_support(report, backing, network, prior)
-    return replace(report, unsupported=int((backing == 0).sum()), warnings=tuple(own))
 
 
 def _about_support(
-    report: FamilyReport, backing: FloatArray, network: Network, prior: Prior
+    family: FamilyPlan, hidden: Scope, backing: FloatArray, network: Network, prior: Prior
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
-    name, parents, rows = report.variable, report.parents, backing.size
-    without, is_shown = backing == 0, name not in report.hidden
+    name, parents, rows = family.variable, family.parents, backing.size
+    without, is_shown = backing == 0, name not in hidden
     if without.all():
-        others = f"its{' other' if report.hidden else ''} parents"
+        others = f"its{' other' if hidden else ''} parents"
         shown = f"{name} with {others}" if is_shown and parents else name if is_shown else others
         yield Warned(f"no row shows {shown}: {_rest(rows, rows)}", NO_DATA, "all of them", 1.0)
     elif without.any():
@@ -164,16 +164,16 @@ def _about_support(
         shown = f"shows {name} where" if is_shown else "has"
         words = f"no row {shown} {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
-    cells = np.broadcast_to(concentration_of(prior, name) - 1, network.shape((*parents, name)))
+    cells = np.full(network.shape((*parents, name)), concentration_of(prior, name) - 1)
     if (possible := network.possible(name)) is not None:
         cells = np.where(possible, cells, 0.0)
     pseudo = cells.sum(axis=-1)
-    if isinstance(prior, LearnedPrior):
-        words = f"the {prior.origin} prior's pseudo-counts"
-    else:
-        words = f"the prior's {float(pseudo.max()):g}"
     weak = int(np.count_nonzero(~without & (backing < pseudo)))
     if weak:
+        if isinstance(prior, LearnedPrior):
+            words = f"the {prior.origin} prior's pseudo-counts"
+        else:
+            words = f"the prior's {float(pseudo.max()):g}"
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
         words = f"{part} on fewer rows than {words}: mostly the prior"
         yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)

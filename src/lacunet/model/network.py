@@ -387,7 +387,7 @@ class Network(metaclass=Hinted):
 
     def shape(self, scope: Iterable[str]) -> tuple[int, ...]:
         """The shape of a table over ``scope``."""
-        return tuple(self.cardinality(name) for name in scope)
+        return tuple([len(self.states(name)) for name in scope])
 
     @property
     def has_cpts(self) -> bool:
@@ -517,7 +517,8 @@ class Network(metaclass=Hinted):
         >>> survey.needs_data("Ill").tolist()
         [[False, False, True], [True, True, False]]
         """
-        return ~self.decided(variable) & self.can_occur(self.parents(variable))
+        can_occur = self.can_occur(self.parents(variable))
+        return can_occur & ~self.decided(variable) if variable in self.not_asked_of else can_occur
 
     def can_occur(self, scope: Scope) -> Mask:
         """Which states of some variables together contradict no rule of theirs."""

@@ -50,8 +50,9 @@ def count(
         progress("counting", done, len(unions))
         radices = tuple(radix_of[name] for name in union)
         whole = _count_union(table, union, radices)
+        smaller = whole.marginals(family for family in families if family != union)
         for family in families:
-            found[family] = whole if family == union else whole.marginal(family)
+            found[family] = whole if family == union else next(smaller)
     progress("counting", len(unions), len(unions))
     return found
 
@@ -79,7 +80,8 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
             np.multiply(keys, key_type(radix), out=keys)
             np.add(keys, column[block], out=keys)
         found = Tally.of(table, keys, cells, block)
-        sums += [found.weights, found.rows, found.squares][: len(sums)]
+        for whole, part in zip(sums, (found.weights, found.rows, found.squares), strict=False):
+            np.add(whole, part, out=whole)
     weights, rows, squares = sums if len(sums) > 1 else (sums[0],) * 3
     return Tally(weights, rows, squares)
 

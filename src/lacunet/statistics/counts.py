@@ -8,7 +8,7 @@ factored deletion ask for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -175,7 +175,7 @@ class Counts:
     @property
     def radices(self) -> tuple[int, ...]:
         """The number of values of each axis, missing included."""
-        return tuple(size + 1 for size in self.cardinalities)
+        return tuple([size + 1 for size in self.cardinalities])
 
     def __add__(self, other: Counts) -> Counts:
         if (self.scope, self.cardinalities) != (other.scope, other.cardinalities):
@@ -193,11 +193,17 @@ class Counts:
 
     def marginal(self, subset: Sequence[str]) -> Counts:
         """The counts over some of the variables, in the order given."""
+        (found,) = self.marginals([subset])
+        return found
+
+    def marginals(self, subsets: Iterable[Sequence[str]]) -> Iterator[Counts]:
+        """The counts over each of several subsets of the variables."""
         columns = self.columns()
         cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
-        sizes = tuple(cardinality_of[name] for name in subset)
-        keys = pack([columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys))
-        return gathered(tuple(subset), sizes, keys, self.tally)
+        for subset in subsets:
+            sizes = tuple([cardinality_of[name] for name in subset])
+            keys = pack([columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys))
+            yield gathered(tuple(subset), sizes, keys, self.tally)
 
     def sampled(self, multiples: FloatArray) -> Counts:
         """The counts over all variables but the last, each state of which counts so many times.
@@ -254,8 +260,8 @@ class Counts:
         return np.broadcast_to(wide.sum(axis=-1), self.cardinalities[:-1])
 
     def _dense(self, values: FloatArray) -> FloatArray:
-        if prod(self.radices) <= FEW_CELLS:
-            cells = np.zeros(self.radices)
+        if prod(radices := self.radices) <= FEW_CELLS:
+            cells = np.zeros(radices)
             np.put(cells, self.keys, values)
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
         columns, shown = self.columns(), np.flatnonzero(self._shown(self.scope))
@@ -271,8 +277,8 @@ class Counts:
             for name, size in zip(self.scope, self.cardinalities, strict=True)
             if name in subset
         }
-        if prod(self.radices) <= FEW_CELLS:
-            cells = np.zeros(self.radices, dtype=bool)
+        if prod(radices := self.radices) <= FEW_CELLS:
+            cells = np.zeros(radices, dtype=bool)
             cells[tuple(slice(size_of.get(name)) for name in self.scope)] = True
             return cells.ravel()[self.keys]
         columns, shown = self.columns(), np.ones(len(self.keys), dtype=bool)
