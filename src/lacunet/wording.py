@@ -180,10 +180,12 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     >>> close_to("smoking", ["smoking_status", "walking"])
     ['smoking_status']
     """
-    from difflib import get_close_matches
-
     # Comparing long names takes long.
     lower = {one.lower().removeprefix("--")[:60]: one for one in known}
+    if not lower:
+        return []
+    from difflib import get_close_matches
+
     word = str(name).lower().removeprefix("--")[:60]
     near = get_close_matches(word, lower, cutoff={2: 0.75, 3: 0.65}.get(len(word), 0.7))
     far = get_close_matches(word, lower, cutoff=0.6)

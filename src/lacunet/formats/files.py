@@ -112,6 +112,8 @@ def as_network(value: NetworkOrEdges) -> Network:
     NetworkError
         It is none of these; or it is a missingness graph, which is more than its network.
     """
+    if isinstance(value, Network):
+        return value
     if any(kind.__name__ == "MissingnessGraph" for kind in type(value).__mro__):
         raise NetworkError(
             "a network is needed, and of a missingness graph only the network would be used here.",

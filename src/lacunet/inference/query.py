@@ -235,10 +235,10 @@ def answered(
     basis = _basis(question, scope, do, unsupported_share(question))
     if has_bounds:
         basis = _with_bounds(basis, question)
-    is_learned = hasattr(result, "require_intervals")
+    is_learned = result is not network and hasattr(result, "require_intervals")
     has_any = is_learned and result.uncertainty is not None
     if interval is None and not has_any:
-        basis = replace(basis, lacks_intervals=is_learned)
+        basis = replace(basis, lacks_intervals=True) if is_learned else basis
     elif interval is not False:
         level = LEVEL if interval is None or interval is True else interval
         seen, done = dict(evidence), dict(do)
@@ -283,8 +283,9 @@ def _basis(
     question: JointQuestion, scope: Scope, do: Mapping[str, object], share: Share
 ) -> AnswerBasis:
     """What the answer to one scope of a question is about."""
-    fixed = {name: state for name, state in question.written.items() if name in do}
-    seen = {name: state for name, state in question.written.items() if name not in do}
+    written = question.written
+    fixed = {name: state for name, state in written.items() if name in do}
+    seen = {name: state for name, state in written.items() if name not in do}
     return AnswerBasis(
         title(scope, seen, fixed), scope, tuple(map(question.network.states, scope)), share
     )

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.joint import JointQuestion, posed
+from lacunet.inference.joint import ANY, JointQuestion, posed
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
@@ -68,21 +68,19 @@ def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     found = {}
     for name in question.children:
         supported = (network.support or {}).get(name)
-        if supported is None or supported.all():
+        if supported is None:
             continue
-        allowed = np.zeros(supported.shape, dtype=np.bool_)
-        allowed[tuple(seen.get(parent, slice(None)) for parent in network.parents(name))] = True
-        if (bare := ~supported & allowed).any():
-            found[name] = bare
+        allowed = tuple([seen.get(parent, ANY) for parent in network.parents(name)])
+        if not supported[allowed].all():
+            found[name] = np.zeros(supported.shape, dtype=np.bool_)
+            found[name][allowed] = ~supported[allowed]
     return found
 
 
 def _masked(network: Network, bare_of: Mapping[str, Mask]) -> dict[str, FloatArray]:
     """The CPTs with zeros in some of their rows."""
-    return {
-        name: np.where(bare[..., None], 0.0, network.cpt(name).table)
-        for name, bare in bare_of.items()
-    }
+    tables = network.tables_of or {}
+    return {name: np.where(bare[..., None], 0.0, tables[name]) for name, bare in bare_of.items()}
 
 
 @dataclass(frozen=True)
