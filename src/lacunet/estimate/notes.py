@@ -53,13 +53,13 @@ def _on_sets(plan: Plan, statistics: Statistics) -> Iterator[str]:
 
 def _coarse(plan: Plan, statistics: Statistics) -> Collection[str]:
     """The variables of which EM knows by cells that are one of several states."""
-    return () if plan.needs().problems is None else statistics.cells_of_sets
+    has_problems = any(stage.needs.problems is not None for stage in plan.stages)
+    return statistics.cells_of_sets if has_problems else ()
 
 
 def _on_unseen(statistics: Statistics, expected: Collection[str]) -> Iterator[str]:
     """Columns that hold no value."""
-    empty = [v for v, missing in statistics.missing_of.items() if missing == statistics.rows]
-    if unseen := [name for name in empty if name not in expected]:
+    if unseen := [name for name in statistics.never_shown if name not in expected]:
         states = "its states" if len(unseen) == 1 else "their states"
         yield (
             f"no row shows {listed(unseen)}: the data cannot tell {states} apart, and what is "

@@ -256,6 +256,7 @@ def prior_of_counts(
     """
     if not isinstance(asked, str):
         return asked
+    statistics = statistics.sample(0)
     counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
     shown = {own[-1]: counts[own].dense() for own in network.families if own in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]

@@ -89,6 +89,8 @@ def loopy_expect(
     ImpossibleDataError
         A message is zero everywhere: the CPTs rule the problem out.
     """
+    if not plan.graphs:
+        return Expectation(np.zeros_like(cells), np.zeros(len(parts)))
     whole = plan.problems.factors.behind(cells)
     found = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
     for graph, first in zip_longest(plan.graphs, messages):

@@ -214,7 +214,13 @@ class Statistics:
     @property
     def never_shown(self) -> Scope:
         """The variables that no row shows."""
-        return tuple(name for name, missing in self.missing_of.items() if missing == self.rows)
+        rows = self.rows
+        return tuple(name for name, missing in self.missing_of.items() if missing == rows)
+
+    def counts_in_sample(self, family: Scope, at: int) -> Counts:
+        """The counts of one family in one sample: 0 for all rows."""
+        counts = self.counts[family]
+        return counts if self.folds is None else counts.sampled(self.folds.samples[at])
 
     def sample(self, at: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
@@ -233,7 +239,7 @@ class Statistics:
         return replace(
             self,
             tally=tally,
-            counts={scope: own.sampled(multiples) for scope, own in self.counts.items()},
+            counts={scope: self.counts_in_sample(scope, at) for scope in self.counts},
             complete={scope: own.sampled(multiples) for scope, own in self.complete.items()},
             reduced={family: (own[at],) for family, own in self.reduced.items() if at < len(own)},
             problems=None if problems is None else problems.sampled(multiples[None]),

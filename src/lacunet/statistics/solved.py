@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 
 import numpy as np
@@ -41,7 +41,7 @@ class Reduced:
         return added_fields(self, other)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summands:
     """What adds up to a table: the weight of each entry, its place, and the group it is of.
 
@@ -54,6 +54,7 @@ class Summands:
     groups: int
     shape: tuple[int, ...]
 
+    @cached_property
     def table(self) -> FloatArray:
         """All of them added up."""
         return added_up(self.place, self.weights, prod(self.shape)).reshape(self.shape)
@@ -79,7 +80,7 @@ class Summands:
             for own in (self.weights[entries], None)
         )
         left = added_up(self.place, None, size).reshape(self.shape) - number
-        return np.where(left > 0, np.maximum(self.table() - taken, 0.0), 0.0)
+        return np.where(left > 0, np.maximum(self.table - taken, 0.0), 0.0)
 
     @cached_property
     def _by_group(self) -> Ragged:
@@ -132,8 +133,12 @@ class Changed:
         """What all groups add up to in each sample; ``whole`` is of all rows."""
         samples = len(self.groups)
         sample = np.repeat(np.arange(samples), [len(own) for own in self.groups])
-        changed = (own.by_sample(sample, samples) for own in self.solved.summands(family, sizes))
-        tables = [same.without(self.groups) + new for same, new in zip(whole, changed, strict=True)]
+
+        @cache  # the third and the fourth may be the same
+        def table(same: Summands, new: Summands) -> FloatArray:
+            return same.without(self.groups) + new.by_sample(sample, samples)
+
+        tables = map(table, whole, self.solved.summands(family, sizes))
         return (Reduced(*own) for own in zip(*tables, strict=True))
 
 
@@ -148,7 +153,7 @@ class SolvedSamples:
         """What the groups add up to for one family in each sample."""
         whole = self.whole.summands(family, sizes)
         return (
-            Reduced(*(one.table() for one in whole)),
+            Reduced(*(one.table for one in whole)),
             *(
                 reduced
                 for changed in self.others

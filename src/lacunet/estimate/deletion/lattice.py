@@ -98,15 +98,12 @@ def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVari
     >>> some.mean.tolist(), some.variance.round(4).tolist()
     ([0.2, 1.0, 0.5], [0.04, 0.3333, 0.25])
     """
-    known = whole > 0
-    share = np.divide(
-        part, whole, out=np.full(np.broadcast(part, whole).shape, 1 / states), where=known
-    )
-    spread = share * (1 - share)
-    spread = np.where((share == 0) | (share == 1), 1.0, spread)
-    degrees = np.where(whole > 1, whole - 1, 1)
-    variance = np.where(whole > 1, spread / degrees, 0.5)
-    return MeanAndVariance(share, np.where(known, variance, share * (1 - share)))
+    is_known, has_degrees = whole > 0, whole > 1
+    share = np.divide(part, whole, out=np.full(part.shape, 1 / states), where=is_known)
+    spread = share * (1 - share)  # zero where the share is 0 or 1
+    degrees = np.where(has_degrees, whole - 1, 1)
+    variance = np.where(has_degrees, np.where(spread == 0, 1.0, spread) / degrees, 0.5)
+    return MeanAndVariance(share, np.where(is_known, variance, spread))
 
 
 def candidate(factor: MeanAndVariance, rest: MeanAndVariance) -> MeanAndVariance:
@@ -142,23 +139,24 @@ def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> M
 
 
 def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVariance:
-    total: FloatArray | float = 0.0
-    weighted: FloatArray | float = 0.0
-    sure = MeanAndVariance(np.array(0.0), np.array(0.0))  # sum and number of the certain ones
+    total = weighted = np.zeros(())
+    sure: MeanAndVariance | None = None  # sum and number of the certain ones
     for one in candidates:
         certain = one.variance == 0
-        precision = np.divide(1, one.variance, out=np.zeros_like(one.variance), where=~certain)
+        precision = np.divide(1, one.variance, out=np.zeros(certain.shape), where=~certain)
         total = total + precision
         weighted = weighted + precision * one.mean
         if certain.any():
+            before = sure or MeanAndVariance(np.zeros(()), np.zeros(()))
             sure = MeanAndVariance(
-                sure.mean + np.where(certain, one.mean, 0.0), sure.variance + certain
+                before.mean + np.where(certain, one.mean, 0.0), before.variance + certain
             )
-    is_sure = sure.variance > 0
-    mean = np.divide(weighted, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
-    variance = np.divide(1, total, out=np.zeros_like(weighted), where=np.asarray(total) > 0)
-    if not is_sure.any():
+    has_weight = total > 0
+    mean = np.divide(weighted, total, out=np.zeros(total.shape), where=has_weight)
+    variance = np.divide(1, total, out=np.zeros(total.shape), where=has_weight)
+    if sure is None:
         return MeanAndVariance(mean, variance)
+    is_sure = sure.variance > 0
     share = np.divide(sure.mean, sure.variance, out=np.zeros_like(mean), where=is_sure)
     return MeanAndVariance(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
 

@@ -201,14 +201,14 @@ def em_learned(
     """
     layout = layout_of(network.with_tables(None))
     climbed = _climbed(climber, layout, statistics, learned, setting, recorded)
-    at, counts_of = climbed.fit.climb, statistics.sample(0).counts
+    at = climbed.fit.climb
     tables = layout.tables(at.cells)
     expected = None if at.counts is None else layout.tables(at.counts)
     has_moved = at.iterations or not climber.starts_closed
     reports, incomplete = dict(learned.families), set(partially)
     hidden = _hidden(network, families, statistics)
     for name, family in families.items() if has_moved else ():
-        counts = counts_of[network.family(name)]
+        counts = statistics.counts_in_sample(network.family(name), 0)
         is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
         reports[name] = family_report(
             family,
@@ -267,7 +267,7 @@ def _climbed(
     seeds, notes = _seeds(climber, layout, statistics, learned.tables, setting)
     prior: Prior | None = learned.prior
     if prior is None:
-        prior = prior_of_counts(setting.prior, layout.network, statistics.sample(0))
+        prior = prior_of_counts(setting.prior, layout.network, statistics)
     if statistics.problems is None:  # stopped before they were compiled
         stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
         return Climbed(stopped, None, prior, notes, monotonic() - began)
