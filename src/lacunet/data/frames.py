@@ -95,8 +95,9 @@ def _sliced(columns: Any, rows: int, wanted: Sequence[str], done: int = 0) -> It
     """Pieces of what has columns by name; ``done`` rows came before."""
     for start in range(0, rows, PIECE_ROWS):
         stop = min(start + PIECE_ROWS, rows)
-        cells = {name: _cells(columns[name][start:stop]) for name in wanted}
-        yield Piece(cells, stop - start, done + stop)
+        is_whole = stop - start == rows  # a slice of all rows would take longer than they do
+        own = (columns[name] if is_whole else columns[name][start:stop] for name in wanted)
+        yield Piece(dict(zip(wanted, map(_cells, own), strict=True)), stop - start, done + stop)
 
 
 def _cells(cells: Any) -> Column:
@@ -106,34 +107,35 @@ def _cells(cells: Any) -> Column:
     native: Any = cells.to_native() if hasattr(cells, "to_native") else cells
     if type(native).__module__.startswith("polars") and str(native.dtype) == "Object":
         return list(cells.to_list())  # of its Python objects Arrow would be given addresses
-    cells = _spelled_out(cells, native)
+    kind = str(getattr(native, "dtype", ""))
+    cells = _spelled_out(cells, native, kind)
     try:
         array = (
             cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
         )
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return cells.to_list() if hasattr(cells, "to_list") else list(cells)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if kind == "category" and isinstance(array, pa.DictionaryArray):  # they have an order
+        return pa.DictionaryArray.from_arrays(array.indices, array.dictionary, ordered=True)
+    return array
 
 
-def _spelled_out(cells: Any, native: Any) -> Any:
-    """Intervals (`pandas.cut`) and periods as their texts; categories have an order."""
-    import narwhals as nw
-
+def _spelled_out(cells: Any, native: Any, kind: str) -> Any:
+    """Intervals (`pandas.cut`) and periods as their texts, also as categories."""
+    is_category = kind == "category"
+    if not is_category and not kind.startswith(SPELLED_OUT):
+        return cells
     if type(native).__module__.startswith("pandas") and not hasattr(native, "cat"):
         import pandas as pd
 
         native = pd.Series(native)
-    kind = str(getattr(native, "dtype", ""))
-    if kind == "category":
-        spelled = native.cat.as_ordered()
-        if str(native.cat.categories.dtype).startswith(SPELLED_OUT):
-            spelled = spelled.cat.rename_categories(native.cat.categories.astype(str))
-    elif kind.startswith(SPELLED_OUT):
-        spelled = native.astype(str).where(native.notna(), None)
-    else:
+    if not is_category:
+        return native.astype(str).where(native.notna(), None)
+    categories = native.cat.categories
+    if not str(categories.dtype).startswith(SPELLED_OUT):
         return cells
-    return nw.from_native(spelled, series_only=True)
+    return native.cat.rename_categories(categories.astype(str))
 
 
 SPELLED_OUT = ("interval", "period")  # types of pandas that Arrow would take apart
