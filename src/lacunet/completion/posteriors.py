@@ -156,14 +156,14 @@ class _Cells:
 
     @classmethod
     def of(cls, network: Network) -> _Cells:
-        layout = layout_of(network.with_tables(None))
-        values = layout.flat({cpt.child: cpt.table for cpt in network.cpts})
+        layout, cpts = layout_of(network.with_tables(None)), network.cpts
+        values = layout.flat({cpt.child: cpt.table for cpt in cpts})
         bare = layout.flat(
             {
                 cpt.child: np.zeros(cpt.table.shape)
                 if cpt.supported is None
                 else np.broadcast_to(~cpt.supported[..., None], cpt.table.shape)
-                for cpt in network.cpts
+                for cpt in cpts
             }
         ).astype(np.bool_)
         return cls(layout, values, bare)

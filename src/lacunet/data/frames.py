@@ -85,7 +85,9 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
         )
     rows = next(iter(first_of_length), 0)
     columns = {
-        str(name): nw.from_native(cells, series_only=True, pass_through=True)
+        str(name): cells
+        if isinstance(cells, list | tuple)
+        else nw.from_native(cells, series_only=True, pass_through=True)
         for name, cells in data.items()
     }
     return Part("the dict", tuple(columns), partial(_sliced, columns, rows), rows)

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,23 +197,16 @@ def _summed(
     each from the product of the tables that have it.
     """
     scope = tree.cliques[clique]
-    axis_of = {variable: axis for axis, variable in enumerate(scope)}
-    tables = [TreeFactor([axis_of[v] for v in own], table) for own, table in factors]
+    axis_of = dict(zip(scope, range(len(scope)), strict=True))
     left = [axis_of[variable] for variable in kept]
-    absent = set(axis_of.values()).difference(*[table.scope for table in tables])
-    if absent:
-        tables.append(
-            TreeFactor(list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent]))
-        )
+    tables: list[tuple[Sequence[int], FloatArray]]
+    tables = [([axis_of[v] for v in own], table) for own, table in factors]
+    if absent := set(axis_of.values()).difference(*[axes for axes, _ in tables]):
+        tables.append((list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent])))
     if tree.cells[clique] > FEW_CELLS or len(tables) > FEW_FACTORS:
-        for axis in range(len(scope)):
-            if axis not in left:
-                with_it = [table for table in tables if axis in table.scope]
-                tables = [table for table in tables if axis not in table.scope]
-                tables.append(_multiplied(with_it, axis))
-        tables = [_multiplied(tables)]
+        tables = [_summed_in_turn(starmap(TreeFactor, tables), len(scope), left)]
     message = _einsum(tables or [ONE], left)
-    peak = float(message.max())
+    peak = float(np.maximum.reduce(message, axis=None))
     if peak >= SMALL:
         return message, peak, 0.0
     belief, log_scale = _product(tree, clique, factors)
@@ -220,7 +214,18 @@ def _summed(
     return message, float(message.max()), log_scale
 
 
-def _einsum(tables: Iterable[TreeFactor], left: Sequence[int]) -> FloatArray:
+def _summed_in_turn(factors: Iterable[TreeFactor], axes: int, left: Sequence[int]) -> TreeFactor:
+    """The product of some tables, all axes but those left summed out one after the other."""
+    tables = list(factors)
+    for axis in range(axes):
+        if axis not in left:
+            with_it = [table for table in tables if axis in table.scope]
+            tables = [table for table in tables if axis not in table.scope]
+            tables.append(_multiplied(with_it, axis))
+    return _multiplied(tables)
+
+
+def _einsum(tables: Iterable[tuple[Sequence[int], FloatArray]], left: Sequence[int]) -> FloatArray:
     """The product of some tables, all axes but those left summed out."""
     operands: list[Any] = []
     for axes, table in tables:
