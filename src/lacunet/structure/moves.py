@@ -33,9 +33,7 @@ from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18
-LEAST_PROMISE = (
-    1e-6  # with less the completions do not tell the move from none, or speak against it
-)
+LEAST_PROMISE = 1e-6  # with less the completions do not speak for the move
 LEAST_SHOWN = 0.1  # of the rows: what an arc adds on them is not taken more than ten times
 EXCHANGES = 3  # the best ones of a variable
 HOPELESS = -45.0  # an exchange that promises less on rows that may miss the newcomer
