@@ -254,6 +254,19 @@ def test_odd_columns_are_named() -> None:
     assert found.network.states("twin") == ("0", "1")
 
 
+def test_a_column_that_looks_like_weights_is_no_variable_unless_it_is_cut() -> None:
+    rng = np.random.default_rng(4)
+    rows = {"A": rng.integers(0, 2, 200), "wt": rng.random(200), "B": rng.integers(0, 2, 200)}
+    found = lc.learn_structure(rows, strengths=0)
+    assert found.network.variables == ("A", "B")
+    assert any("weight='wt'" in note for note in found.notes)
+    assert "wt" in lc.learn_structure(rows, bins={"wt": 3}, strengths=0).network.variables
+    with pytest.raises(LacunetError, match="200 different values"):
+        lc.learn_structure({"income": rows.pop("wt"), **rows})
+    with pytest.warns(lc.LacunetWarning, match="weight='w'"):
+        assert [*lc.diagnose({"w": rng.random(200), **rows}).patterns.rate_of] == ["A", "B"]
+
+
 def test_a_function_of_another_column_is_named_and_learned() -> None:
     rng = np.random.default_rng(3)
     grade = rng.integers(0, 4, 600)

@@ -15,6 +15,7 @@ from lacunet.building.states import (
     Said,
     Seen,
     StatesError,
+    WeightsError,
     codes_not_met,
     remarks,
     seen_in,
@@ -237,7 +238,7 @@ def network_of_columns(
         except StatesError as error:
             if len(own.cells) == 1:
                 given[name] = list(own.cells)
-            elif _is_measured(own, error):
+            elif _is_measured(own, error) and not isinstance(error, WeightsError):
                 cut[name] = INTERVALS
             else:
                 columns.remove(name)

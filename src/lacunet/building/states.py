@@ -27,6 +27,7 @@ from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS, is_null
+from lacunet.data.reading import NAMES_OF_WEIGHTS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray
@@ -49,6 +50,10 @@ class StatesError(LacunetError):
 
 class IdentifierError(StatesError):
     """A column has another value in every row."""
+
+
+class WeightsError(StatesError):
+    """A column has the name and the values of sampling weights."""
 
 
 class NestedError(StatesError):
@@ -284,10 +289,11 @@ def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
             "occurs once.",
             f"leave {name!r} out of the edges.",
         )
-    raise StatesError(
+    weights = "" if in_edges else _or_weights(name, seen)
+    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
+    raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(found[:3])}); "
-        f"a discrete variable may have at most {MOST_STATES}"
-        f"{'' if in_edges else _or_weights(name, seen)}.",
+        f"a discrete variable may have at most {MOST_STATES}{weights}.",
         f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
         f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         f"values, or give the states: {give}.",

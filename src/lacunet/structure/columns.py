@@ -18,6 +18,7 @@ from lacunet.building.states import (
     NestedError,
     Seen,
     StatesError,
+    WeightsError,
     states_of,
 )
 from lacunet.data.errors import DataWarning
@@ -59,8 +60,8 @@ def find_columns(
 ) -> Columns:
     """A variable for every column but weights: its states as given, as cut, or those seen.
 
-    Columns ``without`` which to learn are left out, and those without any value, unless their
-    states are given.
+    Columns ``without`` which to learn are left out, and those without any value or with the name
+    and the values of sampling weights, unless their states are given.
     """
     said = data_given(data)
     source = source_from(said)
@@ -77,14 +78,21 @@ def find_columns(
     held = columns_held(source, said, columns, given, bins)
     found = _found(held.uncut, held.extra)
     empty = [v for v, own in found.items() if not own and v not in held.extra]
-    if len(empty) == len(columns):
+    weights = [v for v in held.uncut if v not in found]
+    kept = [name for name in columns if name not in empty and name not in weights]
+    if not kept:
         raise LacunetError(f"no column of {source.label} holds a value: every cell is missing.")
-    network = held.network([name for name in columns if name not in empty], found)
-    return Columns(network, (*_notes(held.seen, empty), *held.proposals(network)))
+    network = held.network(kept, found)
+    return Columns(network, (*_notes(held.seen, empty, weights), *held.proposals(network)))
 
 
-def _notes(seen: Mapping[str, Seen], empty: Sequence[str]) -> Iterator[str]:
+def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
     """Which columns are left out, and which words were taken as missing."""
+    for name in weights:
+        yield (
+            f"left out {name!r}, which looks like sampling weights: if they are, "
+            f"weight={name!r} (--weight {in_shell(name)}); if not, give its states or bins."
+        )
     if empty:
         keep = "it" if len(empty) == 1 else "them"
         yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
@@ -152,7 +160,7 @@ def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
 def _found(
     seen: Mapping[str, Seen], extra: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """The states that occur in each column, none or one among them."""
+    """The states that occur in each column, none or one among them; not of weights."""
     found: dict[str, tuple[str, ...]] = {}
     refused: dict[str, StatesError] = {}
     for name, own in seen.items():
@@ -161,6 +169,8 @@ def _found(
             values = len(own.cells) + len(own.said.labels) + len(more)
             is_few = values < 2 and not own.order and not own.is_nested
             found[name] = tuple(own.cells) if is_few else states_of(name, own, more)
+        except WeightsError:
+            continue
         except StatesError as error:
             refused[name] = error
     if refused:
