@@ -24,7 +24,7 @@ def structure_as_text(found: LearnedStructure) -> str:
     network = found.network
     lines = [
         f"{counted(len(network.variables), 'variable')}, {counted(found.cpdag.edges, 'edge')} "
-        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction is told) "
+        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction follows from the edges) "
         f"from {counted(found.rows, 'row')} in {found.seconds:.1f} s",
         f"{found.why}; {found.ended}",
     ]
