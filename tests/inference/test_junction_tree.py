@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lacunet.inference.elimination.junction_tree import (
     JunctionTree,
-    TreeFactor,
     calibrate,
+    calibration_plan,
     junction_tree,
 )
 from lacunet.inference.elimination.order import best_order, cells_of, numbered, sweep
@@ -143,11 +143,8 @@ def test_a_sweep_reaches_the_parts_that_do_not_hang_together() -> None:
 
 def test_the_product_of_contradictory_factors_has_no_marginals() -> None:
     tree = junction_tree([0b11], [2, 2])
-    factors = [
-        TreeFactor((0,), np.array([1.0, 0.0])),
-        TreeFactor((0, 1), np.array([[0.0, 0], [1, 1]])),
-    ]
-    result = calibrate(tree, factors, [(1,)])
+    plan = calibration_plan(tree, [(0,), (0, 1)], [(1,)])
+    result = calibrate(plan, [np.array([1.0, 0.0]), np.array([[0.0, 0], [1, 1]])])
     assert result.log_total == -np.inf
     assert result.marginals == ()
 
@@ -155,7 +152,7 @@ def test_the_product_of_contradictory_factors_has_no_marginals() -> None:
 def test_the_total_of_a_product_is_its_sum() -> None:
     tree = junction_tree([0b011, 0b110], [2, 2, 3])
     one, two = np.arange(4.0).reshape(2, 2), np.arange(6.0).reshape(2, 3)
-    result = calibrate(tree, [TreeFactor((0, 1), one), TreeFactor((1, 2), two)], [])
+    result = calibrate(calibration_plan(tree, [(0, 1), (1, 2)], []), [one, two])
     assert result.log_total == pytest.approx(np.log(np.einsum("ab,bc->", one, two)), rel=1e-14)
 
 
@@ -168,10 +165,9 @@ def test_cliques_of_any_size_and_scale_give_the_sums_of_the_product(
     scopes = [(0, 1, 2), (2, 1, 3), (3, 0), (3, 2), (3, 4)]
     tables = [rng.random([size] * len(scope)) for scope in scopes]
     joint = np.einsum("abc,cbd,da,dc,de->abcde", *tables)
-    factors = [TreeFactor(scope, scale * t) for scope, t in zip(scopes, tables, strict=True)]
     wanted = [(4,), (0, 3), (2,), (1, 0)]
     tree = junction_tree(map(bits, scopes), [size] * 5, [bits(scope) for scope in wanted])
-    found = calibrate(tree, factors, wanted)
+    found = calibrate(calibration_plan(tree, scopes, wanted), [scale * t for t in tables])
     for scope, marginal in zip(wanted, found.marginals, strict=True):
         kept = "".join("abcde"[v] for v in scope)
         expected = np.einsum(f"abcde->{kept}", joint)

@@ -195,7 +195,7 @@ def test_too_large_a_clique_is_refused_before_anything_is_allocated() -> None:
 
 def test_the_forecast_bounds_the_memory_taken() -> None:
     network = lattice(15)
-    tree = planned(network, [network.family(name) for name in network.variables]).tree
+    tree = planned(network, [network.family(name) for name in network.variables]).calibration.tree
     tracemalloc.start()
     family_marginals(network)
     peak = tracemalloc.get_traced_memory()[1]
@@ -259,11 +259,11 @@ def test_the_same_question_with_other_states_is_not_planned_again() -> None:
 def test_a_plan_does_not_depend_on_the_questions_before() -> None:
     network = lattice(6)
     scopes = [network.family(name) for name in network.variables]
-    first = planned(network, scopes).tree
+    first = planned(network, scopes).calibration.tree
     joint_module._plan.cache_clear()
     joint_module._structure.cache_clear()
     query(network, "3.3", {"5.5": "1"})
-    assert planned(network, scopes).tree == first
+    assert planned(network, scopes).calibration.tree == first
 
 
 def test_an_intervention_is_refused_where_hidden_common_causes_matter() -> None:

@@ -24,10 +24,11 @@ import numpy as np
 from lacunet.data.evidence import states_and_sets
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
+    CalibrationPlan,
     JunctionTree,
     Numbers,
-    TreeFactor,
     calibrate,
+    calibration_plan,
     junction_tree,
 )
 from lacunet.inference.elimination.order import (
@@ -97,24 +98,27 @@ class JointQuestion:
         marginals
             Whether the marginals over the scopes are wanted too.
         """
-        plan, tree, budget = self.plan, self.plan.tree, self.budget
+        plan, tree, budget = self.plan, self.plan.calibration.tree, self.budget
         if tree.memory > budget:
             cells = max(tree.cells)
             names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
             raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
-        factors = [TreeFactor(cut.scope, self._at_seen(cut, tables)) for cut in plan.near]
-        return calibrate(tree, factors, plan.wanted if marginals else ())
+        return calibrate(plan.calibration, self._at_seen(plan.near, tables), marginals=marginals)
 
-    def _at_seen(self, cut: Cut, tables: Mapping[str, FloatArray] = NO_TABLES) -> FloatArray:
-        """The CPT, or what stands in for it, at the states seen."""
-        own = self.network.tables_of
-        if cut.child in tables:
-            table = tables[cut.child]
-        else:
-            table = own[cut.child] if own else self.network.cpt(cut.child).table  # is refused
-        if not cut.family:
-            return table
-        return np.asarray(table[tuple([self.seen.get(name, ANY) for name in cut.family])])
+    def _at_seen(
+        self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
+    ) -> list[FloatArray]:
+        """The CPTs, or what stands in for them, at the states seen."""
+        own, seen, found = self.network.tables_of, self.seen, []
+        for cut in cuts:
+            if cut.child in tables:
+                table = tables[cut.child]
+            else:
+                table = own[cut.child] if own else self.network.cpt(cut.child).table  # is refused
+            if cut.family:
+                table = np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
+            found.append(table)
+        return found
 
     @property
     def children(self) -> list[str]:
@@ -161,15 +165,16 @@ class JointQuestion:
         part by itself.
         """
         network, seen = self.network, self.seen
-        with_zeros = [cut for cut in self.plan.apart if not self._at_seen(cut).all()]
+        apart = zip(self.plan.apart, self._at_seen(self.plan.apart), strict=True)
+        with_zeros = [cut for cut, table in apart if not table.all()]
         if not all(cut.scope for cut in with_zeros):
             return False
         families = (network.family(cut.child) for cut in with_zeros)
         hidden = tuple(name for family in families for name in family if name not in seen)
         if not hidden:
             return True
-        apart = planned(network, (), seen, hidden)
-        return replace(self, plan=apart).calibrated(marginals=False).log_total > -math.inf
+        plan = planned(network, (), seen, hidden)
+        return replace(self, plan=plan).calibrated(marginals=False).log_total > -math.inf
 
 
 def posed(
@@ -270,10 +275,9 @@ class JointPlan:
     """
 
     names: Scope
-    wanted: tuple[Numbers, ...]
     near: tuple[Cut, ...]
     apart: tuple[Cut, ...]
-    tree: JunctionTree
+    calibration: CalibrationPlan
 
 
 def planned(
@@ -336,32 +340,31 @@ def _plan(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
 ) -> JointPlan:
     """The plan in the known order, or in a better one where searching for it may pay."""
-    plan = _laid_out(structure, seen, asked, needed)
-    if sum(plan.tree.cells) <= CELLS_PER_NODE * len(plan.tree.clique_of):
-        return plan
-    neighbours = joined([*plan.wanted, *(cut.scope for cut in plan.near)])
-    weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
-    order = best_order(neighbours, weight_of, sorted(neighbours))
-    number_of = {node: number for number, node in enumerate(order)}
-    wanted = tuple([tuple([number_of[v] for v in scope]) for scope in plan.wanted])
-    near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in plan.near]
-    scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
-    tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
-    names = tuple([structure.names[node] for node in order])
-    return replace(plan, names=names, wanted=wanted, near=tuple(near), tree=tree)
+    names = structure.names
+    near, apart, wanted, tree = _laid_out(structure, seen, asked, needed)
+    if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
+        neighbours = joined([*wanted, *(cut.scope for cut in near)])
+        weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
+        order = best_order(neighbours, weight_of, sorted(neighbours))
+        number_of = {node: number for number, node in enumerate(order)}
+        wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
+        near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]
+        scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+        tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
+        names = tuple([structure.names[node] for node in order])
+    calibration = calibration_plan(tree, [cut.scope for cut in near], wanted)
+    return JointPlan(names, tuple(near), tuple(apart), calibration)
 
 
 def _laid_out(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
-) -> JointPlan:
+) -> tuple[list[Cut], list[Cut], list[Numbers], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of, lines = structure.names, structure.number_of, structure.lines
     relevant = 0
     for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
         relevant |= lines[number]
-    wanted = tuple(
-        [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
-    )
+    wanted = [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
     cuts, scopes = [], []
     for number in bits_of(relevant):
         scope, whole = structure.families[number], structure.scopes[number]
@@ -381,7 +384,7 @@ def _laid_out(
     apart: list[Cut] = []
     for cut in cuts:
         (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
-    return JointPlan(names, wanted, tuple(near), tuple(apart), tree)
+    return near, apart, wanted, tree
 
 
 def _bits(numbers: Iterable[int]) -> int:

@@ -29,8 +29,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import starmap
-from typing import Any, NamedTuple
+from string import ascii_letters
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,11 +55,18 @@ FEW_FACTORS = 16
 class TreeFactor(NamedTuple):
     """A table with one axis for each variable of its scope."""
 
-    scope: Sequence[int]
+    scope: Numbers
     table: FloatArray
 
 
-ONE = TreeFactor((), np.ones(()))
+class LetteredTable(NamedTuple):
+    """A table with a letter for each axis."""
+
+    letters: str
+    table: FloatArray
+
+
+ONE = LetteredTable("", np.ones(()))
 
 
 @dataclass(frozen=True)
@@ -77,45 +84,43 @@ IMPOSSIBLE = Calibration(-math.inf, ())
 
 
 def calibrate(
-    tree: JunctionTree, factors: Iterable[TreeFactor], wanted: Sequence[Numbers]
+    plan: CalibrationPlan, tables: Sequence[FloatArray], *, marginals: bool = True
 ) -> Calibration:
     """The sum of a product of factors, and its marginals over the scopes wanted.
 
     Parameters
     ----------
-    tree
-        A junction tree with a clique for every factor and every scope.
-    factors
-        Non-negative tables.
-    wanted
-        The scopes of the marginals; each keeps its order of axes and sums to one.
+    plan
+        The scopes of the factors and of the marginals, laid out on a junction tree.
+    tables
+        The factors, non-negative.
+    marginals
+        Whether the marginals are wanted too; each keeps its order of axes and sums to one.
 
     Examples
     --------
-    >>> coin = TreeFactor((0,), np.array([1.0, 3.0]))
-    >>> calibrate(junction_tree([0b1], [2]), [coin], [(0,)]).marginals
+    >>> plan = calibration_plan(junction_tree([0b1], [2]), [(0,)], [(0,)])
+    >>> calibrate(plan, [np.array([1.0, 3.0])]).marginals
     (array([0.25, 0.75]),)
     """
-    held: list[list[TreeFactor]] = [[] for _ in tree.cliques]
-    for factor in factors:
-        held[tree.home(factor.scope)].append(factor)
-    messages, log_total = _inward(tree, held)
+    held = [[tables[factor] for factor in factors] for factors in plan.factors]
+    messages, log_total = _inward(plan, held)
     if log_total == -math.inf:
         return IMPOSSIBLE
-    return _outward(tree, held, messages, log_total, wanted)
+    return _outward(plan, held, messages, log_total, marginals=marginals)
 
 
 def _inward(
-    tree: JunctionTree, held: list[list[TreeFactor]]
+    plan: CalibrationPlan, held: list[list[FloatArray]]
 ) -> tuple[dict[int, FloatArray], float]:
     """The message of each clique to its parent, which then holds it; the scales taken out."""
+    parents = plan.tree.parents
     messages: dict[int, FloatArray] = {}
     log_scale = 0.0
-    for clique in range(len(tree.cliques) - 1, -1, -1):
-        parent, separator = tree.parents[clique], tree.separators[clique]
-        if parent < 0:
+    for clique in range(len(parents) - 1, -1, -1):
+        if parents[clique] < 0:
             continue
-        message, peak, scale = _summed(tree, clique, held[clique], separator)
+        message, peak, scale = _summed(plan, clique, held[clique])
         if not peak:
             return messages, -math.inf
         if peak < FAR_BELOW_ONE:
@@ -123,31 +128,32 @@ def _inward(
             scale += math.log(peak)
         messages[clique] = message
         log_scale += scale
-        held[parent].append(TreeFactor(separator, message))
+        held[parents[clique]].append(message)
     return messages, log_scale
 
 
 def _outward(
-    tree: JunctionTree,
-    held: list[list[TreeFactor]],
+    plan: CalibrationPlan,
+    held: list[list[FloatArray]],
     messages: dict[int, FloatArray],
     log_total: float,
-    wanted: Sequence[Numbers],
+    *,
+    marginals: bool,
 ) -> Calibration:
     """The marginals wanted, from the roots as far as somebody waits for one."""
-    readings, listeners = _asked(tree, wanted)
-    marginals: dict[int, FloatArray] = {}
+    tree, wanted = plan.tree, plan.wanted
+    found: dict[int, FloatArray] = {}
     for clique, whole in enumerate(tree.cliques):
         is_root = tree.parents[clique] < 0
-        reads, hears = readings[clique], listeners[clique]
+        reads, hears = (plan.readings[clique], plan.listeners[clique]) if marginals else ((), ())
         if not (is_root or reads or hears):
             continue
         if is_root and len(reads) < 2 and not hears:  # nobody else wants the whole product
-            scope = wanted[reads[0]] if reads else ()
-            belief, _, scale = _summed(tree, clique, held[clique], scope)
+            scope = plan.kept[clique]
+            belief, _, scale = _summed(plan, clique, held[clique])
         else:
             scope = whole
-            belief, scale = _product(tree, clique, held[clique])
+            belief, scale = _product(plan, clique, held[clique])
         held[clique].clear()
         if is_root:
             total = float(belief.sum())
@@ -159,26 +165,12 @@ def _outward(
             separator = tree.separators[child]
             marginal = _marginal(scope, belief, separator)
             sources.append(TreeFactor(separator, marginal))
-            held[child].append(TreeFactor(separator, _without(marginal, messages.pop(child))))
+            held[child].append(_without(marginal, messages.pop(child)))
         for at in reads:  # the smaller the table that it is read off, the better
             holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
             marginal = _marginal(*min(holds, key=_size), wanted[at])
-            marginals[at] = np.asarray(marginal / marginal.sum())
-    return Calibration(log_total, tuple([marginals[at] for at in range(len(wanted))]))
-
-
-def _asked(
-    tree: JunctionTree, wanted: Sequence[Numbers]
-) -> tuple[list[list[int]], list[list[int]]]:
-    """For each clique the marginals to read off, and the children that wait for its message."""
-    readings: list[list[int]] = [[] for _ in tree.cliques]
-    listeners: list[list[int]] = [[] for _ in tree.cliques]
-    for at, scope in enumerate(wanted):
-        readings[tree.home(scope)].append(at)
-    for clique in range(len(tree.cliques) - 1, -1, -1):
-        if tree.parents[clique] >= 0 and (readings[clique] or listeners[clique]):
-            listeners[tree.parents[clique]].append(clique)
-    return readings, listeners
+            found[at] = np.asarray(marginal / marginal.sum())
+    return Calibration(log_total, tuple([found[at] for at in range(len(found))]))
 
 
 def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
@@ -189,95 +181,93 @@ def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
 
 
 def _summed(
-    tree: JunctionTree, clique: int, factors: list[TreeFactor], kept: Numbers
+    plan: CalibrationPlan, clique: int, tables: list[FloatArray]
 ) -> tuple[FloatArray, float, float]:
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
     A small clique takes one call. In a large one, variables are summed out one after the other,
     each from the product of the tables that have it.
     """
-    scope = tree.cliques[clique]
-    axis_of = dict(zip(scope, range(len(scope)), strict=True))
-    left = [axis_of[variable] for variable in kept]
-    tables: list[tuple[Sequence[int], FloatArray]]
-    tables = [([axis_of[v] for v in own], table) for own, table in factors]
-    if absent := set(axis_of.values()).difference(*[axes for axes, _ in tables]):
-        tables.append((list(absent), np.ones([tree.sizes[scope[axis]] for axis in absent])))
-    if tree.cells[clique] > FEW_CELLS or len(tables) > FEW_FACTORS:
-        tables = [_summed_in_turn(starmap(TreeFactor, tables), len(scope), left)]
-    message = _einsum(tables or [ONE], left)
+    if formula := plan.formulas[clique]:
+        message = np.asarray(np.einsum(formula, *tables, *plan.ones[clique]))
+    else:
+        message = _summed_in_turn(plan, clique, tables)
     peak = float(np.maximum.reduce(message, axis=None))
     if peak >= SMALL:
         return message, peak, 0.0
-    belief, log_scale = _product(tree, clique, factors)
-    message = _marginal(scope, belief, kept)
+    belief, log_scale = _product(plan, clique, tables)
+    message = _marginal(plan.tree.cliques[clique], belief, plan.kept[clique])
     return message, float(message.max()), log_scale
 
 
-def _summed_in_turn(factors: Iterable[TreeFactor], axes: int, left: Sequence[int]) -> TreeFactor:
-    """The product of some tables, all axes but those left summed out one after the other."""
-    tables = list(factors)
-    for axis in range(axes):
-        if axis not in left:
-            with_it = [table for table in tables if axis in table.scope]
-            tables = [table for table in tables if axis not in table.scope]
-            tables.append(_multiplied(with_it, axis))
-    return _multiplied(tables)
+def _summed_in_turn(plan: CalibrationPlan, clique: int, tables: list[FloatArray]) -> FloatArray:
+    """The product over a clique, all but the variables kept summed out one after the other."""
+    formula, ones = _formula(plan.tree, clique, plan.scopes[clique], plan.kept[clique])
+    inputs, left = formula.split("->")
+    letters = inputs.split(",")
+    factors = list(map(LetteredTable, letters, (*tables, *ones)))
+    for letter in sorted(set("".join(letters)) - set(left), key=ascii_letters.index):
+        with_it = [factor for factor in factors if letter in factor.letters]
+        factors = [factor for factor in factors if letter not in factor.letters]
+        factors.append(_multiplied(with_it, letter))
+    return _einsum([_multiplied(factors)], left)
 
 
-def _einsum(tables: Iterable[tuple[Sequence[int], FloatArray]], left: Sequence[int]) -> FloatArray:
+def _einsum(factors: Sequence[LetteredTable], left: str) -> FloatArray:
     """The product of some tables, all axes but those left summed out."""
-    operands: list[Any] = []
-    for axes, table in tables:
-        operands += (table, axes)
-    return np.asarray(np.einsum(*operands, left))
+    formula = ",".join([factor.letters for factor in factors]) + "->" + left
+    return np.asarray(np.einsum(formula, *[factor.table for factor in factors]))
 
 
-def _multiplied(tables: list[TreeFactor], out: int | None = None) -> TreeFactor:
+def _multiplied(factors: list[LetteredTable], out: str = "") -> LetteredTable:
     """The product of some tables, small ones first; one axis summed out with the last of them."""
-    product, *rest = sorted(tables, key=_size)
-    for table in rest[:-1]:
-        product = _joined(product, table, None)
+    product, *rest = sorted(factors, key=_size)
+    for factor in rest[:-1]:
+        product = _joined(product, factor, "")
     return _joined(product, rest[-1] if rest else ONE, out)
 
 
-def _joined(one: TreeFactor, two: TreeFactor, out: int | None) -> TreeFactor:
+def _joined(one: LetteredTable, two: LetteredTable, out: str) -> LetteredTable:
     """The product of two tables, an axis summed out; the axes are in any order.
 
     Many cells are multiplied at a fraction of the speed if there are ten axes of a few states
     each. So they are merged into those of both tables and those of either, the longest last.
     """
-    size_of = dict(zip(one.scope, one.table.shape, strict=True))
-    size_of.update(zip(two.scope, two.table.shape, strict=True))
-    left = [axis for axis in size_of if axis != out]
+    size_of = dict(zip(one.letters, one.table.shape, strict=True))
+    size_of.update(zip(two.letters, two.table.shape, strict=True))
+    left = "".join([axis for axis in size_of if axis != out])
     if math.prod(size_of.values()) <= MANY_CELLS:
-        return TreeFactor(left, _einsum([one, two], left))
-    mine, theirs = set(one.scope), set(two.scope)
+        return LetteredTable(left, _einsum([one, two], left))
+    mine, theirs = set(one.letters), set(two.letters)
     parts = (mine & theirs, mine - theirs, theirs - mine)
-    blocks = [[axis for axis in left if axis in part] for part in parts]
+    blocks = ["".join([axis for axis in left if axis in part]) for part in parts]
     blocks.sort(key=lambda block: math.prod([size_of[axis] for axis in block]))
-    blocks.append([] if out is None else [out])
+    blocks.append(out)
     merged = []
-    for scope, table in (one, two):
-        held = [at for at, block in enumerate(blocks) if block and block[0] in scope]
+    for letters, table in (one, two):
+        held = [at for at, block in enumerate(blocks) if block and block[0] in letters]
         held = sorted(held, key=lambda at: (at < 3, at))  # what is summed out comes first
-        places = [scope.index(axis) for at in held for axis in blocks[at]]
+        places = [letters.index(axis) for at in held for axis in blocks[at]]
         lengths = [math.prod([size_of[axis] for axis in blocks[at]]) for at in held]
-        merged.append(TreeFactor(held, table.transpose(places).reshape(lengths)))
-    left = [axis for block in blocks[:3] for axis in block]
-    product = _einsum(merged, [at for at in range(3) if blocks[at]])
-    return TreeFactor(left, product.reshape([size_of[axis] for axis in left]))
+        names = "".join([ascii_letters[at] for at in held])
+        merged.append(LetteredTable(names, table.transpose(places).reshape(lengths)))
+    left = "".join(blocks[:3])
+    product = _einsum(merged, "".join([ascii_letters[at] for at in range(3) if blocks[at]]))
+    return LetteredTable(left, product.reshape([size_of[axis] for axis in left]))
 
 
 def _product(
-    tree: JunctionTree, clique: int, factors: list[TreeFactor]
+    plan: CalibrationPlan, clique: int, tables: list[FloatArray]
 ) -> tuple[FloatArray, float]:
-    """The product of factors over a clique, small ones first; the logarithm of what it lacks."""
+    """The product of tables over a clique, small ones first; the logarithm of what it lacks."""
+    tree = plan.tree
     scope = tree.cliques[clique]
-    tables = [aligned(own.table, own.scope, scope) for own in sorted(factors, key=_size)]
-    product, log_scale = _in_turn(tables), 0.0
+    scopes = (*plan.scopes[clique], tree.separators[clique])  # the parent's message is last
+    factors = sorted(map(TreeFactor, scopes, tables), key=_size)
+    in_order = [aligned(factor.table, factor.scope, scope) for factor in factors]
+    product, log_scale = _in_turn(in_order), 0.0
     if float(product.max()) < SMALL:
-        product, log_scale = _in_turn_scaled(tables)
+        product, log_scale = _in_turn_scaled(in_order)
     shape = tuple([tree.sizes[variable] for variable in scope])
     return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
 
@@ -304,7 +294,7 @@ def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     return product, log_scale
 
 
-def _size(factor: TreeFactor) -> int:
+def _size(factor: TreeFactor | LetteredTable) -> int:
     return factor.table.size
 
 
@@ -349,6 +339,90 @@ class JunctionTree:
     def home(self, scope: Sequence[int]) -> int:
         """The clique that holds all of a scope; any root for the empty scope."""
         return self.clique_of[min(scope)] if scope else 0
+
+
+@dataclass(frozen=True)
+class CalibrationPlan:
+    """A junction tree, laid out for factors of some scopes and the marginals over others.
+
+    Each clique multiplies its ``factors``, then the messages of its children, the last first;
+    ``scopes`` are theirs. ``kept`` is what the rest is summed out of: the separator, in a root the
+    first marginal that is read off there. For a small clique the formula says so with a letter for
+    each variable; ``ones`` stands for variables that no table has. ``readings`` are the marginals
+    to read off, ``listeners`` the children that wait for a message then.
+    """
+
+    tree: JunctionTree
+    wanted: Sequence[Numbers]
+    factors: Sequence[Sequence[int]]
+    scopes: Sequence[Sequence[Numbers]]
+    kept: Sequence[Numbers]
+    formulas: Sequence[str]
+    ones: Sequence[Sequence[FloatArray]]
+    readings: Sequence[Sequence[int]]
+    listeners: Sequence[Sequence[int]]
+
+
+def calibration_plan(
+    tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numbers]
+) -> CalibrationPlan:
+    """Lay out a junction tree that has a clique for every factor's scope and every marginal's.
+
+    Examples
+    --------
+    >>> tree = junction_tree([0b011, 0b110], [20, 30, 20])
+    >>> calibration_plan(tree, [(0, 1), (2, 1)], [(2,)]).formulas
+    ['ba,a->b', 'ab->b']
+    """
+    parents, kept = tree.parents, list(tree.separators)
+    factors: list[list[int]] = [[] for _ in parents]
+    readings: list[list[int]] = [[] for _ in parents]
+    listeners: list[list[int]] = [[] for _ in parents]
+    for factor, scope in enumerate(scopes):
+        factors[tree.home(scope)].append(factor)
+    for at, scope in enumerate(wanted):
+        readings[tree.home(scope)].append(at)
+    inputs = [[scopes[factor] for factor in own] for own in factors]
+    for clique in range(len(parents) - 1, -1, -1):
+        if (parent := parents[clique]) >= 0:
+            inputs[parent].append(tree.separators[clique])
+            if readings[clique] or listeners[clique]:
+                listeners[parent].append(clique)
+        elif readings[clique]:
+            kept[clique] = wanted[readings[clique][0]]
+    formulas: list[str] = []
+    ones: list[Sequence[FloatArray]] = []
+    for clique, own in enumerate(inputs):
+        is_small = tree.cells[clique] <= FEW_CELLS and len(own) < FEW_FACTORS
+        formula, absent = _formula(tree, clique, own, kept[clique]) if is_small else ("", ())
+        formulas.append(formula)
+        ones.append(absent)
+    return CalibrationPlan(
+        tree,
+        wanted,
+        factors=factors,
+        scopes=inputs,
+        kept=kept,
+        formulas=formulas,
+        ones=ones,
+        readings=readings,
+        listeners=listeners,
+    )
+
+
+def _formula(
+    tree: JunctionTree, clique: int, inputs: Sequence[Numbers], kept: Numbers
+) -> tuple[str, tuple[FloatArray, ...]]:
+    """The product of some tables over a clique in letters, and ones for variables none has."""
+    scope = tree.cliques[clique]
+    letter_of = dict(zip(scope, ascii_letters, strict=False)).__getitem__
+    letters = ["".join(map(letter_of, own)) for own in inputs]
+    absent = set(scope).difference(*inputs)
+    ones: tuple[FloatArray, ...] = ()
+    if absent or not inputs:
+        letters.append("".join(map(letter_of, absent)))
+        ones = (np.ones([tree.sizes[variable] for variable in absent]),)
+    return f"{','.join(letters)}->{''.join(map(letter_of, kept))}", ones
 
 
 def junction_tree(
