@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -120,6 +120,11 @@ class JointQuestion:
             found.append(table)
         return found
 
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The product of the network's own tables."""
+        return self.calibrated()
+
     @property
     def children(self) -> list[str]:
         """The variables whose CPTs the answer depends on."""
@@ -128,7 +133,7 @@ class JointQuestion:
     @property
     def answers(self) -> tuple[FloatArray, ...]:
         """The posterior joint distribution over each scope."""
-        calibrated = self.calibrated()
+        calibrated = self.calibration
         if not self._is_possible or calibrated.log_total == -math.inf:
             raise ImpossibleEvidenceError.of(self.written)
         return tuple(

@@ -232,7 +232,7 @@ def answered(
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory)
     (table,) = question.answers
-    basis = _basis(question, scope, do, unsupported_share(question))
+    basis = _basis(question, scope, do, cache(lambda: unsupported_share(question)))
     if has_bounds:
         basis = _with_bounds(basis, question)
     is_learned = result is not network and hasattr(result, "require_intervals")

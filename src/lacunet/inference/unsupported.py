@@ -57,18 +57,17 @@ def unsupported_share(question: JointQuestion) -> float | None:
     masked = _masked(question.network, _bare_rows(question))
     if not masked:
         return 0.0
-    log_total = question.calibrated(marginals=False).log_total
     left = question.calibrated(masked, marginals=False).log_total
-    return min(1.0, max(0.0, -math.expm1(min(0.0, left - log_total))))
+    return min(1.0, max(0.0, -math.expm1(min(0.0, left - question.calibration.log_total))))
 
 
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
     network, seen = question.network, question.seen
-    found = {}
+    support, found = network.support or {}, {}
     for name in question.children:
-        supported = (network.support or {}).get(name)
-        if supported is None:
+        supported = support.get(name)
+        if supported is None or np.count_nonzero(supported) == supported.size:
             continue
         allowed = tuple([seen.get(parent, ANY) for parent in network.parents(name)])
         if not supported[allowed].all():
@@ -186,7 +185,7 @@ def _by_choice(
     wide, selectors = _with_selectors(question.network, chosen)
     open_scope = tuple(name for name in scope if name not in question.seen)
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
-    scale, axes = asked.calibrated(marginals=False).log_total, len(open_scope)
+    scale, axes = asked.calibration.log_total, len(open_scope)
     bare_of = masks_of(left, wide)
     sure = _weights(asked, _masked(wide, bare_of), axes, scale)  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
