@@ -71,13 +71,16 @@ def posterior_mode(
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    allowed = np.True_ if possible is None else possible
-    weights = np.where(allowed, total * joint, 0.0)
-    seen = weights.sum(axis=-1)
-    weights += np.where(allowed, prior - 1, 0.0)
-    is_empty = weights.sum(axis=-1, keepdims=True) == 0
-    weights = np.where(is_empty, allowed, weights)
-    return weights / weights.sum(axis=-1, keepdims=True), int(np.count_nonzero(seen == 0))
+    weights, pseudo = total * joint, prior - 1
+    if possible is not None:
+        weights, pseudo = (np.where(possible, own, 0.0) for own in (weights, pseudo))
+    unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
+    weights += pseudo
+    sums = weights.sum(axis=-1, keepdims=True)
+    if unseen and (is_empty := sums == 0).any():
+        weights = np.where(is_empty, np.True_ if possible is None else possible, weights)
+        sums = weights.sum(axis=-1, keepdims=True)
+    return weights / sums, unseen
 
 
 def estimated_cpt(
@@ -94,10 +97,9 @@ def family_report(
     network: Network,
     prior: Prior,
     *,
-    rows_used: int,
+    rows_used: int | None = None,
     used: Counts | None = None,
     unseen: int = 0,
-    plain: Counts | None = None,
     fallback_mass: float = 0.0,
     fallback: str = "",
     warnings: Sequence[str] = (),
@@ -109,10 +111,11 @@ def family_report(
     ----------
     counts
         The counts of the family among all rows, child last, missing as a state.
+    rows_used
+        How many rows enter the estimate; None if the CPT is frequencies among the rows that show
+        all of the family, which give its effective sizes then.
     used
         The counts among the rows that the method uses, where these are fewer.
-    plain
-        The counts whose frequencies the CPT is, if it is: they give its effective sizes.
     warnings
         What the method itself has to say.
     hidden
@@ -120,9 +123,10 @@ def family_report(
     """
     shown = counts.row_counts()
     support = np.asarray((shown if used is None else used.row_counts()).sum(axis=-1))
+    sizes = frequency_sizes(used or counts, support) if rows_used is None else None
     unshown = tuple(name for name in counts.scope if name in hidden)
     backing = counts.backing(unshown) if unshown else support
-    backing = np.where(network.needs_data(family.variable), backing, np.inf)
+    backing = network.backing(family.variable, backing)
     own = [family.note] if family.note else []
     own += warnings
     if fallback_mass > 0 and fallback:
@@ -135,11 +139,11 @@ def family_report(
         parents=family.parents,
         formula=family.formula,
         rows_shown=round(shown.sum()),
-        rows_used=rows_used,
+        rows_used=round(support.sum()) if rows_used is None else rows_used,
         support=support,
         unsupported=int(np.count_nonzero(backing == 0)),
         counts=counts,
-        effective_sizes=None if plain is None else frequency_sizes(plain),
+        effective_sizes=sizes,
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,
@@ -154,17 +158,17 @@ def _about_support(
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
     name, parents, rows = family.variable, family.parents, backing.size
     without, is_shown = backing == 0, name not in hidden
-    if without.all():
+    number = int(np.count_nonzero(without))
+    if number == rows:
         others = f"its{' other' if hidden else ''} parents"
         shown = f"{name} with {others}" if is_shown and parents else name if is_shown else others
         yield Warned(f"no row shows {shown}: {_rest(rows, rows)}", NO_DATA, "all of them", 1.0)
-    elif without.any():
+    elif number:
         where = "; ".join(configurations(without, parents, network))
-        number = int(without.sum())
         shown = f"shows {name} where" if is_shown else "has"
         words = f"no row {shown} {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
-    cells = np.full(network.shape((*parents, name)), concentration_of(prior, name) - 1)
+    cells = np.full((*backing.shape, network.cardinality(name)), concentration_of(prior, name) - 1)
     if (possible := network.possible(name)) is not None:
         cells = np.where(possible, cells, 0.0)
     pseudo = cells.sum(axis=-1)

@@ -369,9 +369,9 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
 
 
 def _support(plan: Plan, learned: Learned) -> dict[str, FloatArray]:
-    """The rows behind each CPT row; what rules decide or exclude needs none."""
+    """The rows behind each CPT row."""
     return {
-        name: np.where(plan.network.needs_data(name), report.backing, np.inf)
+        name: plan.network.backing(name, report.backing)
         for name, report in learned.families.items()
     }
 

@@ -520,6 +520,12 @@ class Network(metaclass=Hinted):
         can_occur = self.can_occur(self.parents(variable))
         return can_occur & ~self.decided(variable) if variable in self.not_asked_of else can_occur
 
+    def backing(self, variable: str, rows: FloatArray) -> FloatArray:
+        """The rows of data behind each row of a CPT: infinitely many where it needs no data."""
+        if not self.not_asked_of:
+            return rows
+        return np.where(self.needs_data(variable), rows, np.inf)
+
     def can_occur(self, scope: Scope) -> Mask:
         """Which states of some variables together contradict no rule of theirs."""
         found = np.ones(self.shape(scope), dtype=bool)

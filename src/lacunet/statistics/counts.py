@@ -226,10 +226,10 @@ class Counts:
         """The same where every weight is so many times as large."""
         return Counts(self.scope, self.cardinalities, self.keys, self.tally.scaled(factor))
 
-    def showing(self, subset: Sequence[str]) -> Counts:
-        """The counts of the rows that show all of ``subset``."""
-        shown = self._shown(subset)
-        return Counts(self.scope, self.cardinalities, self.keys[shown], self.tally.take(shown))
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row shows the whole scope."""
+        return bool(self._shown().all())
 
     def dense(self) -> FloatArray:
         """The weights of the rows that show the whole scope, one axis per variable."""
@@ -264,26 +264,21 @@ class Counts:
             cells = np.zeros(radices)
             np.put(cells, self.keys, values)
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
-        columns, shown = self.columns(), np.flatnonzero(self._shown(self.scope))
+        columns, shown = self.columns(), np.flatnonzero(self._shown())
         place = pack([own[shown] for own in columns.values()], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
         table[place] = values[shown]
         return table.reshape(self.cardinalities)
 
-    def _shown(self, subset: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each configuration shows all of ``subset``."""
-        size_of = {
-            name: size
-            for name, size in zip(self.scope, self.cardinalities, strict=True)
-            if name in subset
-        }
+    def _shown(self) -> NDArray[np.bool_]:
+        """Whether each configuration shows the whole scope."""
         if prod(radices := self.radices) <= FEW_CELLS:
             cells = np.zeros(radices, dtype=bool)
-            cells[tuple(slice(size_of.get(name)) for name in self.scope)] = True
+            cells[tuple(map(slice, self.cardinalities))] = True
             return cells.ravel()[self.keys]
-        columns, shown = self.columns(), np.ones(len(self.keys), dtype=bool)
-        for name, size in size_of.items():
-            shown &= columns[name] < size
+        shown = np.ones(len(self.keys), dtype=bool)
+        for column, size in zip(self.columns().values(), self.cardinalities, strict=True):
+            shown &= column < size
         return shown
 
     @property

@@ -76,11 +76,10 @@ def row_sizes(counts: Counts) -> FloatArray:
     return quotient(counts.dense().sum(axis=-1) ** 2, counts.squares().sum(axis=-1))
 
 
-def frequency_sizes(counts: Counts) -> FloatArray:
-    """The effective size of each row of a CPT whose entries are frequencies."""
-    if counts.tally.squares is counts.tally.weights:  # rows that weigh one each
-        return np.asarray(counts.dense().sum(axis=-1))
-    return _frequencies(counts).row_sizes
+def frequency_sizes(counts: Counts, rows: FloatArray) -> FloatArray:
+    """The effective size of each row of a CPT whose entries are frequencies among so many rows."""
+    weigh_one = counts.tally.squares is counts.tally.weights
+    return rows if weigh_one else _frequencies(counts).row_sizes
 
 
 def rows_per_weight(counts: Counts) -> FloatArray:

@@ -14,7 +14,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.estimands.deletion import (
     Estimand,
@@ -46,7 +45,7 @@ from lacunet.estimate.method import (
 from lacunet.estimate.prior import FROM_SHOWN, merged, prior_of_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.counts import Counts, Tally
+from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import LARGEST_KEY
 from lacunet.statistics.errors import TooLargeError
 from lacunet.statistics.gather import Grouping, Needs, Statistics
@@ -183,23 +182,20 @@ class Deletion:
         statistics = statistics.sample(0)
         wanted = [name for name in network.variables if name not in learned.tables]
         tables, reports = dict(learned.tables), dict(learned.families)
-        prior = prior_of_counts(setting.prior, network, statistics)
+        prior, total = prior_of_counts(setting.prior, network, statistics), statistics.total
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
             family = network.family(name)
             joint = self.joint(network, name, statistics)
-            tables[name], unseen = estimated_cpt(
-                network, name, joint.table, statistics.total, prior
-            )
+            tables[name], unseen = estimated_cpt(network, name, joint.table, total, prior)
             reports[name] = family_report(
                 families[name],
                 statistics.counts[family],
                 network,
                 prior,
-                rows_used=round(joint.entering.rows.sum()),
+                rows_used=joint.rows_used,
                 used=statistics.complete.get(family),
                 unseen=unseen,
-                plain=joint.plain,
                 fallback_mass=joint.fallback_mass,
                 fallback=UNGROUPED,
             )
@@ -212,35 +208,29 @@ class Deletion:
         form, options = self.form_of(network, variable)
         family = network.family(variable)
         if form is LISTWISE:
-            complete = statistics.complete[family]
-            return Joint(form.joint(complete), complete.tally, plain=complete)
+            return Joint(form.joint(statistics.complete[family]))
         counts = statistics.counts[family]
         if family in statistics.reduced:
             stand_in = partial(form.joint, counts, **options)
             (groups,) = statistics.reduced[family]
             table, mass = over_groups(groups, statistics.total, stand_in)
-            return Joint(table, counts.tally, mass)
-        shown = counts.showing(family)
-        is_whole = len(shown.keys) == len(counts.keys)
-        if is_whole if form.within else form.joint is direct_mcar:
-            return Joint(direct_mcar(counts), shown.tally, plain=shown)
-        entering = counts.tally.take(shows_any(counts))
+            return Joint(table, round(counts.tally.rows.sum()), mass)
+        if counts.is_whole if form.within else form.joint is direct_mcar:
+            return Joint(direct_mcar(counts))
         mass = 1.0 if form.within else 0.0  # there was no time to count the groups
-        return Joint(form.joint(counts, **options), entering, mass)
+        return Joint(form.joint(counts, **options), rows_showing_any(counts), mass)
 
 
 @dataclass(frozen=True)
 class Joint:
-    """The estimate of a family's joint, and the rows that enter it.
+    """The estimate of a family's joint, and how many rows enter it.
 
-    ``plain`` are their counts if it is a share of these rows: then their number is its effective
-    size.
+    None if it is a share of the rows that show all of the family.
     """
 
     table: FloatArray
-    entering: Tally
+    rows_used: int | None = None
     fallback_mass: float = 0.0
-    plain: Counts | None = None
 
 
 def check_graph(missingness: object) -> None:
@@ -265,10 +255,10 @@ def _refuse_selection(graph: MissingnessGraph) -> None:
         )
 
 
-def shows_any(counts: Counts) -> NDArray[np.bool_]:
-    """Whether each configuration shows at least one variable."""
+def rows_showing_any(counts: Counts) -> int:
+    """The number of rows that show at least one variable."""
     last = int(np.prod([float(radix) for radix in counts.radices])) - 1
-    return np.asarray(counts.keys != last)
+    return round(float(counts.tally.rows[counts.keys != last].sum()))
 
 
 def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:

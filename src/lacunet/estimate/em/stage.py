@@ -32,7 +32,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import HighestPosterior, family_report
-from lacunet.estimate.deletion.forms import shows_any
+from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
 from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds
@@ -215,9 +215,8 @@ def em_learned(
             counts,
             network,
             climbed.prior,
-            rows_used=round(counts.tally.take(shows_any(counts)).rows.sum()),
+            rows_used=None if is_plain else rows_showing_any(counts),
             unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
-            plain=counts if is_plain else None,
             warnings=[LOOPY] if name in climbed.loopy else [],
             hidden=hidden,
         )
