@@ -291,7 +291,7 @@ def test_rows_that_count_twice_cost_as_twice_the_rows() -> None:
 
 def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
-    truth = lc.example("asia")
+    truth = lc.example("child")
     judge = judge_of(truth, hidden(truth, 1_500, rng, 0.3))
     limits = constraints_of(truth.variables, (), (), None, 2)
     others = [list(range(len(truth.variables)))] * len(truth.variables)

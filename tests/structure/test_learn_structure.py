@@ -300,7 +300,7 @@ def test_words_taken_as_missing_and_columns_left_out_are_told(
 
 @pytest.mark.parametrize("rows", [{"a": [None, None], "b": ["?", ""]}])
 def test_data_without_any_value_are_refused(rows: dict[str, list[object]]) -> None:
-    with pytest.raises(LacunetError, match="holds a value"):
+    with pytest.raises(LacunetError, match="every cell is missing"):
         lc.learn_structure(rows)
 
 

@@ -80,18 +80,20 @@ def find_columns(
     empty = [v for v, own in found.items() if not own and v not in held.extra]
     weights = [v for v in held.uncut if v not in found]
     kept = [name for name in columns if name not in empty and name not in weights]
+    notes = [*_notes(held.seen, empty, weights)]
     if not kept:
-        raise LacunetError(f"no column of {source.label} holds a value: every cell is missing.")
+        why = notes[0] if weights else "every cell is missing."
+        raise LacunetError(f"no column of {source.label} is left to learn from: {why}")
     network = held.network(kept, found)
-    return Columns(network, (*_notes(held.seen, empty, weights), *held.proposals(network)))
+    return Columns(network, (*notes, *held.proposals(network)))
 
 
 def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
     """Which columns are left out, and which words were taken as missing."""
     for name in weights:
         yield (
-            f"left out {name!r}, which looks like sampling weights: if they are, "
-            f"weight={name!r} (--weight {in_shell(name)}); if not, give its states or bins."
+            f"left out {name!r}, which looks like sampling weights: weight={name!r}, --weight "
+            f"{in_shell(name)}; give its states or bins if it is a variable."
         )
     if empty:
         keep = "it" if len(empty) == 1 else "them"
