@@ -204,7 +204,7 @@ class States:
         start = np.searchsorted(self.nodes, node)
         for codes, sign in ((before, -1.0), (after, 1.0)):
             number, place = np.divmod(start + codes[rows], self.each)
-            values[rows, number] += np.ldexp(sign, self.bits * place)
+            values[rows, number] += sign * (1 << self.bits * place)
         return replace(self, values=values)
 
     def count(
