@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
+from lacunet.estimate.learn import learn
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.report.structured import structure_as_text
 from lacunet.simulation.sampling import sample
@@ -261,6 +262,8 @@ def test_a_column_that_looks_like_weights_is_no_variable_unless_it_is_cut() -> N
     assert found.network.variables == ("A", "B")
     assert any("weight='wt'" in note for note in found.notes)
     assert "wt" in lc.learn_structure(rows, bins={"wt": 3}, strengths=0).network.variables
+    with pytest.raises(LacunetError, match=r"is left to learn from.\n.*looks like .* weights"):
+        lc.learn_structure({"wt": rows["wt"], "empty": [None] * 200})
     with pytest.raises(LacunetError, match="200 different values"):
         lc.learn_structure({"income": rows.pop("wt"), **rows})
     with pytest.warns(lc.LacunetWarning, match="weight='w'"):
@@ -457,6 +460,26 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
     assert found.ended == "interrupted"
     assert found.score == whole.score == found.trace[-1].score
     assert found.cpdag == whole.cpdag
+
+
+@pytest.mark.parametrize("method", ["auto", "closed-form"])
+def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
+    monkeypatch: pytest.MonkeyPatch, method: Literal["auto", "closed-form"]
+) -> None:
+    whole = lc.learn_structure(TABLE, ASIA.states_of, method=method, strengths=0)
+    calls = 0
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise KeyboardInterrupt
+        return learn(*args, **options)
+
+    monkeypatch.setattr("lacunet.structure.learn.learn", interrupted)
+    found = lc.learn_structure(TABLE, ASIA.states_of, method=method, strengths=0)
+    assert (found.ended, found.cpdag, calls) == ("interrupted", whole.cpdag, 2)
+    assert found.network.has_cpts
 
 
 @pytest.mark.parametrize(

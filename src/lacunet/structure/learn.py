@@ -414,6 +414,18 @@ def _columns_in_order(table: EncodedTable, names: Sequence[str]) -> EncodedTable
 
 
 def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior | None) -> Network:
+    """The structure with learned CPTs; an interruption leaves a second for them."""
+    if search.ended != "interrupted":
+        try:
+            return _with_learned(job, search, structure, prior)
+        except KeyboardInterrupt:
+            search.ended = "interrupted"
+    return _with_learned(job, search, structure, prior)
+
+
+def _with_learned(
+    job: Job, search: Search, structure: Network, prior: AskedPrior | None
+) -> Network:
     """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
     left = 1.0 if search.ended == "interrupted" else job.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)

@@ -21,17 +21,16 @@ what is said of networks that had no part in the fit is in
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
-from lacunet.structure.order import Ordered, Scores, search
+from lacunet.structure.order import Scores, search
 from lacunet.structure.parents import MOST_HELD, CandidateParents, Far, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
@@ -80,9 +79,7 @@ def strengths_of(
     dag
         What was found: replicates start from it, and what they share with it is more probable.
     """
-    adjacent: defaultdict[tuple[int, int], float] = defaultdict(float)
-    directed: defaultdict[tuple[int, int], float] = defaultdict(float)
-    found: list[Ordered] = []
+    found: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
     try:
         screen, order = Screen.of(completions[0], score), constraints.order(dag)
         families = [
@@ -98,12 +95,16 @@ def strengths_of(
             sets = ScoredSets(sample, score, known=known_of[completion])
             found_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
             scores = Scores(found_sets, constraints.required)
-            found.append(search(scores, order, KICKS, rng, deadline))
+            best = search(scores, order, KICKS, rng, deadline).parents
+            compelled = compelled_arcs([set(own) for own in best], constraints.contradicted)
+            found.append((best, compelled))
             progress("arc strengths", len(found), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
-    for ordered in found:
-        _tally(ordered.parents, constraints.contradicted, adjacent, directed)
+    adjacent = Counter(
+        (min(x, y), max(x, y)) for own, _ in found for y, some in enumerate(own) for x in some
+    )
+    directed = Counter(arc for _, compelled in found for arc in compelled)
     return {
         arc: _strength(arc, dag, constraints, adjacent, directed, len(found))
         for pair in sorted(adjacent)
@@ -150,17 +151,3 @@ def _reweighted(rows: CodedRows, rng: np.random.Generator) -> CodedRows:
     """The rows with exponential weights; a row that counts for several gets their sum."""
     own = np.ones(rows.rows) if rows.weights is None else rows.weights
     return replace(rows, weights=rng.standard_gamma(own))
-
-
-def _tally(
-    dag: Sequence[frozenset[int]],
-    contradicted: NDArray[np.bool_],
-    adjacent: defaultdict[tuple[int, int], float],
-    directed: defaultdict[tuple[int, int], float],
-) -> None:
-    """Count the pairs of a replicate, and the directions that its class has."""
-    for x, y in compelled_arcs([set(own) for own in dag], contradicted):
-        directed[x, y] += 1
-    for y, own in enumerate(dag):
-        for x in own:
-            adjacent[min(x, y), max(x, y)] += 1
