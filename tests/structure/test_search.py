@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
@@ -252,6 +253,23 @@ def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
+def test_where_the_states_of_all_rows_are_not_held_only_a_few_columns_are(
+    monkeypatch: pytest.MonkeyPatch, is_weighted: bool
+) -> None:
+    monkeypatch.setattr("lacunet.structure.rows.MOST_HELD", 0)
+    rng = np.random.default_rng(0)
+    columns = tuple(rng.integers(0, 3, 20_000).astype(np.uint8) for _ in range(30))
+    weights = rng.random(20_000) if is_weighted else None
+    rows = CodedRows(tuple(map(str, range(30))), columns, (3,) * 30, weights, 20_000.0)
+    tracemalloc.start()
+    [tables] = tables_beside(rows, 0, (1,), range(2, 30))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    np.testing.assert_allclose(tables.table(7).ravel(), rows.count([1, 0, 9]).ravel(), rtol=1e-12)
+    assert most < 6 * 8 * 20_000  # six columns of numbers, not 30 or 90
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
 def test_states_of_one_variable_can_be_replaced(is_weighted: bool) -> None:
     rows = CodedRows.of(random_rows(80, 5))
     if is_weighted:
@@ -259,8 +277,8 @@ def test_states_of_one_variable_can_be_replaced(is_weighted: bool) -> None:
     other = [*rows.columns]
     other[2] = other[2].copy()
     other[2][:30] = 0
-    states = States.of(rows, range(5)).with_other(2, np.arange(80) < 30, rows.columns[2], other[2])
-    expected = States.of(replace(rows, columns=tuple(other)), range(5))
+    states = States.of(rows).with_other(2, np.arange(80) < 30, rows.columns[2], other[2])
+    expected = States.of(replace(rows, columns=tuple(other)))
     np.testing.assert_array_equal(states.values, expected.values)
 
 

@@ -86,11 +86,26 @@ def tables_beside(
     shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
     fitting = [x for x in sorted(others) if cells * (rows.sizes[x] + 1) <= room]
     for some in _within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
-        held = states or rows.states or States.of(rows, some)
-        counts = held.count(some, keys, cells, rows.weights)
+        held = states or rows.states
+        if held is None:
+            counts = _one_by_one(rows, some, keys, cells)
+        else:
+            counts = held.count(some, keys, cells, rows.weights)
         counts = counts.reshape(*radices, -1)[shown].reshape(*shape, -1)
         sizes = [rows.sizes[x] for x in some]
         yield Beside(tuple(some), counts, np.cumsum([0, *sizes[:-1]]))
+
+
+def _one_by_one(rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: int) -> FloatArray:
+    """For each key, how often it comes with each state of some variables, each by itself."""
+    tables = []
+    for node in nodes:
+        radix = rows.sizes[node] + 1  # with missing as a state
+        both = keys * radix
+        both += rows.columns[node]
+        table = np.bincount(both, rows.weights, cells * radix)
+        tables.append(table.reshape(cells, radix)[:, :-1])
+    return np.concatenate(tables, axis=1, dtype=np.float64)
 
 
 def _within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[list[int]]:

@@ -111,7 +111,7 @@ class CodedRows:
     def states(self) -> States | None:
         """The states of all variables, None where they would take too much memory."""
         is_small = self.rows * sum(self.sizes) <= MOST_HELD
-        return States.of(self, range(len(self))) if is_small else None
+        return States.of(self) if is_small else None
 
     def keys(self, scope: Sequence[int]) -> tuple[Integers, list[int]]:
         """The configuration of each row, and how many states each variable has in it.
@@ -173,7 +173,7 @@ class CodedRows:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """The states of some variables in all rows, as numbers that are added to count them.
+    """The states of all variables in all rows, as numbers that are added to count them.
 
     The states of all variables stand in one line, ``nodes`` being the variable of each. The counts
     of ``each`` states share a number, with so many bits as the number of rows has: adding up one
@@ -186,11 +186,11 @@ class States:
     values: FloatArray  # a row of numbers for each row
 
     @classmethod
-    def of(cls, rows: CodedRows, nodes: Sequence[int]) -> States:
-        """The states of some variables, ascending; none where a row does not show one."""
+    def of(cls, rows: CodedRows) -> States:
+        """The states of all variables; none where a row does not show one."""
         bits = rows.rows.bit_length()
         each = max(EXACT_BITS // bits, 1) if rows.weights is None else 1
-        line = [(node, state) for node in nodes for state in range(rows.sizes[node])]
+        line = [(node, state) for node, size in enumerate(rows.sizes) for state in range(size)]
         values = np.zeros((-(-len(line) // each), rows.rows))
         for at, (node, state) in enumerate(line):
             number, place = divmod(at, each)
