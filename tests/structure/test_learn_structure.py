@@ -262,12 +262,22 @@ def test_a_column_that_looks_like_weights_is_no_variable_unless_it_is_cut() -> N
     assert found.network.variables == ("A", "B")
     assert any("weight='wt'" in note for note in found.notes)
     assert "wt" in lc.learn_structure(rows, bins={"wt": 3}, strengths=0).network.variables
-    with pytest.raises(LacunetError, match=r"is left to learn from.\n.*looks like .* weights"):
+    with pytest.raises(LacunetError, match=r"is left to learn from: .*looks like .* weights"):
         lc.learn_structure({"wt": rows["wt"], "empty": [None] * 200})
     with pytest.raises(LacunetError, match="200 different values"):
         lc.learn_structure({"income": rows.pop("wt"), **rows})
     with pytest.warns(lc.LacunetWarning, match="weight='w'"):
         assert [*lc.diagnose({"w": rng.random(200), **rows}).patterns.rate_of] == ["A", "B"]
+
+
+def test_an_error_on_a_column_that_was_left_out_comes_with_the_note_on_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.DataFrame({"A": ["a", "b"] * 50, "w": np.random.default_rng(4).random(100)})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["structure", str(tmp_path / "rows.csv"), "--required", "w -> A"]) == 1
+    said = capsys.readouterr().err
+    assert said.index("left out 'w', which looks like") < said.index("no variable 'w'")
 
 
 def test_a_function_of_another_column_is_named_and_learned() -> None:

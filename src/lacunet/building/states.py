@@ -283,7 +283,7 @@ def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
         return
     many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(found):,}"
     is_identifier = len(seen.cells) == seen.rows >= FEWEST_ROWS_OF_IDENTIFIER
-    if is_identifier and not seen.has_fractions:
+    if is_identifier and not seen.has_fractions and not _are_fractions(seen.cells):
         raise IdentifierError(
             f"column {name!r} looks like an identifier: each of its {seen.rows:,} values "
             "occurs once.",
@@ -298,6 +298,12 @@ def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
         f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         f"values, or give the states: {give}.",
     )
+
+
+def _are_fractions(cells: Iterable[str]) -> bool:
+    """Whether texts, as files hold them, are numbers and some of these are not whole."""
+    numbers = [number_of(text) for text in cells]
+    return None not in numbers and any(number % 1 > 0 for number in numbers if number is not None)
 
 
 def _or_weights(name: str, seen: Seen) -> str:

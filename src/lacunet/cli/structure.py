@@ -102,6 +102,7 @@ def run(options: Namespace) -> int:
         dict(map(asked_bins, options.bins)),
         options.without,
     )
+    note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:
         check_target(columns.network, options.output)
     missingness = None if options.missingness == "none" else options.missingness
@@ -125,8 +126,8 @@ def run(options: Namespace) -> int:
             memory=options.memory,
             progress=progress,
         )
-    found = replace(found, notes=(*columns.notes, *found.notes))
     note(*found.notes)
+    found = replace(found, notes=(*columns.notes, *found.notes))
     if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
         note(f"the search {how}: the result is the best so far")
