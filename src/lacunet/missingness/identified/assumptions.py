@@ -26,7 +26,14 @@ import numpy as np
 
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.sets import BestModels, best_fit, ends_of, freedom, lifted_near
+from lacunet.missingness.identified.sets import (
+    NO_LAWS,
+    BestModels,
+    best_fit,
+    ends_of,
+    freedom,
+    lifted_near,
+)
 from lacunet.missingness.independence import holm
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import Models
@@ -41,7 +48,6 @@ LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move
 POINT = 1e-6  # a set that is not wider is a point
 NOTHING: Mapping[str, str] = {}
-NO_LAWS: Mapping[Scope, Table] = {}
 
 
 class Assumption(NamedTuple):

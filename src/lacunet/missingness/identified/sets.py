@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -50,6 +49,7 @@ PROGRAMS = 60  # at most, for one end from one start
 FINEST = 1e-9  # the smallest region trusted
 LARGEST = 4.0  # and the largest
 ENOUGH = 1e-10  # a gain that is not worth a step
+NO_LAWS: Mapping[Scope, Table] = {}
 NARROW = (
     "narrower than its sampling error: the models that fit best are at or near an edge of what the "
     "graph allows, such as a state that is always recorded, and other rows would give another "
@@ -165,7 +165,7 @@ class BestModels:
 def best_fit(
     model: Models,
     rows: Rows,
-    population: Mapping[Scope, Table] = MappingProxyType({}),
+    population: Mapping[Scope, Table] = NO_LAWS,
     parts: Iterable[Rows] = (),
     scales: FloatArray | None = None,
 ) -> BestModels:
