@@ -198,7 +198,6 @@ class Promises:
             )
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
         ]
-        both = [move for move in both if move.promise > LEAST_PROMISE]
         both.sort(key=lambda move: -move.promise)
         yield from islice((move for move in both if not closes_a_cycle(dag, move)), TURNS)
 
