@@ -22,7 +22,7 @@ def mixed_graphs(draw: st.DrawFn) -> MixedGraph:
     parents: dict[Any, list[Any]] = {
         node: [one for one, two in edges if two == node] for node in NODES
     }
-    return MixedGraph.of(NODES, parents, hidden)
+    return MixedGraph.of(parents, hidden)
 
 
 def with_hidden_nodes(graph: MixedGraph) -> nx.DiGraph:
@@ -90,7 +90,7 @@ def test_an_open_path_is_a_path(graph: MixedGraph, split: list[int]) -> None:
 
 
 def test_without_hidden_causes_a_node_gets_its_district_and_their_parents() -> None:
-    graph = MixedGraph.of("DABC", {"A": ["D"]}, [("A", "B"), ("B", "C")])
+    graph = MixedGraph.of({"D": [], "A": ["D"], "B": [], "C": []}, [("A", "B"), ("B", "C")])
     one_way = directed(graph, ("D", "A", "B", "C"))
     assert one_way.parents["B"] == {"A", "D"}
     assert one_way.parents["C"] == {"A", "B", "D"}

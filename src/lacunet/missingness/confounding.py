@@ -160,7 +160,7 @@ def _among_variables(graph: MissingnessGraph) -> MixedGraph:
     order = topological_order(graph.network.parents_of)
     parents: dict[Node, Iterable[Node]] = {name: graph.network.parents(name) for name in order}
     pairs = [pair for pair in graph.hidden if not any(isinstance(n, Mechanism) for n in pair)]
-    return MixedGraph.of(order, parents, pairs)
+    return MixedGraph.of(parents, pairs)
 
 
 def _scope(graph: MixedGraph, part: Nodes) -> Nodes:
@@ -171,10 +171,11 @@ def _dependences(
     graph: MixedGraph, after: MixedGraph, matters: Nodes, nodes: Nodes, fixed: Nodes
 ) -> Iterator[Path]:
     """Paths by which variables depend on more than their parents, or on the intervention."""
-    interventions = {Mechanism(str(node)): node for node in graph.sorted(fixed)}  # F_x
-    causes = {node: graph.parents[node] for node in graph.order}
-    causes |= {node: causes[node] | {own} for own, node in interventions.items()}
-    regimes = MixedGraph.of((*interventions, *graph.order), causes, graph.hidden)
+    interventions: list[Node] = [Mechanism(str(node)) for node in graph.sorted(fixed)]  # F_x
+    causes = {**dict.fromkeys(interventions, _NONE), **graph.parents}
+    for node in fixed:
+        causes[node] |= {Mechanism(str(node))}
+    regimes = MixedGraph.of(causes, graph.hidden)
     for node in graph.sorted(matters):
         parents = graph.parents[node]
         earlier = {one for one in nodes if graph.rank[one] < graph.rank[node]} - parents

@@ -43,7 +43,7 @@ def lifted(
     TooLargeEstimandError
         There are too many.
     """
-    plain = MixedGraph.of(graph.order, graph.parents, (), graph.partial, monotone=graph.monotone)
+    plain = graph.with_edges(graph.parents, ())
     sizes = {name: cardinality_of[name] for name in graph.variables}
     submodel = Submodel(plain, sizes, known=known)
     if prod(map(submodel.states, submodel.nodes)) > MOST_CONFIGURATIONS:

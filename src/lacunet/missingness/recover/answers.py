@@ -167,7 +167,7 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
     """
     for name in asked.target:
         if name in graph.latent:
-            alone = MixedGraph.of([name], {}, partial=frozenset({name}))
+            alone = MixedGraph.of({name: ()}, partial=frozenset({name}))
             why = f"{_is_latent(name)}, so its states could change places"
         elif censors_itself(graph.mixed, name):
             alone = graph.mixed.among([name, Mechanism(name)])

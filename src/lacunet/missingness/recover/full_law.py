@@ -121,7 +121,7 @@ def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
             hidden.append((one, two))
         else:
             parents[two if arrow == "->" else one].append(one if arrow == "->" else two)
-    part = MixedGraph.of(kept, parents, hidden, graph.partial & names)
+    part = MixedGraph.of(parents, hidden, graph.partial & names)
     asked = Asked(cast("Scope", part.order))
     for states, hidden_states in product((2, 4, 10), (2, 5) if hidden else (2,)):
         cardinality_of = dict.fromkeys(part.variables, 2) | {str(path[0]): states}

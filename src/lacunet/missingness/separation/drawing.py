@@ -93,7 +93,7 @@ class Drawing:
         parents |= {} if chosen is None else {SELECTION: chosen}
         unseen = {checked_node(network, name) for name in latent}
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
-        mixed = MixedGraph.of(parents, parents, pairs, monotone=ordered)
+        mixed = MixedGraph.of(parents, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
         mixed = reduce(projected, gone, mixed)
         for name, value in (

@@ -71,36 +71,33 @@ class MixedGraph:
     @classmethod
     def of(
         cls,
-        order: Iterable[Node],
         parents: Mapping[Node, Iterable[Node]],
         hidden: Iterable[tuple[Node, Node]] = (),
         partial: frozenset[str] | None = None,
         meter: Meter | None = None,
         monotone: Iterable[tuple[Mechanism, Mechanism]] = (),
     ) -> MixedGraph:
-        """Build the graph from the parents of each node and the pairs with hidden causes."""
-        nodes, meter = tuple(order), meter or Meter()
+        """The graph of the parents of its nodes, in order, and of the pairs with hidden causes."""
+        nodes, meter = tuple(parents), meter or Meter()
         meter.charge(8 * len(nodes))
         children: dict[Node, set[Node]] = {node: set() for node in nodes}
         siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
         for node in nodes:
-            for parent in parents.get(node, ()):
+            for parent in parents[node]:
                 children[parent].add(node)
         for one, two in hidden:
             siblings[one].add(two)
             siblings[two].add(one)
-        rank = {node: at for at, node in enumerate(nodes)}
-
         if partial is None:
             partial = frozenset(
                 node.variable for node in nodes if isinstance(node, Mechanism) and node != SELECTION
             )
         return cls(
             nodes,
-            {node: frozenset(parents.get(node, ())) for node in nodes},
+            {node: frozenset(parents[node]) for node in nodes},
             {node: frozenset(siblings[node]) for node in nodes},
             {node: frozenset(children[node]) for node in nodes},
-            rank,
+            {node: at for at, node in enumerate(nodes)},
             partial,
             meter,
             frozenset(pair for pair in monotone if pair[1] in parents.get(pair[0], ())),
@@ -202,7 +199,7 @@ class MixedGraph:
         self, parents: Mapping[Node, Iterable[Node]], hidden: Iterable[tuple[Node, Node]]
     ) -> MixedGraph:
         """A graph of some of the nodes, those that have parents listed, with these edges."""
-        return MixedGraph.of(parents, parents, hidden, self.partial, self.meter, self.monotone)
+        return MixedGraph.of(parents, hidden, self.partial, self.meter, self.monotone)
 
     def bits(self, nodes: Iterable[Node]) -> int:
         """A set of nodes as the bits of a number, by their rank."""
@@ -331,7 +328,7 @@ def cut(graph: MixedGraph, into: Nodes = _NONE, out_of: Nodes = _NONE) -> MixedG
         node: _NONE if node in into else graph.parents[node] - out_of for node in graph.order
     }
     pairs = [pair for pair in graph.hidden if into.isdisjoint(pair)]
-    return MixedGraph.of(graph.order, parents, pairs, graph.partial, graph.meter)
+    return graph.with_edges(parents, pairs)
 
 
 def districts(graph: MixedGraph, nodes: Nodes) -> list[Nodes]:
@@ -381,12 +378,12 @@ def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
     these: given them it does not depend on anything else that is earlier.
     """
     parents: dict[Node, Nodes] = {}
-    for at, node in enumerate(order):
-        earlier = frozenset(order[:at])
+    for node in graph.order:
+        earlier = frozenset(order[: order.index(node)])
         district = reached([node], lambda one: graph.siblings[one] & earlier)  # noqa: B023
         above = district.union(*(graph.parents[member] for member in district))
         parents[node] = above - {node}
-    return MixedGraph.of(graph.order, parents, (), graph.partial, graph.meter)
+    return graph.with_edges(parents, ())
 
 
 class OutOfWork(Exception):  # noqa: N818
