@@ -244,7 +244,7 @@ def _tests(
     worths = [worth.of_test(*pair, of) for pair, of in zip(pairs, given, strict=True)]
     scales, p_values = np.array(worths).reshape(-1, 2).T
     counts = counts * scales[:, None, None, None]
-    result = approximated(counts, among)
+    results = approximated(counts, among)
     states = counts.sum(axis=1)
     total = states.sum(axis=1)
     known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
@@ -252,7 +252,9 @@ def _tests(
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
     tests = []
-    for at in np.flatnonzero(result.degrees_of_freedom).tolist():
+    for at, result in enumerate(results):
+        if result.degrees_of_freedom == 0:
+            continue
         missing, cause = pairs[at]
         most, least = float(share[at, high[at]]), float(share[at, low[at]])
         names = network.states(cause)
@@ -262,17 +264,15 @@ def _tests(
                 "cause": cause,
                 "given": given[at],
                 "by_design": float(p_values[at]),
-                "p_value": float(result.p_value[at]),
-                "unsure": (counts[at].copy(), result.statistic[at])
-                if result.how[at] == DRAWS
-                else None,
-                "effect": float(result.effect[at]),
+                "p_value": result.p_value,
+                "unsure": (counts[at].copy(), result.statistic) if result.how == DRAWS else None,
+                "effect": result.effect,
                 "highest": names[high[at]],
                 "lowest": names[low[at]],
                 "rates": (most, least),
                 "ratio": most / least if least > 0 else float("inf"),
-                "rows": float(result.rows[at]),
-                "by_draws": result.how[at] == DRAWS,
+                "rows": result.rows,
+                "by_draws": result.how == DRAWS,
             }
         )
     return tests

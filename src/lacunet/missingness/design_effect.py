@@ -27,6 +27,7 @@ takes what is observed in its place. Both agree where there is little dependence
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,11 +35,13 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.independence import DESIGN, TestResult, cramers, pearson
 from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.distinct import Index
+from lacunet.model.nodes import Mechanism, Node
+from lacunet.statistics.distinct import Index, grouped
 from lacunet.statistics.folds import FOLD, Dealing, dealt, divided, folds_of
 from lacunet.statistics.units import Units
 
 MOST_CELLS = 2**22  # of the tables of all units that are held at once
+Cells = tuple[Index, Index, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,27 @@ class SurveyRows:
             return np.asarray(self.multiples @ sums.reshape(units, cells))
         each = [np.bincount(place, weights[rows], cells) for weights in self.replicates.T]
         return np.stack(each).astype(np.float64)
+
+
+def cells_of(table: EncodedTable, one: Node, two: Node, given: Sequence[Node]) -> Cells:
+    """The rows that show two nodes and the conditions of their test, and the cell of each.
+
+    Then the number of strata that occur, and of the states of both.
+    """
+
+    def size(node: Node) -> int:
+        return 2 if isinstance(node, Mechanism) else table.cardinality_of[node]
+
+    def values(node: Node) -> Index:
+        if isinstance(node, Mechanism):
+            return table.is_shown((node.variable,))[used].astype(np.intp)
+        return table.columns[node][used].astype(np.intp)
+
+    names = [node for node in (one, two, *given) if isinstance(node, str)]
+    used = np.flatnonzero(table.is_shown(names))
+    strata, found = grouped([*map(values, given)], [*map(size, given)], len(used))
+    shape = len(found), size(one), size(two)
+    return used, (strata * shape[1] + values(one)) * shape[2] + values(two), shape
 
 
 def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> FloatArray:

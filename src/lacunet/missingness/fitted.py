@@ -42,7 +42,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
-from lacunet.missingness.design_effect import SurveyRows
+from lacunet.missingness.design_effect import SurveyRows, cells_of
 from lacunet.missingness.graph import MissingnessGraph, caused
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -333,7 +333,7 @@ def learned_graph(
         )
         design = survey if own is table or not own.rows else SurveyRows.of(network, own)
         for node in chosen:
-            found = _tested(name, node, chosen, own, design, network)
+            found = _tested(name, node, chosen, own, design)
             origin_of[node, name] = Origin("given" if node in known else "learned", *found)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
@@ -400,19 +400,12 @@ def _tested(
     parents: Sequence[Node],
     table: EncodedTable,
     survey: SurveyRows | None,
-    network: Network,
 ) -> tuple[float, float]:
     """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
     table = table if survey is None else survey.table
-    columns = {one: _column(table, one) for one in parents}
-    rows = np.logical_and.reduce([column != NOT_SHOWN for column in columns.values()])
     others = [one for one in parents if one != node]
-    kept = {one: column[rows] for one, column in columns.items()}
-    strata, number = _codes(others, kept, network, int(rows.sum()))
-    states = _size(node, network)
-    place = (strata * 2 + _column(table, Mechanism(name))[rows]) * states + kept[node]
-    shape = (number, 2, states)
-    found = None if survey is None else survey.test(np.flatnonzero(rows), place, shape)
+    rows, place, shape = cells_of(table, Mechanism(name), node, others)
+    found = None if survey is None else survey.test(rows, place, shape)
     if found is None:
         counts = np.bincount(place, table.row_weights[rows], np.prod(shape)).astype(np.float64)
         found = independence(counts.reshape(shape), np.random.default_rng(0))

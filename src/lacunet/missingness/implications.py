@@ -9,21 +9,19 @@ mechanism, :math:`X \perp R_X \mid \cdot`, can never be tested: where R_X = 0 th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.design_effect import SurveyRows
+from lacunet.missingness.design_effect import SurveyRows, cells_of
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.missingness.verdict import Weight
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
-from lacunet.statistics.distinct import Index, grouped
 from lacunet.statistics.observations import whole_table
 from lacunet.statistics.rows import distinct_rows
 
@@ -147,37 +145,14 @@ def check_implications(
 def _test(
     implication: Implication, table: EncodedTable, survey: SurveyRows | None
 ) -> TestedImplication:
-    designed = None if survey is None else survey.test(*_cells(implication, survey.table))
-    nodes = (implication.one, implication.two, *implication.given, *implication.shown)
-    seen = (node for node in nodes if node != SELECTION)
-    names = dict.fromkeys(map(variable_of, seen))
+    nodes = implication.one, implication.two, implication.given
+    designed = None if survey is None else survey.test(*cells_of(survey.table, *nodes))
+    names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table()
-    used, place, shape = _cells(implication, distinct)
+    used, place, shape = cells_of(distinct, *nodes)
     shown = distinct.take(used)
     counts = np.bincount(place, shown.weights, np.prod(shape)).astype(np.float64)
     counts *= shown.scale if table.is_weighted else 1.0
     found = designed or independence(counts.reshape(shape), np.random.default_rng(0))
-    told = asdict(found) | {"rows": shown.row_count}
+    told = found._asdict() | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=found.p_value, **told)
-
-
-def _cells(
-    implication: Implication, table: EncodedTable
-) -> tuple[Index, Index, tuple[int, int, int]]:
-    """The rows that show it, the cell of each, and the numbers of strata and of states of both."""
-
-    def size(node: Node) -> int:
-        return 2 if isinstance(node, Mechanism) else table.cardinality_of[node]
-
-    def values(node: Node) -> NDArray[np.integer]:
-        if isinstance(node, Mechanism):
-            return table.is_shown((node.variable,)).astype(np.int64)
-        return table.columns[node].astype(np.int64)
-
-    shown = [one.variable for one in implication.shown if one != SELECTION]
-    used = np.flatnonzero(table.is_shown(shown))
-    columns = [values(node)[used] for node in implication.given]
-    groups, strata = grouped(columns, [size(node) for node in implication.given], len(used))
-    one, two = (values(node)[used] for node in (implication.one, implication.two))
-    shape = len(strata), size(implication.one), size(implication.two)
-    return used, (groups * shape[1] + one) * shape[2] + two, shape

@@ -15,7 +15,7 @@ or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,12 @@ ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change no
 CHI2, GAMMA, DRAWS, DESIGN = "chi2", "gamma", "draws", "F"
 
 
-@dataclass(frozen=True)
-class TestResult:
+class TestResult(NamedTuple):
     """What a table says about independence.
 
     ``effect`` is Cramér's V. ``how`` is what the statistic was compared with: "chi2", "gamma"
     (small counts), "draws" (small counts, and close) or "F" (a survey's design).
     """
-
-    __test__ = False  # not a test case of pytest
 
     statistic: float
     degrees_of_freedom: int
@@ -49,20 +46,6 @@ class TestResult:
     effect: float
     rows: float
     how: str
-
-
-@dataclass(frozen=True)
-class TestResults:
-    """What several tables say, one entry for each: as `TestResult`."""
-
-    __test__ = False
-
-    statistic: FloatArray
-    degrees_of_freedom: NDArray[np.int64]
-    p_value: FloatArray
-    effect: FloatArray
-    rows: FloatArray
-    how: tuple[str, ...]
 
 
 def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
@@ -84,15 +67,13 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     >>> round(result.effect, 2), result.p_value < 1e-12
     (0.58, True)
     """
-    found = approximated(counts[None], 1)
-    statistic, p_value, how = float(found.statistic[0]), float(found.p_value[0]), found.how[0]
-    if how == DRAWS:
-        p_value = by_draws(counts, statistic, p_value, rng)
-    freedom, effect = int(found.degrees_of_freedom[0]), float(found.effect[0])
-    return TestResult(statistic, freedom, p_value, effect, float(found.rows[0]), how)
+    (found,) = approximated(counts[None], 1)
+    if found.how != DRAWS:
+        return found
+    return found._replace(p_value=by_draws(counts, found.statistic, found.p_value, rng))
 
 
-def approximated(counts: FloatArray, among: int) -> TestResults:
+def approximated(counts: FloatArray, among: int) -> list[TestResult]:
     """Test many pairs of variables at once, before tables are drawn under independence.
 
     Parameters
@@ -111,7 +92,6 @@ def approximated(counts: FloatArray, among: int) -> TestResults:
 
     statistic, freedom, least = pearson(counts)
     total = counts.sum(axis=(1, 2, 3))
-    effect = cramers(counts, statistic)
     is_large = (least >= SMALL) & (total >= FEW_ROWS)
     p_value = np.ones(len(counts))
     large, small = (np.flatnonzero((freedom > 0) & kind) for kind in (is_large, ~is_large))
@@ -122,7 +102,8 @@ def approximated(counts: FloatArray, among: int) -> TestResults:
     for at in small[p_value[small] < min(NOT_LARGE, MAY_COUNT / max(among, 1))]:
         if (counts[at] == np.floor(counts[at])).all():
             how[at] = DRAWS
-    return TestResults(statistic, freedom, p_value, effect, total, tuple(how))
+    columns = statistic, freedom, p_value, cramers(counts, statistic), total, how
+    return [TestResult(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def pearson(counts: FloatArray) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
