@@ -356,7 +356,7 @@ def test_the_work_of_a_search_does_not_depend_on_hashes() -> None:
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from lacunet.missingness.recover.chain import find_term
+from lacunet.missingness.recover.chain import TermSearch, find_term
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.separation.mixed import Meter
 from manifest_laws import random_graph
@@ -364,7 +364,7 @@ rng = np.random.default_rng(0)
 for _ in range(12):
     graph = random_graph(rng, 4, 0.1)
     mixed = graph.mixed.metered(Meter())
-    find_term(mixed, Query(frozenset(graph.network.variables)))
+    find_term(TermSearch(mixed, ()), Query(frozenset(graph.network.variables)))
     print(mixed.meter.spent)
 """
     tests = str(Path(__file__).parents[1])

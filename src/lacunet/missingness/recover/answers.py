@@ -7,7 +7,7 @@ be observed and differ in the query. A search that fails leaves the query undeci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from math import inf
 
@@ -16,8 +16,8 @@ from lacunet.estimands.patterns import NoSelfCensoring
 from lacunet.estimands.terms import Factor, InPopulation, Inverted, Product, SumOut, Term, Widened
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
-    FoundTerm,
     Known,
+    TermSearch,
     censors_itself,
     find_term,
     other_terms,
@@ -128,17 +128,14 @@ def _decide(
     laws = tuple(graph.mixed.named(names) for names in known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
-        more: Callable[[], tuple[Term, ...]] | None = None
+        search = TermSearch(mixed, known)
         if mixed.monotone:
-            found = find_monotone_term(mixed, query, asked, known)
+            term, held = find_monotone_term(search, query, asked), in_words(mixed)
         else:
-            found = find_term(mixed, query, known)
-        if (term := found.term) is not None:
-            why = _why_recoverable(term)
-            if mixed.monotone:
-                why += f", as far as {in_words(mixed)} lets them be"
-            else:
-                more = partial(_terms, graph, term, known, effort)
+            term, held = find_term(search, query), ""
+        if term is not None:
+            why = _why_recoverable(term) + held
+            more = None if mixed.monotone else partial(_terms, graph, term, known, effort)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         witness = first_witness(submodels, asked, refuting * refuted)
         if witness is not None:
@@ -149,7 +146,7 @@ def _decide(
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)
-    return Verdict(graph, asked, UNDECIDED, _tried(found), population=laws)
+    return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 
 
 @lru_cache(maxsize=512)
@@ -332,10 +329,11 @@ def _size_words(term: NoSelfCensoring) -> str:
     )
 
 
-def _tried(found: FoundTerm) -> str:
-    cut = "; the search was cut short (effort= or --effort raises it)" if found.is_cut_short else ""
-    return (
-        f"no estimand was found and no proof that there is none: {found.steps} queries were tried "
+def _tried(search: TermSearch) -> str:
+    cut = "; the search was cut short (effort= or --effort raises it)"
+    words = (
+        f"no estimand was found and no proof that there is none: {search.steps} queries were tried "
         "by fix and select, the odds of patterns and latent projections, joined by the chain "
-        f"rule, and small submodels were searched for two models that look the same{cut}"
+        "rule, and small submodels were searched for two models that look the same"
     )
+    return words + cut if search.is_cut_short else words

@@ -52,41 +52,31 @@ TERMS = 8  # estimands of other forms, likewise
 
 @dataclass
 class TermSearch:
-    """What one search has solved and how far it has failed; local to `find_term`."""
+    """What one search has solved and how far it has failed.
+
+    ``known`` are sets of variables whose law in the population is known from elsewhere. ``steps``
+    counts the queries looked at; the search ``is_cut_short`` if its work ran out.
+    """
 
     graph: MixedGraph
     known: Known
     solved: dict[Query, Term] = field(default_factory=dict)
     failed: dict[Query, int] = field(default_factory=dict)
     steps: int = 0
-
-
-@dataclass(frozen=True)
-class FoundTerm:
-    """An estimand, if the rules give one; the queries looked at; whether work ran out."""
-
-    term: Term | None
-    steps: int
     is_cut_short: bool = False
 
 
-def find_term(graph: MixedGraph, query: Query, known: Known = ()) -> FoundTerm:
-    """Look for an estimand of a query as far as the graph's meter allows.
-
-    ``known`` are sets of variables whose law in the population is known from elsewhere.
-    """
-    search = TermSearch(graph, known)
+def find_term(search: TermSearch, query: Query) -> Term | None:
+    """Look for an estimand of a query as far as the meter of the search's graph allows."""
     try:
-        for depth in range(LEVELS):
-            term = _solve(search, query, depth)
-            if term is not None:
-                return FoundTerm(term, search.steps)
+        found = (_solve(search, query, depth) for depth in range(LEVELS))
+        return next((term for term in found if term is not None), None)
     except OutOfWork:
-        return FoundTerm(None, search.steps, True)
-    return FoundTerm(None, search.steps)
+        search.is_cut_short = True
+        return None
 
 
-def other_terms(graph: MixedGraph, term: Term, known: Known = ()) -> tuple[Term, ...]:
+def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]:
     """Other estimands of the same query, for the data to choose from.
 
     None where the first uses every row that shows the query, each with its own weight.

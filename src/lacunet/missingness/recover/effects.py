@@ -37,7 +37,6 @@ from lacunet.missingness.recover.queries import (
 )
 from lacunet.missingness.separation.mixed import (
     MixedGraph,
-    Nodes,
     districts,
     projected,
     reached,
@@ -85,8 +84,8 @@ def is_identified(graph: MixedGraph, query: Query) -> bool:
     inside = frozenset(local.named(local.ancestors(query.target | given, do)))
     every = frozenset(local.variables)
     return all(
-        _is_inside(local, frozenset(local.named(district)), _around(local, district, every))
-        for district in districts(local, inside)
+        _steps_inside(local, part, _around(local, part, every)) is not None
+        for part in _district_names(local, inside)
     )
 
 
@@ -113,10 +112,13 @@ def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
     return given, do
 
 
-def _around(graph: MixedGraph, district: Nodes, within: Nodes) -> Names:
-    """The district of some nodes that holds a smaller one."""
-    start = next(iter(district))
-    return frozenset(graph.named(reached([start], lambda node: graph.siblings[node] & within)))
+def _district_names(graph: MixedGraph, names: Names) -> list[Names]:
+    return [frozenset(graph.named(district)) for district in districts(graph, names)]
+
+
+def _around(graph: MixedGraph, district: Names, within: Names) -> Names:
+    """The district of some variables that holds a smaller one."""
+    return next(part for part in _district_names(graph, within) if district <= part)
 
 
 def _projections(graph: MixedGraph, query: Query) -> Iterator[MixedGraph]:
@@ -142,8 +144,7 @@ class _Districts:
         local = self.local
         given, do = _as_done(self.graph, query)
         inside = frozenset(local.named(local.ancestors(query.target | given, do)))
-        parts = (frozenset(local.named(district)) for district in districts(local, inside))
-        factors = _all_found(self.kernel(part) for part in parts)
+        factors = _all_found(map(self.kernel, _district_names(local, inside)))
         if factors is None:
             return None
         term = self.conditional(self.multiplied(inside, factors), query.target, given)
@@ -168,9 +169,9 @@ class _Districts:
     def from_around(self, district: Names) -> Term | None:
         """Q[D] from the kernel of the district of the whole graph that D is part of."""
         local, order = self.local, self.order
-        every = frozenset(order)
-        around = _around(local, district, every)
-        if not _is_inside(local, district, around):
+        around = _around(local, district, frozenset(order))
+        steps = _steps_inside(local, district, around)
+        if steps is None:
             return None
         queries = []
         for at, name in enumerate(order):
@@ -179,17 +180,15 @@ class _Districts:
                 blanket = near.union(local.variable_parents(near)) - {name}
                 queries.append(Query(frozenset({name}), blanket))
         term = self.product(around, queries)
-        while term is not None:
-            above = frozenset(local.named(local.ancestors(district, every - around)))
-            if above == district:
-                return self.summed(term, district)
-            around = _around(local, district, above)
-            term = self.of_part(term, [name for name in order if name in above], around)
-        return None
+        if term is None:
+            return None
+        for above, inner in steps:
+            term = self.of_part(self.summed(term, above), inner)
+        return self.summed(term, district)
 
-    def of_part(self, term: Term, within: list[str], around: Names) -> Term:
-        """Q[T'] from Q[T], T' a district of the ancestral part of T that is listed."""
-        whole = self.summed(term, frozenset(within))
+    def of_part(self, whole: Term, around: Names) -> Term:
+        """Q[T'] from Q[A'], T' a district of the ancestral part A'."""
+        within = [name for name in self.order if name in whole.target]
         factors = [
             self.conditional(whole, frozenset({name}), frozenset(within[:at]))
             for at, name in enumerate(within)
@@ -248,13 +247,17 @@ def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:
     return found
 
 
-def _is_inside(graph: MixedGraph, district: Names, around: Names) -> bool:
-    """Whether the steps from T lead to D: no hedge, no set that stays as it is."""
+def _steps_inside(
+    graph: MixedGraph, district: Names, around: Names
+) -> list[tuple[Names, Names]] | None:
+    """The steps from T to D: an ancestral part A' and a district T' of it, each; None: a hedge."""
     every = frozenset(graph.variables)
+    steps: list[tuple[Names, Names]] = []
     while True:
         above = frozenset(graph.named(graph.ancestors(district, every - around)))
         if above == district:
-            return True
+            return steps
         if above == around:
-            return False
+            return None
         around = _around(graph, district, above)
+        steps.append((above, around))

@@ -16,7 +16,7 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.samples import Run, Unfounded
 from lacunet.estimands.terms import Term
-from lacunet.missingness.recover.chain import FoundTerm, Known, find_term, other_terms
+from lacunet.missingness.recover.chain import Known, TermSearch, find_term, other_terms
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import models_of, random_weights
@@ -31,33 +31,33 @@ EXACT = 1e-8
 MOST_CONFIGURATIONS = 2e5
 
 
-def find_monotone_term(graph: MixedGraph, query: Query, asked: Asked, known: Known) -> FoundTerm:
-    """An estimand that holds although some probabilities are zero; ``graph`` has its meter."""
-    first = find_term(graph, query, known)
+def find_monotone_term(search: TermSearch, query: Query, asked: Asked) -> Term | None:
+    """An estimand that holds although some probabilities are zero."""
     try:
-        for term in _candidates(graph, query, known, first):
-            if holds(graph, asked, known, term):
-                return FoundTerm(term, first.steps, first.is_cut_short)
+        for term in _candidates(search, query):
+            if holds(search.graph, asked, search.known, term):
+                return term
     except OutOfWork:
-        return FoundTerm(None, first.steps, is_cut_short=True)
-    return FoundTerm(None, first.steps, first.is_cut_short)
+        search.is_cut_short = True
+    return None
 
 
-def _candidates(graph: MixedGraph, query: Query, known: Known, first: FoundTerm) -> Iterator[Term]:
-    if first.term is not None:
-        yield first.term
-        yield from other_terms(graph, first.term, known)
-    asked = query.target | query.given | query.do
+def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
+    graph, known = search.graph, search.known
+    first = find_term(search, query)
+    if first is not None:
+        yield first
+        yield from other_terms(graph, first, known)
     left = graph
     for _, earlier in sorted(graph.monotone, key=str):
-        if earlier.variable not in asked and earlier in left.parents:
+        if earlier.variable not in query.names and earlier in left.parents:
             left = projected(left, earlier)
             if earlier.variable in left.parents:
                 left = projected(left, earlier.variable)
     if left is not graph:
-        found = find_term(left, query, known)
-        if found.term is not None:
-            yield found.term
+        found = find_term(TermSearch(left, known), query)
+        if found is not None:
+            yield found
 
 
 def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
@@ -97,6 +97,7 @@ def _configurations(graph: MixedGraph, states: int) -> float:
 
 
 def in_words(graph: MixedGraph) -> str:
-    """What the mechanisms are known to keep."""
+    """What the mechanisms are known to keep, behind the reason that a query is recoverable."""
     pairs = sorted((str(later), str(earlier)) for later, earlier in graph.monotone)
-    return ", ".join(f"{later} <= {earlier}" for later, earlier in pairs)
+    kept = ", ".join(f"{later} <= {earlier}" for later, earlier in pairs)
+    return f", as far as {kept} lets them be"
