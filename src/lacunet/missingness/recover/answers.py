@@ -142,7 +142,7 @@ def _decide(
             why = _two_models(graph.mixed, witness)
             return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
     mixed.meter.allow(inf)
-    large = None if asked.do or mixed.monotone else too_large_term(mixed, query.target, query.given)
+    large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)

@@ -103,8 +103,8 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
     try:
         if isinstance(term, Factor | NoSelfCensoring):
             rules = RULES[1:2] if isinstance(term, NoSelfCensoring) else (RULES[0], RULES[2])
-            names = frozenset(term.target), frozenset(term.given)
-            wider = (rule(graph, *names, SAMPLES) for rule in rules)
+            query = Query(frozenset(term.target), frozenset(term.given))
+            wider = (rule(graph, query, SAMPLES) for rule in rules)
             return next((found for found in wider if found is not None), term)
     except OutOfWork:
         return term
@@ -163,9 +163,8 @@ def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
         yield from _effects(search, query, depth)
     else:
         yield from _in_population(search, query)
-        rules: tuple[Rule, ...] = RULES if depth >= EVERY_RULE else RULES[:1]
-        for rule in rules:
-            term = rule(search.graph, query.target, query.given)
+        for rule in RULES if depth >= EVERY_RULE else RULES[:1]:
+            term = rule(search.graph, query)
             if term is not None:
                 yield term
     yield from _dropped(search, query, depth)

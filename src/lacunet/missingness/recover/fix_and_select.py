@@ -24,10 +24,11 @@ from lacunet.estimands.patterns import NoSelfCensoring, PatternOdds
 from lacunet.estimands.samples import Sample
 from lacunet.estimands.terms import Factor, Term
 from lacunet.missingness.recover.propensity import Set, find_sample, known_propensities
+from lacunet.missingness.recover.queries import Names, Query
 from lacunet.missingness.separation.mixed import MixedGraph, directed, projected, topological
 from lacunet.model.nodes import SELECTION, Mechanism, Node
 
-Names = frozenset[str]
+NO_MECHANISMS: Set = frozenset()
 FREE_LIMIT = 10  # mechanisms left free: 2^10 tables
 SCOPE_LIMIT = 10
 NEAREST = 5  # variables outside the query that are tried as hidden
@@ -41,46 +42,46 @@ def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
 
 
 @lru_cache(maxsize=8192)
-def fraction(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
+def fraction(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
-    need = graph.mechanisms_of(target | given)
+    need = graph.mechanisms_of(query.names)
     allowed = graph.closure(need)
-    local = restricted(graph, allowed, target | given)
-    holds = partial(_selects, local, target, given)
-    if holds(need, frozenset()):  # no propensity need be known
+    local = restricted(graph, allowed, query.names)
+    holds = partial(_selects, local, query)
+    if holds(need, NO_MECHANISMS):  # no propensity need be known
         shown = tuple(m for m in local.mechanisms if m in need)
         found: Sample | None = Sample((*shown, *graph.selection))
     else:
         found = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
     if found is None:
         return None
-    return Factor(graph.named(target), graph.named(given), found)
+    return Factor(graph.named(query.target), graph.named(query.given), found)
 
 
-def _selects(graph: MixedGraph, target: Names, given: Names, shown: Set, fixed: Set) -> bool:
+def _selects(graph: MixedGraph, query: Query, shown: Set, fixed: Set) -> bool:
     selected = shown - fixed | graph.selection
-    return not selected or graph.separated(target, selected, given, fixed)
+    return not selected or graph.separated(query.target, selected, query.given, fixed)
 
 
 @lru_cache(maxsize=8192)
-def no_self_censoring(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
+def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
-    for scope in _scopes(graph, target | given):
+    for scope in _scopes(graph, query.names):
         partial_ones = graph.mechanisms_of(scope)
         local = restricted(graph, graph.closure(partial_ones), scope)
         for free in _free_sets(local, partial_ones):
-            found = _odds_sample(local, target, given, scope, free, most)
+            found = _odds_sample(local, query, scope, free, most)
             if found is not None:
-                return _odds_term(graph, target, given, scope, free, found)
+                return _odds_term(graph, query, scope, free, found)
     return None
 
 
 def _odds_term(
-    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, sample: Sample
+    graph: MixedGraph, query: Query, scope: Names, free: Set, sample: Sample
 ) -> NoSelfCensoring:
     mechanisms = tuple(m for m in graph.mechanisms if m in free)
     odds = PatternOdds(graph.named(scope), mechanisms, sample)
-    return NoSelfCensoring(graph.named(target), graph.named(given), odds)
+    return NoSelfCensoring(graph.named(query.target), graph.named(query.given), odds)
 
 
 def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
@@ -110,14 +111,14 @@ def _grown(graph: MixedGraph, names: Names) -> list[Names]:
     return grown
 
 
-def too_large_term(graph: MixedGraph, target: Names, given: Names) -> NoSelfCensoring | None:
+def too_large_term(graph: MixedGraph, query: Query) -> NoSelfCensoring | None:
     """The odds form over a scope that is too large to compute, where it holds."""
-    widest = _grown(graph, target | given)[-1]
+    widest = _grown(graph, query.names)[-1]
     for scope in (widest, frozenset(graph.named(graph.ancestors(widest)))):
-        free, none = graph.mechanisms_of(scope), frozenset[Mechanism]()
+        free = graph.mechanisms_of(scope)
         large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
-        if large and _odds_hold(graph, target, given, scope, free, none, none):
-            return _odds_term(graph, target, given, scope, free, Sample((*graph.selection,)))
+        if large and _odds_hold(graph, query, scope, free, NO_MECHANISMS, NO_MECHANISMS):
+            return _odds_term(graph, query, scope, free, Sample((*graph.selection,)))
     return None
 
 
@@ -130,21 +131,21 @@ def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
 
 
 def _odds_sample(
-    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, most: int
+    graph: MixedGraph, query: Query, scope: Names, free: Set, most: int
 ) -> Sample | None:
     """A weighted sample in which no free mechanism censors its own variable."""
-    need, none = graph.mechanisms_of(scope) - free, frozenset[Mechanism]()
-    holds = partial(_odds_hold, graph, target, given, scope, free)
-    if not need and holds(none, none):
+    need = graph.mechanisms_of(scope) - free
+    holds = partial(_odds_hold, graph, query, scope, free)
+    if not need and holds(NO_MECHANISMS, NO_MECHANISMS):
         return Sample((*graph.selection,))  # no propensity need be known
     known = known_propensities(graph, most)
     return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
 
 
 def _odds_hold(
-    graph: MixedGraph, target: Names, given: Names, scope: Names, free: Set, shown: Set, fixed: Set
+    graph: MixedGraph, query: Query, scope: Names, free: Set, shown: Set, fixed: Set
 ) -> bool:
-    if not _selects(graph, target, given, shown, fixed):
+    if not _selects(graph, query, shown, fixed):
         return False
     selected = shown - fixed | graph.selection
     return all(
@@ -155,26 +156,23 @@ def _odds_hold(
 
 
 @lru_cache(maxsize=8192)
-def in_projections(graph: MixedGraph, target: Names, given: Names, most: int = 1) -> Term | None:
+def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
     """The same where up to two variables outside the query are taken as hidden.
 
     And where hidden causes are replaced by edges: what holds in a graph with more models
     holds in this one.
     """
-    near = graph.closure(graph.mechanisms_of(target | given))
-    tight = restricted(graph, near, target | given)
+    near = graph.closure(graph.mechanisms_of(query.names))
+    tight = restricted(graph, near, query.names)
     wide_near = graph.closure(near | graph.mechanisms_of(tight.variables))
-    wide = restricted(graph, wide_near, target | given)
+    wide = restricted(graph, wide_near, query.names)
     for local in (tight,) if wide_near == near else (tight, wide):
-        outside = [
-            name
-            for name in local.variables
-            if name not in target | given and local.children[name] & near
-        ]
+        others = (name for name in local.variables if name not in query.names)
+        outside = [name for name in others if local.children[name] & near]
         for size in (0, 1, 2):
             for hide in combinations(outside[:NEAREST], size):
                 for hidden in _hidings(local, hide):
-                    term = fraction(hidden, target, given, most)
+                    term = fraction(hidden, query, most)
                     if term is not None:
                         return term
     return None
