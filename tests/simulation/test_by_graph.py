@@ -14,8 +14,9 @@ import pytest
 from scipy import stats
 
 from lacunet.errors import LacunetError
-from lacunet.missingness.graph import HiddenCause, MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
+from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR

@@ -440,13 +440,21 @@ def nested(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
             yield from nested(inner, stop)
 
 
-def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
-    """A term, or a part of one, with every sample replaced by the one chosen for it."""
+def rebuilt(part: Any, changed: Callable[[Any], Any]) -> Any:
+    """A term, or a part of one, changed, and then all that it is made of, down to the names."""
+    part = changed(part)
     if isinstance(part, tuple) and not isinstance(part, Mechanism):
-        return tuple(resolved(inner, chosen) for inner in part)
+        return tuple(rebuilt(inner, changed) for inner in part)
     if not is_dataclass(part):
         return part
-    if isinstance(part, Sample):
-        part = replace(chosen.get(part, part), others=())
-    values = {own.name: resolved(getattr(part, own.name), chosen) for own in fields(part)}
-    return replace(part, **values)
+    values = {own.name: rebuilt(getattr(part, own.name), changed) for own in fields(part)}
+    return replace(part, **values)  # type: ignore[type-var]
+
+
+def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
+    """A term, or a part of one, with every sample replaced by the one chosen for it."""
+
+    def choice(own: Any) -> Any:
+        return replace(chosen.get(own, own), others=()) if isinstance(own, Sample) else own
+
+    return rebuilt(part, choice)

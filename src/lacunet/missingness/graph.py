@@ -38,6 +38,7 @@ from lacunet.missingness.separation.drawing import (
     checked_node,
     mechanisms_in,
 )
+from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.text import Statement, parse_statements, write_statements
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
@@ -64,14 +65,6 @@ def caused(item: tuple[Mechanism, tuple[Node, ...]]) -> Statement:
     """The statement of a mechanism and its causes."""
     mechanism, nodes = item
     return Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
-
-
-@dataclass(frozen=True)
-class HiddenCause:
-    """The common cause behind a bidirected edge ``one <-> two``."""
-
-    one: Node
-    two: Node
 
 
 def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
@@ -482,15 +475,13 @@ def _check_explained(graph: MissingnessGraph, data: Data) -> None:
 
 def _never_more(later: Node, earlier: Node) -> tuple[str, str]:
     """The variables of two mechanisms, R[later] <= R[earlier]."""
-    if not (isinstance(later, Mechanism) and isinstance(earlier, Mechanism)) or SELECTION in (
-        later,
-        earlier,
-    ):
+    names = mechanisms_in((later, earlier))
+    if len(names) < 2 or SELECTION.variable in names:
         raise MissingnessGraphError(
             f"{named(later)} <= {named(earlier)}: only mechanisms of variables are compared.",
             "R[B] <= R[A] says that B is shown only where A is.",
         )
-    return later.variable, earlier.variable
+    return names[0], names[1]
 
 
 def graph_of(value: Any, network: Network) -> MissingnessGraph:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.missingness.graph import HiddenCause, MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
 

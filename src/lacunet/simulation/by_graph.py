@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.hints import with_hints
-from lacunet.missingness.graph import HiddenCause, MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
     MechanismCpt,
@@ -42,6 +42,7 @@ from lacunet.missingness.mechanisms import (
     Parent,
     node_name,
 )
+from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta

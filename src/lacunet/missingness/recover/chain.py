@@ -15,11 +15,12 @@ and remembers what it solved; its work is bounded, so that failing means "not fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from lacunet.estimands.patterns import NoSelfCensoring
+from lacunet.estimands.samples import rebuilt
 from lacunet.estimands.terms import (
     Conditioned,
     Factor,
@@ -100,22 +101,19 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
 
 def with_choices(graph: MixedGraph, term: Term) -> Term:
     """The same estimand with the samples that serve as well, for the data to choose from."""
-    try:
-        if isinstance(term, Factor | NoSelfCensoring):
-            rules = RULES[1:2] if isinstance(term, NoSelfCensoring) else (RULES[0], RULES[2])
-            query = Query(frozenset(term.target), frozenset(term.given))
-            wider = (rule(graph, query, SAMPLES) for rule in rules)
-            return next((found for found in wider if found is not None), term)
-    except OutOfWork:
-        return term
 
-    def wider_part(part: Any) -> Any:
-        if isinstance(part, tuple) and part and isinstance(part[0], Term):
-            return tuple(with_choices(graph, inner) for inner in part)
-        return with_choices(graph, part) if isinstance(part, Term) else part
+    def wider(part: Any) -> Any:
+        if not isinstance(part, Factor | NoSelfCensoring):
+            return part
+        rules = RULES[1:2] if isinstance(part, NoSelfCensoring) else (RULES[0], RULES[2])
+        query = Query(frozenset(part.target), frozenset(part.given))
+        try:
+            found = (rule(graph, query, SAMPLES) for rule in rules)
+            return next((other for other in found if other is not None), part)
+        except OutOfWork:
+            return part
 
-    parts = {own.name: wider_part(getattr(term, own.name)) for own in fields(term)}
-    return replace(term, **parts)
+    return cast("Term", rebuilt(term, wider))
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:

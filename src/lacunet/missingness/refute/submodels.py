@@ -14,9 +14,9 @@ from math import prod
 from typing import NamedTuple
 
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.separation.mixed import MixedGraph, reached
+from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached
 from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.model.nodes import Mechanism, Node
 
 LARGEST_WORK = 1e7  # for one submodel, in rough operations
 MOST_VARIABLES = 4
@@ -56,17 +56,7 @@ KINDS = (  # cheap ones first
 )
 
 
-class Hidden(NamedTuple):
-    """The hidden cause behind one bidirected edge."""
-
-    one: Node
-    two: Node
-
-    def __str__(self) -> str:
-        return f"U[{named(self.one)}, {named(self.two)}]"
-
-
-AnyNode = Node | Hidden
+AnyNode = Node | HiddenCause
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +74,13 @@ class Submodel:
     @property
     def nodes(self) -> tuple[AnyNode, ...]:
         """Hidden causes first, then the nodes of the graph."""
-        return (*(Hidden(*pair) for pair in self.graph.hidden), *self.graph.order)
+        return (*self.graph.hidden, *self.graph.order)
 
     def states(self, node: AnyNode) -> int:
         """The number of states of a node."""
         if isinstance(node, str):
             return self.cardinality_of[node]
-        return self.hidden_states if isinstance(node, Hidden) else 2
+        return self.hidden_states if isinstance(node, HiddenCause) else 2
 
     @cached_property
     def work(self) -> float:
@@ -105,9 +95,9 @@ class Submodel:
 
     def parents(self, node: AnyNode) -> tuple[AnyNode, ...]:
         """The parents of a node, its hidden causes last."""
-        if isinstance(node, Hidden):
+        if isinstance(node, HiddenCause):
             return ()
-        causes = (Hidden(*pair) for pair in self.graph.hidden if node in pair)
+        causes = (cause for cause in self.graph.hidden if node in cause)
         return (*self.graph.sorted(self.graph.parents[node]), *causes)
 
 

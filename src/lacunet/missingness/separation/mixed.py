@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 
@@ -31,6 +31,16 @@ _NONE: Nodes = frozenset()
 _State = tuple[Node, bool]  # of a walk: where it is, and whether it came along an arrowhead
 
 Anything = TypeVar("Anything", bound=Hashable)
+
+
+class HiddenCause(NamedTuple):
+    """The common cause behind a bidirected edge ``one <-> two``."""
+
+    one: Node
+    two: Node
+
+    def __str__(self) -> str:
+        return f"U[{named(self.one)}, {named(self.two)}]"
 
 
 def reached(
@@ -120,10 +130,10 @@ class MixedGraph:
         return replace(self, meter=meter)
 
     @cached_property
-    def hidden(self) -> list[tuple[Node, Node]]:
-        """Every bidirected edge, once."""
+    def hidden(self) -> list[HiddenCause]:
+        """The cause behind every bidirected edge, once."""
         return [
-            (one, two)
+            HiddenCause(one, two)
             for one in self.order
             for two in self.sorted(self.siblings[one])
             if self.rank[one] < self.rank[two]
@@ -364,7 +374,7 @@ def projected(graph: MixedGraph, node: Node) -> MixedGraph:
         for other in graph.order
         if other != node
     }
-    pairs = [pair for pair in graph.hidden if node not in pair]
+    pairs: list[tuple[Node, Node]] = [pair for pair in graph.hidden if node not in pair]
     pairs += [(a, b) for a in children for b in children if a != b]
     pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
     return graph.with_edges(parents, pairs)
