@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -158,8 +159,7 @@ class BestModels:
 
     def answer(self, asked: Asked) -> FloatArray:
         """What the best model says of a query, axes as the query's."""
-        shape = [self.model.grid.submodel.states(name) for name in asked.names]
-        return self.model.query(self.best, asked).reshape(shape)
+        return self.model.query(self.best, asked).reshape(self.model.grid.shape(asked.names))
 
 
 def best_fit(
@@ -207,11 +207,9 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             "no model of the graph was found that fits the data and has the law of the population.",
             "check that both are about the same people, and what decides on R[*].",
         )
-    submodel = model.grid.submodel
-    shape = [submodel.states(name) for name in asked.names]
-    states = int(np.prod([submodel.states(name) for name in asked.target]))
+    shape, states = model.grid.shape(asked.names), prod(model.grid.shape(asked.target))
     covariance = _covariance(fit)
-    found = np.zeros((4, int(np.prod(shape))))
+    found = np.zeros((4, prod(shape)))
     for cell in range(found.shape[1]):
         if states == 2 and cell % 2:  # what the first state does not have, the second has
             found[:, cell] = [*(1 - found[[1, 0], cell - 1]), *found[[3, 2], cell - 1]]

@@ -43,6 +43,10 @@ class Grid:
         """The entry of a node's CPT that each configuration takes, row by row."""
         return self.rows[node] * self.sizes[node][1] + self.value_of[node]
 
+    def shape(self, names: Sequence[str]) -> tuple[int, ...]:
+        """The numbers of states of some nodes."""
+        return tuple(map(self.submodel.states, names))
+
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
         return packed([(self.value_of[n], self.submodel.states(n)) for n in names], self.length)
@@ -57,12 +61,6 @@ class Grid:
         below, configurations = self.groups(asked.conditions)
         mass = np.maximum(added_up(below, joint, configurations), 1e-300)
         return np.ravel(added_up(both, joint, cells).reshape(configurations, -1) / mass[:, None])
-
-    def among_recorded(self, slopes: FloatArray, joint: FloatArray) -> FloatArray:
-        """The derivatives of shares among the rows recorded, from those of the law."""
-        law = self.law(joint)
-        total = max(float(law.sum()), 1e-300)
-        return np.asarray((slopes - law[:, None] / total * slopes.sum(axis=0)) / total)
 
     @property
     def length(self) -> int:

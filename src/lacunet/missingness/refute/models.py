@@ -236,8 +236,10 @@ class Models:
         """The derivative of that law."""
         (joint, others), cells = self._joint_and_others(weights), self.grid.cells
         slopes = self.slopes(others, self.grid.manifest, cells + 1)[:cells]
-        if self.grid.is_selected:
-            slopes = self.grid.among_recorded(slopes, joint)
+        if self.grid.is_selected:  # shares among the rows recorded
+            law = self.grid.law(joint)
+            total = max(float(law.sum()), 1e-300)
+            slopes = (slopes - law[:, None] / total * slopes.sum(axis=0)) / total
         known = [self.slopes(others, *groups) for groups in self.known]
         return np.concatenate([slopes, *known])
 

@@ -105,10 +105,12 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
 
 def _walked(models: Models, one: FloatArray, asked: Asked) -> FloatArray:
     """A model that looks the same, a step along the direction that moves the query most."""
-    slopes = models.query_slopes(one, asked)
-    direction = _fastest(slopes, _null_space(models.manifest_slopes(one)))
-    if direction is None:
+    null = _null_space(models.manifest_slopes(one))
+    _, changes, ways = np.linalg.svd(models.query_slopes(one, asked) @ null.T, full_matrices=False)
+    if not len(null) or changes[0] < 1e-7:
         return one
+    direction = ways[0] @ null
+    direction /= np.abs(direction).max()
     start, goal = models.query(one, asked), models.manifest(one)
     length = min(0.6 * _room(models, one, direction), 0.5)
     for _ in range(4):
@@ -159,17 +161,6 @@ def _null_space(jacobian: FloatArray) -> FloatArray:
     return np.asarray(basis[int((sizes > 1e-9 * sizes[0]).sum()) :])
 
 
-def _fastest(slopes: FloatArray, null: FloatArray) -> FloatArray | None:
-    """The direction in a null space in which the query changes most, if it does."""
-    if not len(null):
-        return None
-    _, changes, ways = np.linalg.svd(slopes @ null.T, full_matrices=False)
-    if changes[0] < 1e-7:
-        return None
-    direction = ways[0] @ null
-    return np.asarray(direction / np.abs(direction).max())
-
-
 def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray | None:
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
@@ -193,10 +184,10 @@ def _checked(models: Models, one: FloatArray, two: FloatArray, asked: Asked) -> 
     answers = models.query(one, asked), models.query(two, asked)
     if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:
         return None
-    submodel = models.grid.submodel
-    shape = [submodel.states(name) for name in asked.names]
+    shape = models.grid.shape(asked.names)
     pair = answers[0].reshape(shape), answers[1].reshape(shape)
-    return Witness(submodel, asked, _tables(models, one), _tables(models, two), pair, same)
+    tables = _tables(models, one), _tables(models, two)
+    return Witness(models.grid.submodel, asked, *tables, pair, same)
 
 
 def _tables(models: Models, weights: FloatArray) -> dict[AnyNode, FloatArray]:
