@@ -222,6 +222,14 @@ def test_a_hidden_cause_becomes_edges_from_what_comes_before() -> None:
     assert [len([n for n in seen[at] if isinstance(n, Mechanism)]) for at in order] == [0, 1, 2]
 
 
+def test_without_hidden_causes_latent_variables_and_monotone_mechanisms_stay() -> None:
+    hidden = [("Y", Mechanism("X"))]
+    graph = MissingnessGraph(CHAIN, {"X": []}, hidden, latent=["Z"], monotone=[("X", "Y")])
+    directed = without_hidden_causes(graph)
+    assert directed.causes["X"] == ("X", "Y", Mechanism("Y"))
+    assert (directed.latent, directed.monotone) == (graph.latent, graph.monotone)
+
+
 def test_the_name_of_a_mechanism_never_meets_a_variable() -> None:
     network = Network({"X": ["0", "1"], "R[X]": ["0", "1"]}, {"R[X]": ["X"]})
     graph = MissingnessGraph(network, {"X": ["X"]})

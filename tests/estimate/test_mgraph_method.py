@@ -306,3 +306,11 @@ def test_a_graph_hides_what_is_latent_in_the_data(method: Any) -> None:
         assert planned.families[name].estimand == result.families[name].estimand
     counted = lc.learn(network, lc.count(network, data, "em"), method, **options)
     assert counted.network == result.network
+
+
+def test_a_hidden_cause_of_selection_leaves_em_without_the_graph() -> None:
+    pair = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    graph = MissingnessGraph.parse("X <-> R[*]; X -> R[X]; R[Y]", pair)
+    rows = {"X": ["0", "1", None, "1"], "Y": ["0", "1", "1", None]}
+    result = lc.learn(pair, rows, "mgraph", missingness=graph, otherwise="em")
+    assert result.families["X"].fallback == "em"

@@ -84,11 +84,6 @@ def augmented(
     >>> made.network.parents("R[X]"), made.ignorable
     (('Y',), ('Y',))
     """
-    if any(SELECTION in pair for pair in graph.hidden):
-        raise LacunetError(
-            "EM has no model of a hidden cause that decides which rows were recorded.",
-            "method='mgraph' recovers what such a selection leaves; or give sampling weights.",
-        )
     directed = without_hidden_causes(graph)
     ignorable = _ignorable(directed, partially) if leave_out_ignorable else ()
     network = directed.network
@@ -130,6 +125,11 @@ def _ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
 def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
     """The graph with its bidirected edges taken in by directed ones.
 
+    Raises
+    ------
+    LacunetError
+        Two variables share a hidden cause, or R[*] has one.
+
     Examples
     --------
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
@@ -139,6 +139,11 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
     """
     if not graph.hidden:
         return graph
+    if any(SELECTION in pair for pair in graph.hidden):
+        raise LacunetError(
+            "EM has no model of a hidden cause that decides which rows were recorded.",
+            "method='mgraph' recovers what such a selection leaves; or give sampling weights.",
+        )
     import networkx as nx
 
     causes: dict[str, set[Node]] = {name: set(nodes) for name, nodes in graph.causes.items()}
@@ -157,7 +162,7 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         for variable in (name for name in graph.in_order if Mechanism(name) in district):
             causes[variable] |= before
             before |= {Mechanism(variable), *graph.causes[variable]}
-    return MissingnessGraph(graph.network, causes, selection=graph.selection)
+    return type(graph)(**graph.parts | {"causes": causes, "hidden": ()})
 
 
 def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:

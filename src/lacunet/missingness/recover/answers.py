@@ -145,7 +145,7 @@ def _decide(
     large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
     if large is not None:
         why = f"{_why_recoverable(large)}; {_size_words(large)}"
-        return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False)
+        return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 
 
