@@ -389,17 +389,12 @@ class Conditioned(Term):
 
     def compute(self, run: Run) -> Conditional:
         """The joint with B2, divided by its marginal."""
-        term = self.term.compute(run)
-        table = term.table.marginal((*self.conditions, *self.target))
-        shares = table.marginal(self.conditions)  # P(B1 | B2)
+        term, given = self.term.compute(run), self.conditions
+        table = term.table.marginal((*given, *self.target))
+        shares = table.marginal(given)  # P(B1 | B2)
         mass = Table(shares.scope, np.nan_to_num(shares.array)) * term.mass
-        return Conditional(
-            self.target,
-            self.conditions,
-            table.given(self.conditions),
-            mass.marginal(self.conditions).shares(),
-            term.basis,
-        )
+        mass = mass.marginal(given).shares()
+        return Conditional(self.target, given, table.given(given), mass, term.basis)
 
 
 @dataclass(frozen=True)

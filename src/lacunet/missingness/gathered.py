@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.folds import Folds, folds_of
+from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, read_as_counted
 from lacunet.statistics.rows import Rows
@@ -22,41 +23,20 @@ from lacunet.statistics.units import Units
 
 
 class GatheredRows(NamedTuple):
-    """Distinct rows, with the folds that they are divided into, or the same by replicate weights.
+    """Distinct rows, and parts of them whose differences tell a variance.
 
-    Where they are divided, a last column says in which of the folds a row is. ``units`` are those
-    of a survey, if variances are to be found and the data have any.
+    If the rows are divided into folds, a last column of ``rows`` says in which a row is; ``whole``
+    is without it. ``parts`` gives the rows without each fold, or by each of the replicate weights.
+    Their squared differences count ``scales`` times in a variance with so many ``degrees`` of
+    freedom. ``units`` are those of a survey, if variances are to be found and the data have any.
     """
 
     rows: Rows
-    folds: Folds | None = None
-    units: Units | None = None
-    replicates: tuple[Rows, ...] = ()
-
-    @property
-    def whole(self) -> Rows:
-        """All rows, without the column of folds."""
-        return self.rows if self.folds is None else self.rows.sampled(self.folds.samples[0])
-
-    def parts(self) -> Iterable[Rows]:
-        """The rows without each fold, or by each of the replicate weights."""
-        if self.folds is None:
-            return self.replicates
-        return map(self.rows.sampled, self.folds.samples[self.folds.replicates :])
-
-    @property
-    def scales(self) -> FloatArray:
-        """What squared differences of the parts count in a variance."""
-        if self.folds is not None:
-            return self.folds.scales
-        return np.zeros(0) if self.units is None else np.asarray(self.units.factors)
-
-    @property
-    def degrees(self) -> float:
-        """The degrees of freedom of such variances."""
-        if self.folds is not None:
-            return self.folds.degrees
-        return np.inf if self.units is None else self.units.degrees()
+    whole: Rows
+    parts: Callable[[], Iterable[Rows]]
+    scales: FloatArray
+    degrees: float
+    units: Units | None
 
 
 def gathered_rows(
@@ -105,5 +85,11 @@ def gathered_rows(
         how = Gathering(needs, graph.network, scale=look.scale)
         found = rows.gather(how)
         replicates = [rows.gather(replace(how, replicate=at)) for at in range(len(factors))]
-    again = tuple(one.distinct[columns] for one in replicates)
-    return GatheredRows(found.distinct[columns], found.folds, units, again)
+    distinct = found.distinct[columns]
+    if (own := found.folds) is not None:
+        parts = partial(map, distinct.sampled, own.samples[own.replicates :])
+        whole = distinct.sampled(own.samples[0])
+        return GatheredRows(distinct, whole, parts, own.scales, own.degrees, units)
+    degrees = np.inf if units is None else units.degrees()
+    again = [one.distinct[columns] for one in replicates]
+    return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)

@@ -84,7 +84,7 @@ class LeftOut(NamedTuple):
         units, scales = gathered.units, gathered.scales
         what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
         words = f"leaving out each of {len(scales)} {what} in turn"
-        if gathered.replicates:
+        if units is not None and units.factors is not None:
             words = f"{len(scales)} replicate weights"
         by_design = units is not None
         whole, degrees = gathered.whole, gathered.degrees

@@ -44,9 +44,8 @@ def lifted(
         There are too many.
     """
     plain = graph.with_edges(graph.parents, ())
-    sizes = {name: cardinality_of[name] for name in graph.variables}
-    submodel = Submodel(plain, sizes, known=known)
-    if prod(map(submodel.states, submodel.nodes)) > MOST_CONFIGURATIONS:
+    submodel = Submodel(plain, cardinality_of, known=known)
+    if submodel.configurations > MOST_CONFIGURATIONS:
         raise _too_large("configurations")
     grid = grid_of(submodel)
     found = districts(graph, frozenset(graph.order))

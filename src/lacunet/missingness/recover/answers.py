@@ -175,9 +175,8 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
         submodel = Submodel(alone, {name: states if states <= MOST_STATES else 2})
         witness = in_submodel(submodel, asked)
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
-    for name in (name for name in asked.conditions if name in graph.latent):
-        return Verdict(graph, asked, UNDECIDED, _is_latent(name))
-    return None
+    latent = [name for name in asked.conditions if name in graph.latent]
+    return Verdict(graph, asked, UNDECIDED, _is_latent(latent[0])) if latent else None
 
 
 def _is_latent(name: str) -> str:

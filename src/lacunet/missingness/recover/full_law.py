@@ -21,10 +21,10 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
 from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.missingness.separation.mixed import MixedGraph, reached
+from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reached
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node, named, quoted, variable_of
+from lacunet.model.nodes import Mechanism, Node, quoted, variable_of
 
 
 @lru_cache(maxsize=256)
@@ -53,8 +53,9 @@ def recover_full_law(graph: Drawing) -> Verdict:
     paths = [path for m in mixed.mechanisms if (path := _colluding_path(mixed, m))]
     if paths:
         path = min(paths, key=len)
+        written = path_in_words(path, _arrows(mixed, path))
         why = (
-            f"{_in_words(mixed, path)} joins {quoted(str(path[0]))} to its own mechanism given all "
+            f"{written} joins {quoted(str(path[0]))} to its own mechanism given all "
             "the rest, so rows in which it is missing do not tell how its values, and what else "
             "is missing, go together"
         )
@@ -94,19 +95,14 @@ def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...]
     return graph.open_path([name], [mechanism], others)
 
 
-def _arrow(graph: MixedGraph, path: tuple[Node, ...], at: int) -> str:
-    """The edge from a node of a path to the next: every node between the ends is a collider."""
-    one, two = path[at], path[at + 1]
-    if at == 0 and one in graph.parents[two]:
-        return "->"
-    return "<-" if at + 2 == len(path) and two in graph.parents[one] else "<->"
-
-
-def _in_words(graph: MixedGraph, path: tuple[Node, ...]) -> str:
-    words = named(path[0])
-    for at, node in enumerate(path[1:]):
-        words += f" {_arrow(graph, path, at)} {named(node)}"
-    return words
+def _arrows(graph: MixedGraph, path: tuple[Node, ...]) -> list[str]:
+    """The edges of a path on which every node between the ends is a collider."""
+    arrows = ["<->"] * (len(path) - 1)
+    if path[-1] in graph.parents[path[-2]]:
+        arrows[-1] = "<-"
+    if path[0] in graph.parents[path[1]]:
+        arrows[0] = "->"
+    return arrows
 
 
 def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
@@ -115,12 +111,12 @@ def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
     kept = [node for node in graph.order if variable_of(node) in names]
     parents: dict[Node, list[Node]] = {node: [] for node in kept}
     hidden = []
-    for at, (one, two) in enumerate(pairwise(path)):
-        arrow = _arrow(graph, path, at)
+    for (one, two), arrow in zip(pairwise(path), _arrows(graph, path), strict=True):
         if arrow == "<->":
             hidden.append((one, two))
         else:
-            parents[two if arrow == "->" else one].append(one if arrow == "->" else two)
+            cause, effect = (one, two) if arrow == "->" else (two, one)
+            parents[effect].append(cause)
     part = MixedGraph.of(parents, hidden, graph.partial & names)
     asked = Asked(cast("Scope", part.order))
     for states, hidden_states in product((2, 4, 10), (2, 5) if hidden else (2,)):

@@ -62,24 +62,22 @@ def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
 
 def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
     """Whether an estimand gives the query of random models, from what can be observed of them."""
-    states = 3
-    if _configurations(graph, states) > MOST_CONFIGURATIONS:
-        states = 2
-    if _configurations(graph, states) > MOST_CONFIGURATIONS:
+    submodels = (Submodel(graph, dict.fromkeys(graph.variables, states)) for states in (3, 2))
+    small = next((one for one in submodels if one.configurations <= MOST_CONFIGURATIONS), None)
+    if small is None:
         return False
-    sizes = dict.fromkeys(graph.variables, states)
-    models = models_of(Submodel(graph, sizes))
+    models = models_of(small)
     grid = models.grid
     for seed in range(MODELS):
         model = random_weights(models, seed)
         law = models.manifest(model)
         columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
-        rows = distinct_rows(EncodedTable.of(sizes, columns, law), tuple(columns))
+        rows = distinct_rows(EncodedTable.of(small.cardinality_of, columns, law), tuple(columns))
         laws = {}
         for names in map(graph.named, known):
             groups, cells = grid.groups(names)
             shares = added_up(groups, models.joint(model), cells)
-            laws[names] = Table(names, shares.reshape([states] * len(names)))
+            laws[names] = Table(names, shares.reshape(grid.shape(names)))
         try:
             with np.errstate(all="ignore"):
                 found = term.compute(Run(rows, laws)).table.aligned(asked.names)
@@ -89,11 +87,6 @@ def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
         if not (gap < EXACT).all():
             return False
     return True
-
-
-def _configurations(graph: MixedGraph, states: int) -> float:
-    others = len(graph.order) - len(graph.variables) + len(graph.hidden)
-    return float(states) ** len(graph.variables) * 2.0**others
 
 
 def in_words(graph: MixedGraph) -> str:

@@ -82,16 +82,20 @@ class Submodel:
             return self.cardinality_of[node]
         return self.hidden_states if isinstance(node, HiddenCause) else 2
 
+    @property
+    def configurations(self) -> int:
+        """The number of configurations of all nodes."""
+        return prod(map(self.states, self.nodes))
+
     @cached_property
     def work(self) -> float:
         """About the number of operations that deciding the submodel takes."""
         graph, states = self.graph, self.states
-        configurations = prod(map(states, self.nodes))
         cells = prod(states(name) + (name in graph.partial) for name in graph.variables)
         free = sum(
             prod(map(states, self.parents(node))) * (states(node) - 1) for node in self.nodes
         )
-        return float(configurations * len(self.nodes) + cells * free * min(cells, free))
+        return float(self.configurations * len(self.nodes) + cells * free * min(cells, free))
 
     def parents(self, node: AnyNode) -> tuple[AnyNode, ...]:
         """The parents of a node, its hidden causes last."""

@@ -311,16 +311,17 @@ class MixedGraph:
 
     def in_words(self, path: tuple[Node, ...]) -> str:
         """A path written with its arrows."""
-        words = named(path[0])
-        for one, two in pairwise(path):
-            if one in self.parents[two]:
-                arrow = "->"
-            elif two in self.parents[one]:
-                arrow = "<-"
-            else:
-                arrow = "<->"
-            words += f" {arrow} {named(two)}"
-        return words
+        arrows = [
+            "->" if one in self.parents[two] else "<-" if two in self.parents[one] else "<->"
+            for one, two in pairwise(path)
+        ]
+        return path_in_words(path, arrows)
+
+
+def path_in_words(path: Sequence[Node], arrows: Sequence[str]) -> str:
+    """A path written with some arrows between its nodes."""
+    steps = zip(arrows, path[1:], strict=True)
+    return named(path[0]) + "".join(f" {arrow} {named(node)}" for arrow, node in steps)
 
 
 def _ones(bits: int) -> Iterator[int]:
