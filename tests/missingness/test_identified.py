@@ -113,6 +113,7 @@ def test_what_is_identified_is_a_point_and_what_is_not_a_set_that_holds_the_trut
             assert (found.low - 1e-7 <= truth).all()
             assert (truth <= found.high + 1e-7).all()
             widths[bool(verdict.generic)].append(found.width)
+            assert ("up to 0 wide" in str(found)) == (found.width < 5e-7)
     assert max(widths[True]) < 1e-6
     assert min(widths[False]) > 1e-3
 

@@ -106,7 +106,7 @@ class IdentifiedSet:
     def __str__(self) -> str:
         low, high = round(float(self.low.min()), 6), round(float(self.high.max()), 6)
         ends = f"between {low:.3g} and {high:.3g}"
-        return f"{self.asked}: the set is up to {self.width:.3g} wide ({ends})"
+        return f"{self.asked}: the set is up to {round(self.width, 6):.3g} wide ({ends})"
 
 
 def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:

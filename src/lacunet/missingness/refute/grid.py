@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import pack
 
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,12 @@ class Grid:
     def query(self, joint: FloatArray, asked: Asked) -> FloatArray:
         """P(target | given, do(do)) of a joint in which that is done, the cells in a row."""
         both, cells = self.groups(asked.names)
-        below, configurations = self.groups(asked.conditions)
-        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
-        return np.ravel(added_up(both, joint, cells).reshape(configurations, -1) / mass[:, None])
+        sums = self.by_conditions(added_up(both, joint, cells), asked)
+        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))
+
+    def by_conditions(self, cells: NDArray[Number], asked: Asked) -> NDArray[Number]:
+        """The cells of a query, one a row, with axes for its conditions and for its target."""
+        return cells.reshape(prod(self.shape(asked.conditions)), prod(self.shape(asked.target)), -1)
 
     @property
     def length(self) -> int:

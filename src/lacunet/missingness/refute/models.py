@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.grid import Grid, Integers, grid_of
+from lacunet.missingness.refute.grid import Grid, Integers, Number, grid_of
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 
 TINY = 1e-100  # products are not divided by less
-Number = TypeVar("Number", np.int64, np.float64)
 Sparse = Any  # a matrix of scipy
 
 
@@ -251,14 +250,12 @@ class Models:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
         under = self.under(asked.do)
         joint, others = under._joint_and_others(weights)
-        both, cells = self.grid.groups(asked.names)
-        below, configurations = self.grid.groups(asked.conditions)
-        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
-        of = np.arange(cells) // (cells // configurations)
-        upper = under.slopes(others, both, cells)
-        lower = under.slopes(others, below, configurations)
-        shares = self.grid.query(joint, asked)
-        return np.asarray((upper - lower[of] * shares[:, None]) / mass[of][:, None])
+        groups = self.grid.groups(asked.names)
+        sums = self.grid.by_conditions(added_up(groups[0], joint, groups[1]), asked)
+        slopes = self.grid.by_conditions(under.slopes(others, *groups), asked)
+        mass = np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
+        slopes = (slopes - slopes.sum(axis=1, keepdims=True) * (sums / mass)) / mass
+        return np.asarray(slopes.reshape(groups[1], -1))
 
 
 def models_of(submodel: Submodel) -> Models:

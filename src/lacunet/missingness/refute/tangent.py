@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 
@@ -120,16 +119,12 @@ def _query_gradients(point: _Point, asked: Asked) -> Integers:
     """The gradients of P(a | b, do(c)), times P(b | do(c)) squared, which no row is zero for."""
     grid = point.models.grid
     both, cells = grid.groups(asked.names)
-    configs = prod(map(grid.submodel.states, asked.conditions))  # the first axes
     weights = _without_choice(point, asked.do).astype(np.float64)
-    joint = added_up(both, weights, cells).astype(np.int64)
-    slopes = _gradients(point, both, cells, asked.do)
-    mass = joint.reshape(configs, -1).sum(axis=1) % PRIME
-    mass_slopes = slopes.reshape(configs, -1, slopes.shape[1]).sum(axis=1) % PRIME
-    of = np.arange(cells) // (cells // configs)
-    upper = slopes * mass[of, None] % PRIME
-    lower = mass_slopes[of] * (joint % PRIME)[:, None] % PRIME
-    return np.asarray((upper - lower) % PRIME)
+    sums = grid.by_conditions(added_up(both, weights, cells).astype(np.int64), asked)
+    slopes = grid.by_conditions(_gradients(point, both, cells, asked.do), asked)
+    mass, mass_slopes = (part.sum(axis=1, keepdims=True) % PRIME for part in (sums, slopes))
+    apart = slopes * mass % PRIME - mass_slopes * (sums % PRIME) % PRIME
+    return np.asarray(apart % PRIME).reshape(cells, -1)
 
 
 def _reduced(rows: Integers, basis: Integers) -> Integers:
