@@ -13,6 +13,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
+from lacunet.missingness.implications import check_implications
 from lacunet.model.nodes import Mechanism
 
 STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
@@ -206,10 +207,12 @@ def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at
 
 
 def test_a_graph_is_refused_rows_that_come_with_a_rule_which_it_does_not_know() -> None:
-    verdict = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", PLAIN).recover(["Now"])
+    graph = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", PLAIN)
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w", not_asked=RULE)
     with pytest.raises(lc.LacunetError, match="rule of when 'Now' was not asked"):
-        verdict.estimate(data)
+        graph.recover(["Now"]).estimate(data)
+    with pytest.raises(lc.LacunetError, match="rule of when 'Now' was not asked"):
+        check_implications(graph, data)
 
 
 def test_an_effect_takes_the_rules_of_its_data() -> None:

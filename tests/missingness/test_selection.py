@@ -104,6 +104,14 @@ def test_a_law_that_is_needed_must_be_given_and_fit() -> None:
         BY_AGE.recover(["Ill"], population=["Agge"])
 
 
+def test_a_law_that_the_verdict_was_not_told_of_is_refused() -> None:
+    verdict = BY_AGE.recover(["Ill"], ["Age"])
+    rows = random_model(BY_AGE, np.random.default_rng(0)).manifest()
+    for ask in (verdict.estimate, verdict.identified_set, verdict.assumptions):
+        with pytest.raises(MissingnessGraphError, match="without a law of the population"):
+            ask(rows, population={"Age": [0.5, 0.5]})
+
+
 def assert_sound(graph: MissingnessGraph, verdict: Verdict, rng: np.random.Generator) -> None:
     if verdict.is_recoverable:
         model = random_model(graph, rng)

@@ -39,6 +39,19 @@ class GatheredRows(NamedTuple):
     units: Units | None
 
 
+def check_rules(graph: Drawing, data: object) -> None:
+    """Refuse data that come with a rule of what was not asked which the graph does not know."""
+    coded = with_data_codes(graph.network.with_tables(None), data)
+    ruled = read_as_counted(data_given(data), coded).not_asked_of
+    if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
+        raise MissingnessGraphError(
+            f"the data come with a rule of when {unknown[0]!r} was not asked, which the graph does "
+            "not know.",
+            "what it looks at is a cause of being shown: make the graph of a network that has the "
+            f"rule, lacunet.Network(..., not_asked={{{unknown[0]!r}: ...}}).",
+        )
+
+
 def gathered_rows(
     graph: Drawing,
     data: object,
@@ -66,15 +79,7 @@ def gathered_rows(
         Some of these columns miss values, and the graph has no mechanism for them; or the data come
         with a rule of what was not asked that it does not know.
     """
-    coded = with_data_codes(graph.network.with_tables(None), data)
-    ruled = read_as_counted(data_given(data), coded).not_asked_of
-    if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
-        raise MissingnessGraphError(
-            f"the data come with a rule of when {unknown[0]!r} was not asked, which the graph does "
-            "not know.",
-            "what it looks at is a cause of being shown: make the graph of a network that has the "
-            f"rule, lacunet.Network(..., not_asked={{{unknown[0]!r}: ...}}).",
-        )
+    check_rules(graph, data)
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)

@@ -17,6 +17,7 @@ import numpy as np
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.design_effect import SurveyRows, cells_of
+from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
@@ -132,8 +133,16 @@ def check_implications(
     Only the ratios of sampling weights matter: the counts of each test are scaled to the
     weighted sample size :math:`(\sum w)^2 / \sum w^2` of the rows it uses. A survey's design is
     heard (`lacunet.missingness.design_effect`).
+
+    Raises
+    ------
+    MissingnessGraphError
+        The data miss values of a variable that has no mechanism, or come with a rule of what was
+        not asked that the graph does not know.
     """
-    table = whole_table(data_given(data, weight=weight), graph.network)
+    given = data_given(data, weight=weight)
+    check_rules(graph, given)
+    table = whole_table(given, graph.network)
     graph.check_data(table)
     survey = SurveyRows.of(graph.network, table)
     tested = [_test(one, table, survey) for one in implications(graph, include_network)]

@@ -362,9 +362,15 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
     Raises
     ------
     MissingnessGraphError
-        They are needed and not given, or not for these variables.
+        They are needed and not given, or not for these variables; or given, and the verdict does
+        not know of them.
     """
     scopes = verdict.population
+    if given is not None and not scopes:
+        raise MissingnessGraphError(
+            f"{verdict.query} was decided without a law of the population.",
+            "say which variables it is known of: graph.recover(..., population=['Age']).",
+        )
     if given is None and (verdict.term is None or not _needed(verdict.term)):
         return {}
     if given is None:
