@@ -14,7 +14,7 @@ from itertools import islice, permutations
 from math import factorial
 
 from lacunet.estimands.notation import LATEX, TEXT, Notation
-from lacunet.estimands.samples import Sample, Writer, nested
+from lacunet.estimands.samples import Sample, Writer
 from lacunet.estimands.terms import Factor
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
@@ -38,16 +38,6 @@ class Estimand:
     order_count: int = 1
 
     @property
-    def columns(self) -> frozenset[str]:
-        """The variables whose columns are read."""
-        return frozenset(part for part in nested(self.orders) if isinstance(part, str))
-
-    @property
-    def summed(self) -> Scope:
-        """The variables the sum runs over."""
-        return tuple(name for name in self.given if name not in self.left)
-
-    @property
     def text(self) -> str:
         """The estimand in plain text."""
         return self.written(TEXT)
@@ -61,7 +51,7 @@ class Estimand:
         """The estimand in some notation."""
         writer = Writer(notation, visible={*self.left})
         left = notation.probability(map(notation.name, self.left))
-        with writer.summing(self.summed) as sign:
+        with writer.summing([name for name in self.given if name not in self.left]) as sign:
             product = notation.times.join(factor.written(writer) for factor in self.orders[0])
         merged = ""
         if self.order_count > 1:

@@ -151,9 +151,7 @@ class Term:
     @property
     def columns(self) -> frozenset[str]:
         """The variables whose columns are read: all that it names, but for a known law."""
-        return frozenset(
-            part for part in nested(self, stop=InPopulation) if isinstance(part, str)
-        ) | frozenset((*self.target, *self.conditions))
+        return frozenset(part for part in nested(self, stop=InPopulation) if isinstance(part, str))
 
     @property
     def filled(self) -> Scope:
@@ -233,11 +231,6 @@ class InPopulation(Term):
     """P(target | given) from a law that is known from elsewhere, not from the rows."""
 
     known: Scope
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """No column: the rows have no part in it."""
-        return frozenset()
 
     def written(self, writer: Writer) -> str:
         """The conditional, and where it comes from."""

@@ -259,7 +259,7 @@ class LearnedGraph(MissingnessGraph):
         monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
         super().__init__(network, causes, hidden, latent, selection, monotone)
-        object.__setattr__(self, "origin_of", dict(origin_of))
+        vars(self).update(origin_of=dict(origin_of))
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]

@@ -66,8 +66,7 @@ def simplified(graph: MixedGraph, query: Query) -> Query:
     """The same quantity with as few interventions as these rules leave."""
     if query.do and is_as_observed(graph, query, query.do):
         return Query(query.target, query.given | query.do)
-    names = graph.named(query.do)
-    for name in names:
+    for name in graph.named(query.do):
         rest = query.do - {name}
         if has_no_effect(graph, query, name):
             return simplified(graph, query._replace(do=rest))

@@ -96,16 +96,15 @@ class Drawing:
         mixed = MixedGraph.of(parents, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
         mixed = reduce(projected, gone, mixed)
-        for name, value in (
-            ("network", network),
-            ("causes", MappingProxyType(own)),
-            ("hidden", pairs),
-            ("latent", tuple(name for name in network.variables if name in unseen)),
-            ("selection", chosen),
-            ("monotone", never_more),
-            ("mixed", replace(mixed, partial=mixed.partial - unseen)),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            network=network,
+            causes=MappingProxyType(own),
+            hidden=pairs,
+            latent=tuple(name for name in network.variables if name in unseen),
+            selection=chosen,
+            monotone=never_more,
+            mixed=replace(mixed, partial=mixed.partial - unseen),
+        )
 
     @property
     def parts(self) -> dict[str, Any]:

@@ -218,10 +218,6 @@ class MixedGraph:
             found |= 1 << self.rank[node]
         return found
 
-    def of_bits(self, bits: int) -> Nodes:
-        """The set of nodes that a number stands for."""
-        return frozenset(self.order[at] for at in _ones(bits))
-
     def _ancestor_bits(self, nodes: int, fixed: int) -> int:
         above = fresh = nodes & ~fixed
         while fresh:
@@ -234,7 +230,8 @@ class MixedGraph:
 
     def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
         """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
-        return self.of_bits(self._ancestor_bits(self.bits(nodes), self.bits(fixed)))
+        above = self._ancestor_bits(self.bits(nodes), self.bits(fixed))
+        return frozenset(self.order[at] for at in _ones(above))
 
     def separated(
         self,
