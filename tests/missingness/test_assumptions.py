@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from manifest_laws import Model, random_model
@@ -117,3 +118,12 @@ def test_the_likelihood_ratio_keeps_its_level_where_causes_are_missing() -> None
     assert all(np.mean(share) < 0.05 + 3 * 0.0154 for share in rejected.values()), {
         edge: float(np.mean(share)) for edge, share in rejected.items()
     }
+
+
+def test_a_learned_graph_has_the_assumptions_of_the_same_graph_written() -> None:
+    true = MissingnessGraph.parse("X -> R[Y]", CHAIN)
+    table = drawn(random_model(true, np.random.default_rng(0)), 800, 1)
+    learned = learned_graph(CHAIN, table, true)
+    assert learned == true
+    both = [graph.recover(["Y"]).assumptions(table).as_text() for graph in (learned, true)]
+    assert both[0] == both[1]

@@ -162,7 +162,7 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         for variable in (name for name in graph.in_order if Mechanism(name) in district):
             causes[variable] |= before
             before |= {Mechanism(variable), *graph.causes[variable]}
-    return type(graph)(**graph.parts | {"causes": causes, "hidden": ()})
+    return graph.with_parts(causes=causes, hidden=())
 
 
 def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:

@@ -343,10 +343,9 @@ def learned_graph(
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
-    if given is None:
-        return LearnedGraph(network, causes, origin_of, latent=unseen)
-    parts = given.parts | {"network": network, "causes": causes, "latent": unseen}
-    return LearnedGraph(**parts | {"origin_of": origin_of})
+    parts = {} if given is None else given.parts
+    learned = {"network": network, "causes": causes, "latent": unseen, "origin_of": origin_of}
+    return LearnedGraph(**parts | learned)
 
 
 def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGraph:

@@ -342,12 +342,11 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
-        hidden = {*self.latent, *latent}
-        return type(self)(**self.parts | {"latent": hidden})
+        return self.with_parts(latent={*self.latent, *latent})
 
     def with_edges_of(self, network: Network) -> Self:
         """The same mechanisms over other edges among the variables."""
-        return type(self)(**self.parts | {"network": network})
+        return self.with_parts(network=network)
 
     @overload
     def recover(self, *, effort: float = 1.0) -> Verdicts: ...

@@ -221,7 +221,7 @@ def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Draw
             causes = {**graph.causes, mechanism.variable: more}
             part = {"selection": more} if mechanism == SELECTION else {"causes": causes}
             try:
-                wide = Drawing(**graph.parts | part)
+                wide = graph.with_parts(**part)
             except MissingnessGraphError:  # a cycle of mechanisms
                 continue
             yield cause, mechanism, wide

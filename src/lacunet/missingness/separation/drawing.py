@@ -112,6 +112,10 @@ class Drawing:
         names = ("network", "causes", "hidden", "latent", "selection", "monotone")
         return {name: getattr(self, name) for name in names} | {"causes": dict(self.causes)}
 
+    def with_parts(self, **parts: Any) -> Self:
+        """The same graph, but for some of its parts."""
+        return type(self)(**self.parts | parts)
+
     @property
     def causes_of(self) -> dict[Mechanism, tuple[Node, ...]]:
         """The causes of every mechanism, R[*] among them."""
@@ -185,7 +189,7 @@ class Drawing:
         self.check_network(network)
         if _rules(network) == _rules(self.network):
             return self
-        return type(self)(**self.parts | {"network": network})
+        return self.with_parts(network=network)
 
     def check_data(self, data: Any) -> tuple[str, ...]:
         """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
