@@ -9,6 +9,8 @@ from lacunet.errors import LacunetError
 from lacunet.model.nodes import Mechanism
 from lacunet.wording import did_you_mean, first_of, listed
 
+RECORDED = r"(?:is[_. ]?)?(?:missing|miss|observed|recorded|shown|response|resp|na|m|r)"
+
 
 class MissingnessGraphError(LacunetError):
     """What is given is not a missingness graph over the network, or does not fit the data."""
@@ -20,19 +22,14 @@ class MissingnessGraphError(LacunetError):
         """Name what may have been meant: a variable, or a mechanism written in another way."""
         hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
         mechanism = re.fullmatch(r"R(?:\((?P<inside>.+)\)|[_.]?(?P<bare>.+))", name)
+        is_recorded = re.fullmatch(
+            rf"(?i:{RECORDED})[_. (]+(.+?)\)?|(.+?)[_. ]+(?i:{RECORDED})", name
+        )
         if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
             hint = f"did you mean {Mechanism(own)}?"
-        elif of := _whether_recorded(name, known):
-            hint = f"whether {of} is recorded is written {Mechanism(of)}."
+        elif is_recorded and (own := is_recorded[1] or is_recorded[2]) in known:  # Missing_X
+            hint = f"whether {own} is recorded is written {Mechanism(own)}."
         return cls(f"{where}the network has no variable {name!r}.", hint)
-
-
-def _whether_recorded(name: str, known: Collection[str]) -> str:
-    """The variable of which a name says that it is missing or shown, as Missing_X does; or ""."""
-    words = r"(?:is[_. ]?)?(?:missing|miss|observed|recorded|shown|response|resp|na|m|r)"
-    found = re.fullmatch(rf"(?i:{words})[_. (]+(.+?)\)?|(.+?)[_. ]+(?i:{words})", name)
-    of = (found[1] or found[2]) if found else ""
-    return of if of in known else ""
 
 
 class NotRecoverableError(LacunetError):

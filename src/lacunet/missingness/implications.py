@@ -21,7 +21,6 @@ from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm, independence
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.missingness.verdict import Weight
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.observations import whole_table
 from lacunet.statistics.rows import distinct_rows
@@ -122,12 +121,7 @@ def _conditions(graph: MixedGraph, one: Node, two: Node) -> Iterator[frozenset[N
     yield frozenset(around)
 
 
-def check_implications(
-    graph: MissingnessGraph,
-    data: object,
-    weight: Weight = None,
-    include_network: bool = False,
-) -> list[TestedImplication]:
+def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImplication]:
     r"""Test the implications on data, smallest p-value first; Holm-adjusted.
 
     Only the ratios of sampling weights matter: the counts of each test are scaled to the
@@ -140,12 +134,11 @@ def check_implications(
         The data miss values of a variable that has no mechanism, or come with a rule of what was
         not asked that the graph does not know.
     """
-    given = data_given(data, weight=weight)
-    check_rules(graph, given)
-    table = whole_table(given, graph.network)
+    check_rules(graph, data)
+    table = whole_table(data_given(data), graph.network)
     graph.check_data(table)
     survey = SurveyRows.of(graph.network, table)
-    tested = [_test(one, table, survey) for one in implications(graph, include_network)]
+    tested = [_test(one, table, survey) for one in implications(graph)]
     tested.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in tested])).tolist()
     return [replace(one, adjusted=value) for one, value in zip(tested, adjusted, strict=True)]

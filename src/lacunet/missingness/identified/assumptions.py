@@ -177,6 +177,8 @@ def check_assumptions(
     population
         The laws that are known of the population.
     """
+    from scipy.special import gammaincc
+
     names = narrow.variables
     known = tuple(population)
     fit, dimension = best_fit(narrow, rows, population), freedom(narrow)
@@ -196,7 +198,7 @@ def check_assumptions(
         except TooLargeEstimandError:
             left_out.append(f"{named(cause)} -> {mechanism}")
             continue
-        p_value = _tail(statistic, degrees)
+        p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else np.nan
         found.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))
     tested = [at for at, one in enumerate(found) if one.degrees_of_freedom > 0]
     for at, value in zip(tested, holm(np.array([found[k].p_value for k in tested])), strict=True):
@@ -236,9 +238,3 @@ def _answers(
         return answer, answer
     ends = ends_of(fit, asked)
     return ends.low, ends.high
-
-
-def _tail(statistic: float, degrees: int) -> float:
-    from scipy.special import gammaincc
-
-    return float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else float("nan")

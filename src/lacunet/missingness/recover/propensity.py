@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 
 from lacunet.estimands.samples import Odds, Propensity, Sample, Share
@@ -157,7 +157,11 @@ def _by_share(
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
         return None
-    separates = partial(_separates, graph, i)
+
+    def separates(shown: Set, fixed: Set) -> bool:
+        selected = shown - fixed - graph.parents[i] | graph.selection
+        return not selected or graph.separated([i], selected, graph.parents[i] - fixed, fixed)
+
     sample = find_sample(graph, known, need, allowed, separates, most)
     if sample is None:
         return None
@@ -169,11 +173,6 @@ def _by_share(
         at_one=tuple(m for m in order if m in at_one),
         sample=sample,
     )
-
-
-def _separates(graph: MixedGraph, i: Mechanism, shown: Set, fixed: Set) -> bool:
-    selected = shown - fixed - graph.parents[i] | graph.selection
-    return not selected or graph.separated([i], selected, graph.parents[i] - fixed, fixed)
 
 
 def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None:

@@ -200,16 +200,12 @@ class Drawing:
         self, partially: Collection[str], variables: Iterable[str]
     ) -> tuple[str, ...]:
         """The same from the names of the variables that the data miss values of."""
-        if unexplained := self.unexplained(partially):
-            raise without_mechanism(unexplained)
+        if unknown := [name for name in partially if name not in {*self.causes, *self.latent}]:
+            raise without_mechanism(unknown)
         idle = [n for n in variables if n in self.causes and n not in {*partially, *self.latent}]
         if not idle:
             return ()
         return (f"the data show every value of {listed(idle)}, which the graph lets go missing",)
-
-    def unexplained(self, partially: Iterable[str]) -> list[str]:
-        """Those of some variables with missing values that have no mechanism."""
-        return [name for name in partially if name not in {*self.causes, *self.latent}]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Drawing) and self._key() == other._key()
