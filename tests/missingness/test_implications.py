@@ -212,3 +212,9 @@ def test_a_small_table_has_the_p_value_of_all_its_permutations() -> None:
     assert found.how == "draws"
     # At least 40 draws are as far, or 40,000 were made: four standard errors.
     assert found.p_value == pytest.approx(exact, rel=4 / np.sqrt(40))
+
+
+def test_the_mechanism_of_a_latent_variable_is_not_spoken_of() -> None:
+    graph = MissingnessGraph(CHAIN, {"A": [], "B": ["C"]}, latent=["A"])
+    (only,) = never_testable(graph)
+    assert only.startswith("B ⊥ R[B]")

@@ -66,3 +66,11 @@ def test_a_family_that_is_not_mar_is_refused_with_the_open_path() -> None:
     graph = MissingnessGraph.parse("Y -> R[Y]", network)
     with pytest.raises(SeparatorError, match=r"An open path is Y -> R\[Y\]"):
         separator(graph, ["X", "Y"])
+
+
+def test_latent_members_of_a_family_play_no_part() -> None:
+    states = {name: ["0", "1"] for name in "LXYZ"}
+    network = Network(states, {"X": ["L"], "Y": ["L", "X"], "Z": ["Y"]})
+    for causes in ({"X": ["Z"]}, {"X": ["Z"], "L": ["Z"]}):
+        graph = MissingnessGraph(network, causes, latent=["L"])
+        assert separators(graph) == {"L": (), "X": ("Z",), "Y": (), "Z": ()}

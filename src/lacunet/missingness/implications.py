@@ -89,10 +89,10 @@ def never_testable(graph: MissingnessGraph) -> list[str]:
         "seen"
     ]
     return (unseen if graph.selection is not None else []) + [
-        f"{named(name)} ⊥ {Mechanism(name)} | ...: never testable, as no row with "
-        f"{Mechanism(name)}=0 shows {named(name)}"
-        for name in graph.partially_observed
-        if Mechanism(name) not in graph.mixed.children[name] | graph.mixed.siblings[name]
+        f"{named(m.variable)} ⊥ {m} | ...: never testable, as no row with {m}=0 shows "
+        f"{named(m.variable)}"
+        for m in graph.mixed.mechanisms
+        if m not in graph.mixed.children[m.variable] | graph.mixed.siblings[m.variable]
     ]
 
 

@@ -37,7 +37,7 @@ def separator(
     graph
         The missingness graph.
     family
-        The variables of Y.
+        The variables of Y; those that are latent play no part.
     fully_observed
         The variables that may be used; those without a mechanism if not given.
 
@@ -56,11 +56,11 @@ def separator(
     ('C',)
     """
     observed = set(graph.fully_observed if fully_observed is None else fully_observed)
-    hidden = [name for name in family if name not in observed and name in graph.causes]
+    hidden = [name for name in family if name not in observed and name in graph.mixed.partial]
     if not hidden:
         return ()
     mechanisms = graph.mixed.mechanisms_of(hidden)
-    shown = [name for name in family if name not in hidden]
+    shown = [name for name in family if name not in {*hidden, *graph.latent}]
     moral = _moral(graph.mixed, [*hidden, *mechanisms, *shown])
     neighbours = {node: near - {*shown} for node, near in moral.items() if node not in shown}
     capacity: dict[Hashable, int] = {
