@@ -108,3 +108,14 @@ def test_drop_out_is_simulated_and_undone() -> None:
     np.testing.assert_allclose(lc.query(em, "Y"), truth, rtol=0, atol=0.025)
     with pytest.raises(SimulationError, match=r"R\[Y\] <= R\[X\]"):
         lc.simulate(network, 10, lc.MissingByGraph(graph, {"Y": [[0.9, 0.1], [1.0, 0.6]]}), rng=0)
+
+
+def test_rows_that_are_against_the_order_of_mechanisms_are_refused() -> None:
+    network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    verdict = MissingnessGraph.parse("R[Y] <= R[X]", network).recover("P(Y | X)")
+    kept = {"X": ["0", "1", "1", "1", None], "Y": ["0", "1", "0", None, None]}
+    assert verdict.estimate(kept).shape == (2, 2)
+    against = {"X": ["0", "1", "1", None, None], "Y": ["0", "1", "0", "1", None]}
+    for ask in (verdict.estimate, verdict.identified_set, verdict.assumptions):
+        with pytest.raises(MissingnessGraphError, match="1 row shows 'Y' and not 'X'"):
+            ask(against)

@@ -11,15 +11,18 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
+from lacunet.data.table import whole_rows
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
+from lacunet.model.nodes import Mechanism
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, read_as_counted
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.units import Units
+from lacunet.wording import counted
 
 
 class GatheredRows(NamedTuple):
@@ -76,8 +79,9 @@ def gathered_rows(
     Raises
     ------
     MissingnessGraphError
-        Some of these columns miss values, and the graph has no mechanism for them; or the data come
-        with a rule of what was not asked that it does not know.
+        Some of these columns miss values, and the graph has no mechanism for them; the data come
+        with a rule of what was not asked that it does not know; or rows show a variable without
+        another, which the graph says is shown wherever the first is.
     """
     check_rules(graph, data)
     with observations(data, graph.network, memory_budget(memory)) as rows:
@@ -91,6 +95,9 @@ def gathered_rows(
         found = rows.gather(how)
         replicates = [rows.gather(replace(how, replicate=at)) for at in range(len(factors))]
     distinct = found.distinct[columns]
+    for later, earlier in graph.monotone:
+        if {later, earlier} <= {*columns}:
+            _check_monotone(distinct, later, earlier)
     if (own := found.folds) is not None:
         parts = partial(map, distinct.sampled, own.samples[own.replicates :])
         whole = distinct.sampled(own.samples[0])
@@ -98,3 +105,14 @@ def gathered_rows(
     degrees = np.inf if units is None else units.degrees()
     again = [one.distinct[columns] for one in replicates]
     return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)
+
+
+def _check_monotone(rows: Rows, later: str, earlier: str) -> None:
+    """Refuse rows that the graph says do not exist: no model of it would fit them."""
+    is_against = rows.is_shown([later]) & ~rows.is_shown([earlier]) & (rows.weights > 0)
+    if number := whole_rows(float(rows.counts[is_against].sum())):
+        raise MissingnessGraphError(
+            f"the graph says {Mechanism(later)} <= {Mechanism(earlier)}, but "
+            f"{counted(number, 'row shows', 'rows show')} {later!r} and not {earlier!r}.",
+            f"if that may be, write {Mechanism(earlier)} -> {Mechanism(later)}.",
+        )
