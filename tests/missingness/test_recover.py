@@ -283,6 +283,8 @@ def test_where_only_the_size_is_in_the_way_the_reason_says_so() -> None:
     assert "2^11 tables" in verdict.why
     with pytest.raises(TooLargeEstimandError, match="too large to compute"):
         verdict.estimate({name: ["0"] for name in graph.network.variables})
+    known = graph.recover(["V1"], ["V0"], population=["V2"])
+    assert (known.is_computable, known.population) == (False, (("V2",),))
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 
 import numpy as np
 
@@ -342,9 +343,7 @@ class Kernels(Term):
             product = product * (
                 _backed_off(run, one, array, scope, (kept,)) if is_empty else array
             )
-        basis = found[0].basis
-        for one in found[1:]:
-            basis = basis.joined(one.basis)
+        basis = reduce(Basis.joined, [one.basis for one in found])
         table = Table(scope, np.where(is_zero, 0.0, product))
         mass = shown_share(run, self.conditions)
         return Conditional(self.target, self.conditions, table, mass, basis)
