@@ -104,6 +104,16 @@ def test_a_law_that_is_needed_must_be_given_and_fit() -> None:
         BY_AGE.recover(["Ill"], population=["Agge"])
 
 
+def test_a_latent_variable_is_not_told_by_a_law_of_the_population() -> None:
+    network = Network({name: ["0", "1"] for name in "LXY"}, {"X": ["L"], "Y": ["L", "X"]})
+    graph = MissingnessGraph(network, {"X": []}, latent=["L"], selection=["Y"])
+    asked = graph.recover(["L"], population=["Y"])
+    assert (asked.status, asked.population) == ("not recoverable", (("Y",),))
+    assert graph.recover(["X"], ["L"], population=["Y"]).status == "undecided"
+    with pytest.raises(MissingnessGraphError, match="'L': L is latent"):
+        graph.recover(["X"], population=["L"])
+
+
 def test_a_law_that_the_verdict_was_not_told_of_is_refused() -> None:
     verdict = BY_AGE.recover(["Ill"], ["Age"])
     rows = random_model(BY_AGE, np.random.default_rng(0)).manifest()

@@ -38,6 +38,7 @@ from lacunet.missingness.verdict import (
     Verdict,
     Verdicts,
 )
+from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
 QUERY_WORK = 8e5  # for one query, in steps along edges
@@ -120,12 +121,12 @@ def _decide(
     refuting: float,
 ) -> Verdict:
     """Search for an estimand, then for a reason that there is none; ``mixed`` has its meter."""
-    refused = None if known else _refused_at_once(graph, asked)
+    laws = tuple(graph.mixed.named(names) for names in known)
+    refused = _refused_at_once(graph, asked, laws)
     if refused is not None:
         return refused
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
     submodels = candidates(graph.mixed, asked, known)
-    laws = tuple(graph.mixed.named(names) for names in known)
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
         search = TermSearch(mixed, known)
@@ -157,16 +158,17 @@ def _terms(graph: Drawing, term: Term, known: Known, effort: float) -> tuple[Ter
     return with_choices(mixed, term), *other_terms(mixed, term, known)
 
 
-def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
+def _refused_at_once(graph: Drawing, asked: Asked, laws: tuple[Scope, ...]) -> Verdict | None:
     """Refuse what is about a variable that no row shows, or that decides on its own mechanism.
 
-    The two models are those in which it depends on nothing but that mechanism.
+    The two models are those in which it depends on nothing but that mechanism. Laws that are known
+    of the population may tell of the latter.
     """
     for name in asked.target:
         if name in graph.latent:
             alone = MixedGraph.of({name: ()}, partial=frozenset({name}))
             why = f"{_is_latent(name)}, so its states could change places"
-        elif censors_itself(graph.mixed, name):
+        elif not laws and censors_itself(graph.mixed, name):
             alone = graph.mixed.among([name, Mechanism(name)])
             why = _self_censoring(graph.mixed, name)
         else:
@@ -174,9 +176,10 @@ def _refused_at_once(graph: Drawing, asked: Asked) -> Verdict | None:
         states = graph.network.cardinality(name)
         submodel = Submodel(alone, {name: states if states <= MOST_STATES else 2})
         witness = in_submodel(submodel, asked)
-        return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness)
-    latent = [name for name in asked.conditions if name in graph.latent]
-    return Verdict(graph, asked, UNDECIDED, _is_latent(latent[0])) if latent else None
+        return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
+    for name in (name for name in asked.conditions if name in graph.latent):
+        return Verdict(graph, asked, UNDECIDED, _is_latent(name), population=laws)
+    return None
 
 
 def _is_latent(name: str) -> str:
@@ -224,6 +227,8 @@ def _checked_population(
     plain = [one for one in listed if isinstance(one, str)]
     sets = [one for one in listed if not isinstance(one, str)] + ([plain] if plain else [])
     for name in (name for one in sets for name in one):
+        if name in graph.latent:
+            raise MissingnessGraphError(f"population names {name!r}: {_is_latent(name)}.")
         if name not in graph.mixed.parents:
             raise MissingnessGraphError.unknown_variable(str(name), graph.network.variables)
     return tuple(frozenset(map(str, one)) for one in sets)
