@@ -60,8 +60,9 @@ class Grid:
     def query(self, joint: FloatArray, asked: Asked) -> FloatArray:
         """P(target | given, do(do)) of a joint in which that is done, the cells in a row."""
         both, cells = self.groups(asked.names)
-        sums = self.by_conditions(added_up(both, joint, cells), asked)
-        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))
+        below, configurations = self.groups(asked.conditions)
+        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
+        return np.ravel(added_up(both, joint, cells).reshape(configurations, -1) / mass[:, None])
 
     def by_conditions(self, cells: NDArray[Number], asked: Asked) -> NDArray[Number]:
         """The cells of a query, one a row, with axes for its conditions and for its target."""
