@@ -114,7 +114,7 @@ def _chain_rule(
 
     most = None if len(left) <= ALL_ORDERS else 2
     return tuple(
-        tuple(factor(one, order[at + 1 :]) for at, one in enumerate(order))
+        tuple(factor(name, order[index + 1 :]) for index, name in enumerate(order))
         for order in islice(permutations(left), most)
     )
 

@@ -223,8 +223,8 @@ class _MathMl(Notation):
         return f"{written}{self.words('  for any value of ')}{self.listed(names)}"
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
-        at = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
-        odds = self.divided(above, [total, others, at])
+        bar = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
+        odds = self.divided(above, [total, others, bar])
         return self.divided("1", ["<mn>1</mn><mo>+</mo>", odds])
 
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:

@@ -90,7 +90,7 @@ class PatternOdds:
         complete = self.table(sample, ()).array
         odds: dict[Mechanisms, FloatArray] = {}
         masses: dict[Mechanisms, float] = {(): float(complete.sum())}
-        found: dict[Mechanisms, FloatArray] = {(): np.ones_like(complete)}
+        factors: dict[Mechanisms, FloatArray] = {(): np.ones_like(complete)}
         lost = 0.0
         for hidden in subsets(self.free):
             inner = np.ones_like(complete)
@@ -102,9 +102,9 @@ class PatternOdds:
             masses[hidden] = float(above.sum())
             lost += float(above[below <= 0].sum())
             odds[hidden] = quotient(above, below)
-            found[hidden] = inner * odds[hidden]
+            factors[hidden] = inner * odds[hidden]
         self._check(run, masses, lost / (run.rows.weights.sum() or 1.0))
-        return found
+        return factors
 
     def _check(self, run: Run, masses: Mapping[Mechanisms, float], lost: float) -> None:
         """Refuse where a pattern is absent, not by chance, though one with more gaps occurs."""
@@ -217,8 +217,8 @@ class FullLaw(Term):
         complete = odds.table(sample, ()).array
         law = np.zeros((*complete.shape, *(2 for _ in odds.free)))
         for hidden, factor in odds.factors(run, sample).items():
-            place: Any = (..., *(int(m not in hidden) for m in odds.free))
-            law[place] = complete * factor
+            index: Any = (..., *(int(m not in hidden) for m in odds.free))
+            law[index] = complete * factor
         basis = Basis.of(sample.among(run.rows.shows(odds.free)))
         table = Table(self.target, law / law.sum())
         return Conditional(self.target, (), table, Table((), np.ones(())), basis)

@@ -84,7 +84,7 @@ class Writer:
         """The name of a part of the formula; dashes tell namesakes apart."""
         if part not in self.labels:
             labels = map(labelled, count())
-            self.labels[part] = next(own for own in labels if own not in self.labels.values())
+            self.labels[part] = next(label for label in labels if label not in self.labels.values())
         return self.labels[part]
 
     def name(self, variable: str) -> str:
@@ -136,7 +136,7 @@ class Sample:
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the sample to stand for all rows."""
         if self.selected and not self.weights:
-            named = [quoted(one.variable) for one in self.selected if one != SELECTION]
+            named = [quoted(m.variable) for m in self.selected if m != SELECTION]
             if named:
                 yield f"some rows of each configuration show {', '.join(named)}"
             if SELECTION in self.selected:
@@ -169,7 +169,7 @@ class Sample:
         if self.others:
             if self not in run.chosen:
                 options = (Sample(self.selected, self.weights), *self.others)
-                run.chosen[self] = max(options, key=lambda one: one.size(run))
+                run.chosen[self] = max(options, key=lambda sample: sample.size(run))
             return run.chosen[self].weigh(run)
         where = run.rows.shows(self.selected)
         factors = np.ones(int(np.count_nonzero(where)))
@@ -376,9 +376,9 @@ class Odds(Propensity):
         product, lost = base, 0.0
         for other in self.others:
             table = other.table(run)  # at R_i = 0, the other free mechanisms at 1
-            at = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
-            seen = table.weights[at] > 0
-            values = np.where(table.is_empty[at] & seen, 0.0, table.values[at])
+            index = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
+            seen = table.weights[index] > 0
+            values = np.where(table.is_empty[index] & seen, 0.0, table.values[index])
             lost += float((base * Table(other.parents, (~seen).astype(float))).array.sum())
             product = product * Table(other.parents, values)
         below = product.marginal(self.parents).array
@@ -411,16 +411,16 @@ def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
     lacking = every <= 0
     if not lacking.any() or seen.ndim == 0:
         return np.asarray(laplace)
-    axis = min(range(seen.ndim), key=lambda at: _information(seen, every, at))
+    axis = min(range(seen.ndim), key=lambda parent: _information(seen, every, parent))
     coarse = _backed_off(seen.sum(axis=axis), every.sum(axis=axis), unit)
     return np.where(lacking, np.expand_dims(coarse, axis), laplace)
 
 
 def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
     """The mutual information between one parent and the mechanism, up to a constant."""
-    others = tuple(at for at in range(seen.ndim) if at != axis)
-    one, both = seen.sum(axis=others), every.sum(axis=others)
-    parts = np.stack([one, both - one])
+    others = tuple(other for other in range(seen.ndim) if other != axis)
+    shown, both = seen.sum(axis=others), every.sum(axis=others)
+    parts = np.stack([shown, both - shown])
     share = np.divide(parts, both, out=np.ones_like(parts), where=(both > 0) & (parts > 0))
     return float((parts * np.log(share)).sum())
 
@@ -434,7 +434,7 @@ def nested(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
     if part == SELECTION or isinstance(part, stop):
         return
     if is_dataclass(part):
-        part = tuple(getattr(part, own.name) for own in fields(part))
+        part = tuple(getattr(part, field.name) for field in fields(part))
     if isinstance(part, tuple):
         for inner in part:
             yield from nested(inner, stop)
@@ -447,14 +447,14 @@ def rebuilt(part: Any, changed: Callable[[Any], Any]) -> Any:
         return tuple(rebuilt(inner, changed) for inner in part)
     if not is_dataclass(part):
         return part
-    values = {own.name: rebuilt(getattr(part, own.name), changed) for own in fields(part)}
+    values = {field.name: rebuilt(getattr(part, field.name), changed) for field in fields(part)}
     return replace(part, **values)  # type: ignore[type-var]
 
 
 def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
     """A term, or a part of one, with every sample replaced by the one chosen for it."""
 
-    def choice(own: Any) -> Any:
-        return replace(chosen.get(own, own), others=()) if isinstance(own, Sample) else own
+    def choice(inner: Any) -> Any:
+        return replace(chosen.get(inner, inner), others=()) if isinstance(inner, Sample) else inner
 
     return rebuilt(part, choice)

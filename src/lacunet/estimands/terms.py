@@ -77,8 +77,8 @@ class Conditional:
         A row with b then weighs q(b) / m(b) times as much: the weighted sample size falls by
         :math:`\sum_b q(b)^2 / m(b)`.
         """
-        wanted, own = law.marginal(self.given).array, self.mass.array
-        ratio = quotient(wanted, own)
+        wanted, mass = law.marginal(self.given).array, self.mass.array
+        ratio = quotient(wanted, mass)
         spread = float((wanted * ratio).sum())
         return Basis(
             self.basis.weighted_size / max(spread, 1.0),
@@ -146,7 +146,7 @@ class Term:
     @property
     def parts(self) -> tuple[Term, ...]:
         """The terms that this one is made of."""
-        values = (getattr(self, own.name) for own in fields(self))
+        values = (getattr(self, field.name) for field in fields(self))
         return tuple(value for value in values if isinstance(value, Term))
 
     @property
@@ -195,7 +195,7 @@ class Factor(Term):
     @property
     def shown(self) -> Scope:
         """The variables that the rows must show."""
-        return tuple(one.variable for one in self.sample.selected if one != SELECTION)
+        return tuple(m.variable for m in self.sample.selected if m != SELECTION)
 
     def assumptions(self) -> Iterator[str]:
         """What the sample assumes."""
@@ -331,19 +331,19 @@ class Kernels(Term):
 
         An empty row of a factor backs off to those of its conditions that are done, or given.
         """
-        found = [factor.compute(run) for factor in self.factors]
+        results = [factor.compute(run) for factor in self.factors]
         scope = (*self.conditions, *self.target)
         shape = run.rows.shape(scope)
-        arrays = [np.broadcast_to(one.table.aligned(scope), shape) for one in found]
+        arrays = [np.broadcast_to(result.table.aligned(scope), shape) for result in results]
         is_zero = np.any([array == 0 for array in arrays], axis=0)
         product = np.ones(shape)
-        for one, array in zip(found, arrays, strict=True):
-            kept = tuple(name for name in one.given if name in self.conditions)
+        for result, array in zip(results, arrays, strict=True):
+            kept = tuple(name for name in result.given if name in self.conditions)
             is_empty = bool((np.isnan(array) & ~is_zero).any())
             product = product * (
-                _backed_off(run, one, array, scope, (kept,)) if is_empty else array
+                _backed_off(run, result, array, scope, (kept,)) if is_empty else array
             )
-        basis = reduce(Basis.joined, [one.basis for one in found])
+        basis = reduce(Basis.joined, [result.basis for result in results])
         table = Table(scope, np.where(is_zero, 0.0, product))
         mass = shown_share(run, self.conditions)
         return Conditional(self.target, self.conditions, table, mass, basis)
