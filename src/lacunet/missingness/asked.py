@@ -47,10 +47,10 @@ def rows_that_tell(network: Network, table: EncodedTable, name: str) -> EncodedT
             codes, missing = table.columns[other], table.cardinality_of[other]
             is_skip = codes == network.state_index(other, rule.state)
             columns[other] = np.where(is_skip, codes.dtype.type(missing), codes)
-    own = [skips for skips in skips_of(network, table.sets_of) if skips.name == name]
+    matching = [skips for skips in skips_of(network, table.sets_of) if skips.name == name]
     if columns:
         table = table.with_columns(table.cardinality_of, {**table.columns, **columns})
-    return table.take(own[0].fails(table.columns)) if own else table
+    return table.take(matching[0].fails(table.columns)) if matching else table
 
 
 def _looked_at(network: Network, name: str) -> set[str]:
@@ -67,7 +67,7 @@ def notes_on_rules(
 
     Not of variables whose rule is ``allowed_for``.
     """
-    for name in (one for one in partially if one in network.not_asked_of.keys() - {*allowed_for}):
+    for name in (n for n in partially if n in network.not_asked_of.keys() - {*allowed_for}):
         causes = _looked_at(network, name)
         if unseen := [other for other in partially if other in causes]:
             what = ", ".join(unseen)

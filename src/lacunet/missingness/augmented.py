@@ -80,14 +80,14 @@ def augmented(
     --------
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     >>> graph = MissingnessGraph.parse("Y -> R[X]; R[Y]", network)
-    >>> made = augmented(graph, ("X", "Y"))
-    >>> made.network.parents("R[X]"), made.ignorable
+    >>> extended = augmented(graph, ("X", "Y"))
+    >>> extended.network.parents("R[X]"), extended.ignorable
     (('Y',), ('Y',))
     """
     directed = without_hidden_causes(graph)
     ignorable = _ignorable(directed, partially) if leave_out_ignorable else ()
     network = directed.network
-    causes_of = {m: own for m, own in directed.causes_of.items() if m.variable not in ignorable}
+    causes_of = {m: nodes for m, nodes in directed.causes_of.items() if m.variable not in ignorable}
     node_of = {mechanism: _free_name(network, mechanism) for mechanism in causes_of}
     parents = dict(network.parents_of)
     for mechanism, causes in causes_of.items():
@@ -118,8 +118,8 @@ def _ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
     """All but the variables whose mechanisms look at a missing value, and those that these need."""
     looking = {name for name, causes in graph.causes.items() if not {*partially}.isdisjoint(causes)}
     start = looking.union(mechanisms_in(graph.selection or ()))
-    found = reached(start, lambda name: mechanisms_in(graph.causes[name]))
-    return tuple(name for name in graph.partially_observed if name not in found)
+    needed = reached(start, lambda name: mechanisms_in(graph.causes[name]))
+    return tuple(name for name in graph.partially_observed if name not in needed)
 
 
 def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
@@ -165,12 +165,12 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
     return graph.with_parts(causes=causes, hidden=())
 
 
-def mechanism_start(made: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
+def mechanism_start(extended: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
     """CPTs for the mechanisms to start from: the share of rows that show the variable."""
-    share_of = {name: shown_of[variable] for variable, name in made.name_of.items()}
-    share_of |= {made.selection: 0.5} if made.selection else {}
+    share_of = {name: shown_of[variable] for variable, name in extended.name_of.items()}
+    share_of |= {extended.selection: 0.5} if extended.selection else {}
     start = {}
     for name, shown in share_of.items():
-        shape = made.network.shape(made.network.family(name))
+        shape = extended.network.shape(extended.network.family(name))
         start[name] = np.broadcast_to([1 - shown, shown], shape).copy()
     return start

@@ -178,7 +178,7 @@ def _dependences(
     regimes = MixedGraph.of(causes, graph.hidden)
     for node in graph.sorted(matters):
         parents = graph.parents[node]
-        earlier = {one for one in nodes if graph.rank[one] < graph.rank[node]} - parents
+        earlier = {other for other in nodes if graph.rank[other] < graph.rank[node]} - parents
         if path := after.open_path([node], earlier, parents):
             yield path
         if path := regimes.open_path([node], interventions, parents):
@@ -188,11 +188,11 @@ def _dependences(
 def _hidden_step(graph: MixedGraph, path: Path) -> tuple[str, str]:
     """The first hidden cause on a path, its ends in the order of the network."""
     pair = next(both for both in pairwise(path) if both[1] in graph.siblings.get(both[0], ()))
-    one, two = graph.sorted(pair)
-    return str(one), str(two)
+    left, right = graph.sorted(pair)
+    return str(left), str(right)
 
 
 def hidden_cause(pair: tuple[str, str]) -> str:
     """The pair in words, with the edge as the graph's text has it."""
-    one, two = pair
-    return f"{one!r} and {two!r} share a hidden common cause ({named(one)} <-> {named(two)})"
+    left, right = pair
+    return f"{left!r} and {right!r} share a hidden common cause ({named(left)} <-> {named(right)})"

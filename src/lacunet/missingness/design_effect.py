@@ -80,14 +80,14 @@ class SurveyRows:
         unit = rows.columns[FOLD].astype(np.intp)
         return cls(rows, folds.scales, folds.degrees, unit, folds.samples[folds.replicates :])
 
-    def test(self, rows: Index, place: Index, shape: tuple[int, int, int]) -> TestResult | None:
+    def test(self, rows: Index, cell: Index, shape: tuple[int, int, int]) -> TestResult | None:
         """Test whether two variables are independent within strata; None if nothing varies.
 
         Parameters
         ----------
         rows
             The rows that are used.
-        place
+        cell
             The cell of each of them.
         shape
             The number of strata, and of the states of both.
@@ -96,14 +96,14 @@ class SurveyRows:
 
         size = shape[1] * shape[2]
         weights = self.table.row_weights[rows]
-        counts = np.bincount(place, weights, shape[0] * size).astype(np.float64).reshape(shape)
+        counts = np.bincount(cell, weights, shape[0] * size).astype(np.float64).reshape(shape)
         total_of = self._sums(np.zeros(len(rows), np.intp), rows, 1)[:, 0]
         step = max(1, MOST_CELLS // (len(self.scales) * size))
         products = np.zeros((len(self.scales), len(self.scales)))
         for start in range(0, shape[0], step):
-            is_own = (place >= start * size) & (place < (start + step) * size)
+            is_inside = (cell >= start * size) & (cell < (start + step) * size)
             some = counts[start : start + step]
-            sums = self._sums(place[is_own] - start * size, rows[is_own], some.size)
+            sums = self._sums(cell[is_inside] - start * size, rows[is_inside], some.size)
             apart = residuals(some, sums.reshape(-1, *some.shape), total_of / weights.sum())
             products += apart @ apart.T
         products *= np.sqrt(np.outer(self.scales, self.scales))
@@ -122,18 +122,18 @@ class SurveyRows:
             how=DESIGN,
         )
 
-    def _sums(self, place: Index, rows: Index, cells: int) -> FloatArray:
+    def _sums(self, cell: Index, rows: Index, cells: int) -> FloatArray:
         """The weight in each cell, by replicate."""
         if self.replicates is None:
-            numbers = self.unit[rows] * cells + place
+            numbers = self.unit[rows] * cells + cell
             units = self.multiples.shape[1]
             sums = np.bincount(numbers, self.table.row_weights[rows], units * cells)
             return np.asarray(self.multiples @ sums.reshape(units, cells))
-        each = [np.bincount(place, weights[rows], cells) for weights in self.replicates.T]
+        each = [np.bincount(cell, weights[rows], cells) for weights in self.replicates.T]
         return np.stack(each).astype(np.float64)
 
 
-def cells_of(table: EncodedTable, one: Node, two: Node, given: Sequence[Node]) -> Cells:
+def cells_of(table: EncodedTable, left: Node, right: Node, given: Sequence[Node]) -> Cells:
     """The rows that show two nodes and the conditions of their test, and the cell of each.
 
     Then the number of strata that occur, and of the states of both.
@@ -147,11 +147,11 @@ def cells_of(table: EncodedTable, one: Node, two: Node, given: Sequence[Node]) -
             return table.is_shown((node.variable,))[used].astype(np.intp)
         return table.columns[node][used].astype(np.intp)
 
-    names = [node for node in (one, two, *given) if isinstance(node, str)]
+    names = [node for node in (left, right, *given) if isinstance(node, str)]
     used = np.flatnonzero(table.is_shown(names))
-    strata, found = grouped([*map(values, given)], [*map(size, given)], len(used))
-    shape = len(found), size(one), size(two)
-    return used, (strata * shape[1] + values(one)) * shape[2] + values(two), shape
+    strata, firsts = grouped([*map(values, given)], [*map(size, given)], len(used))
+    shape = len(firsts), size(left), size(right)
+    return used, (strata * shape[1] + values(left)) * shape[2] + values(right), shape
 
 
 def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> FloatArray:

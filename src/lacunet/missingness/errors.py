@@ -25,10 +25,10 @@ class MissingnessGraphError(LacunetError):
         is_recorded = re.fullmatch(
             rf"(?i:{RECORDED})[_. (]+(.+?)\)?|(.+?)[_. ]+(?i:{RECORDED})", name
         )
-        if mechanism and (own := mechanism["bare"] or mechanism["inside"]) in known:
-            hint = f"did you mean {Mechanism(own)}?"
-        elif is_recorded and (own := is_recorded[1] or is_recorded[2]) in known:  # Missing_X
-            hint = f"whether {own} is recorded is written {Mechanism(own)}."
+        if mechanism and (variable := mechanism["bare"] or mechanism["inside"]) in known:
+            hint = f"did you mean {Mechanism(variable)}?"
+        elif is_recorded and (variable := is_recorded[1] or is_recorded[2]) in known:  # Missing_X
+            hint = f"whether {variable} is recorded is written {Mechanism(variable)}."
         return cls(f"{where}the network has no variable {name!r}.", hint)
 
 

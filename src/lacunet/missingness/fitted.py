@@ -95,7 +95,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
         rates = _rates(is_shown, parents, seen, weights, network)
         mechanisms[name] = MechanismCpt(name, parents, rates)
         seen[Mechanism(name)] = is_shown
-    parents_of = {name: one.parents for name, one in mechanisms.items()}
+    parents_of = {name: cpt.parents for name, cpt in mechanisms.items()}
     graph = MissingnessGraph.without_rules(network, parents_of)  # type: ignore[arg-type]
     return Missingness(graph, mechanisms)
 
@@ -130,21 +130,21 @@ def _choose(
         small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
-        found, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
+        tallies, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
         for begin in range(0, len(small), together):
             batch = slice(begin, begin + together)
             cells = np.stack([columns[node] for node in small[batch]])
-            place = starts[:-1][batch, None] - starts[begin] + cells
-            place *= 2 * groups
-            place += codes
+            bins = starts[:-1][batch, None] - starts[begin] + cells
+            bins *= 2 * groups
+            bins += codes
             number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
             if is_out:
-                place[:, np.logical_or.reduce(is_out)] = number
+                bins[:, np.logical_or.reduce(is_out)] = number
             if not partly.isdisjoint(small[batch]):
-                place[cells == NOT_SHOWN] = number
-            part = None if weight is None else np.broadcast_to(weight, place.shape).ravel()
-            found.append(np.bincount(place.ravel(), part, number + 1)[:-1])
-        counts = np.concatenate(found).astype(np.float64).reshape(-1, groups, 2)
+                bins[cells == NOT_SHOWN] = number
+            part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
+            tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
+        counts = np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
         without = np.add.reduceat(counts, starts[:-1], axis=0)
         raised = _scores(counts, starts[:-1], per_parameter)
         raised -= _scores(without, np.arange(len(small)), per_parameter)
@@ -274,7 +274,7 @@ class LearnedGraph(MissingnessGraph):
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
         given = [] if self.selection is None else [caused((SELECTION, self.selection))]
         given += self._not_causes()
-        lines += [f"{own}  # given" for own in write_statements(given).splitlines()]
+        lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
         return "\n".join(lines)
 
     @property
@@ -315,9 +315,9 @@ def learned_graph(
 
     for name in (name for name in table.partially_observed if name not in unseen):
         deadline.check()
-        own = rows_that_tell(network, table, name)
-        seen = columns if own is table else {node: _column(own, node) for node in nodes}
-        is_shown = _column(own, Mechanism(name))
+        part = rows_that_tell(network, table, name)
+        seen = columns if part is table else {node: _column(part, node) for node in nodes}
+        is_shown = _column(part, Mechanism(name))
         known = known_of.get(name, ())
         below = {node for node in nodes if name in reached([variable_of(node)], above)}
         candidates = {
@@ -325,16 +325,16 @@ def learned_graph(
             for node, column in seen.items()
             if node != name and not (isinstance(node, Mechanism) and node in below)
         }
-        candidates |= {node: _column(own, node) for node in known if isinstance(node, Mechanism)}
+        candidates |= {node: _column(part, node) for node in known if isinstance(node, Mechanism)}
         fixed = tuple(node for node in known if node in candidates)
         penalty = float(np.log(max(len(candidates), 1)))
         chosen = _choose(
-            is_shown, candidates, own.row_weights, network, per_parent=penalty, given=fixed
+            is_shown, candidates, part.row_weights, network, per_parent=penalty, given=fixed
         )
-        design = survey if own is table or not own.rows else SurveyRows.of(network, own)
+        design = survey if part is table or not part.rows else SurveyRows.of(network, part)
         for node in chosen:
-            found = _tested(name, node, chosen, own, design)
-            origin_of[node, name] = Origin("given" if node in known else "learned", *found)
+            result = _tested(name, node, chosen, part, design)
+            origin_of[node, name] = Origin("given" if node in known else "learned", *result)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
         causes[name] = {*chosen, *known}
@@ -402,10 +402,10 @@ def _tested(
 ) -> tuple[float, float]:
     """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
     table = table if survey is None else survey.table
-    others = [one for one in parents if one != node]
-    rows, place, shape = cells_of(table, Mechanism(name), node, others)
-    found = None if survey is None else survey.test(rows, place, shape)
-    if found is None:
-        counts = np.bincount(place, table.row_weights[rows], np.prod(shape)).astype(np.float64)
-        found = independence(counts.reshape(shape), np.random.default_rng(0))
-    return found.p_value, found.effect
+    others = [other for other in parents if other != node]
+    rows, cell, shape = cells_of(table, Mechanism(name), node, others)
+    result = None if survey is None else survey.test(rows, cell, shape)
+    if result is None:
+        counts = np.bincount(cell, table.row_weights[rows], np.prod(shape)).astype(np.float64)
+        result = independence(counts.reshape(shape), np.random.default_rng(0))
+    return result.p_value, result.effect

@@ -91,19 +91,21 @@ def gathered_rows(
         factors = () if units is None or units.factors is None else units.factors
         folds = None if len(factors) else folds_of(None, groups or 0, 0, units)
         needs = Needs((), rows=(columns,), folds=folds)
-        how = Gathering(needs, graph.network, scale=look.scale)
-        found = rows.gather(how)
-        replicates = [rows.gather(replace(how, replicate=at)) for at in range(len(factors))]
-    distinct = found.distinct[columns]
+        gathering = Gathering(needs, graph.network, scale=look.scale)
+        statistics = rows.gather(gathering)
+        replicates = [
+            rows.gather(replace(gathering, replicate=index)) for index in range(len(factors))
+        ]
+    distinct = statistics.distinct[columns]
     for later, earlier in graph.monotone:
         if {later, earlier} <= {*columns}:
             _check_monotone(distinct, later, earlier)
-    if (own := found.folds) is not None:
-        parts = partial(map, distinct.sampled, own.samples[own.replicates :])
-        whole = distinct.sampled(own.samples[0])
-        return GatheredRows(distinct, whole, parts, own.scales, own.degrees, units)
+    if (division := statistics.folds) is not None:
+        parts = partial(map, distinct.sampled, division.samples[division.replicates :])
+        whole = distinct.sampled(division.samples[0])
+        return GatheredRows(distinct, whole, parts, division.scales, division.degrees, units)
     degrees = np.inf if units is None else units.degrees()
-    again = [one.distinct[columns] for one in replicates]
+    again = [replicate.distinct[columns] for replicate in replicates]
     return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)
 
 

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 def _to_mechanisms(statements: Iterable[Statement]) -> str:
     """A question that offers edges between variables as edges into mechanisms."""
     edges = [
-        Statement(own.left, "->", tuple(Mechanism(str(effect)) for effect in own.right))
-        for own in statements
-        if own.right
+        Statement(edge.left, "->", tuple(Mechanism(str(effect)) for effect in edge.right))
+        for edge in statements
+        if edge.right
     ]
     return f"did you mean {'; '.join(write_statements(edges).splitlines())}?" if edges else ""
 
@@ -266,7 +266,7 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
 
     def _not_causes(self) -> list[Statement]:
         """What the graph says beside the causes of its mechanisms."""
-        pairs = [Statement((one,), "<->", (two,)) for one, two in self.hidden]
+        pairs = [Statement((left,), "<->", (right,)) for left, right in self.hidden]
         return pairs + [
             Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
             for later, earlier in self.monotone
@@ -286,7 +286,9 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
         graph.add_nodes_from(self.latent, kind="latent")
         graph.add_nodes_from(self.causes_of, kind="mechanism")
         graph.add_edges_from(self.network.edges)
-        graph.add_edges_from((p, effect) for effect, own in self.causes_of.items() for p in own)
+        graph.add_edges_from(
+            (p, effect) for effect, causes in self.causes_of.items() for p in causes
+        )
         for later, earlier in self.monotone:
             graph.add_edge(Mechanism(earlier), Mechanism(later), monotone=True)
         for pair in self.hidden:

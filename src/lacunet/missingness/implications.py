@@ -74,12 +74,12 @@ def implications(graph: MissingnessGraph, include_network: bool = False) -> list
     """
     mixed = graph.mixed
     nodes: list[Node] = [*mixed.variables, *mixed.mechanisms]
-    found = (
-        _between(mixed, one, two)
-        for one, two in combinations(nodes, 2)
-        if isinstance(two, Mechanism) or include_network
+    candidates = (
+        _between(mixed, left, right)
+        for left, right in combinations(nodes, 2)
+        if isinstance(right, Mechanism) or include_network
     )
-    return [*filter(None, found)]
+    return [*filter(None, candidates)]
 
 
 def never_testable(graph: MissingnessGraph) -> list[str]:
@@ -96,28 +96,28 @@ def never_testable(graph: MissingnessGraph) -> list[str]:
     ]
 
 
-def _between(graph: MixedGraph, one: Node, two: Node) -> Implication | None:
+def _between(graph: MixedGraph, left: Node, right: Node) -> Implication | None:
     """The implication between two nodes with the smallest conditions that are tried."""
-    if two in graph.children[one] | graph.parents[one] | graph.siblings[one]:
+    if right in graph.children[left] | graph.parents[left] | graph.siblings[left]:
         return None
-    for given in _conditions(graph, one, two):
-        shown = graph.mechanisms_of([one, two, *given])
-        if {one, two} & shown:
+    for given in _conditions(graph, left, right):
+        shown = graph.mechanisms_of([left, right, *given])
+        if {left, right} & shown:
             continue
-        if graph.separated([one], [two], {*given} | shown | graph.selection):
+        if graph.separated([left], [right], {*given} | shown | graph.selection):
             at_one = (*(m for m in graph.mechanisms if m in shown), *graph.selection)
-            return Implication(one, two, graph.sorted(given - shown), at_one)
+            return Implication(left, right, graph.sorted(given - shown), at_one)
     return None
 
 
-def _conditions(graph: MixedGraph, one: Node, two: Node) -> Iterator[frozenset[Node]]:
+def _conditions(graph: MixedGraph, left: Node, right: Node) -> Iterator[frozenset[Node]]:
     """Nothing, then subsets of the parents of both, small ones first; at last the parents."""
-    around = graph.sorted((graph.parents[one] | graph.parents[two]) - {one, two})
+    around = graph.sorted((graph.parents[left] | graph.parents[right]) - {left, right})
     for size in range(min(len(around), 3) + 1):
         for given in combinations(around[:6], size):
             yield frozenset(given)
-    yield graph.parents[two] - {one}
-    yield graph.parents[one] - {two}
+    yield graph.parents[right] - {left}
+    yield graph.parents[left] - {right}
     yield frozenset(around)
 
 
@@ -138,10 +138,10 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
     table = whole_table(data_given(data), graph.network)
     graph.check_data(table)
     survey = SurveyRows.of(graph.network, table)
-    tested = [_test(one, table, survey) for one in implications(graph)]
+    tested = [_test(implication, table, survey) for implication in implications(graph)]
     tested.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in tested])).tolist()
-    return [replace(one, adjusted=value) for one, value in zip(tested, adjusted, strict=True)]
+    return [replace(result, adjusted=value) for result, value in zip(tested, adjusted, strict=True)]
 
 
 def _test(
@@ -151,10 +151,10 @@ def _test(
     designed = None if survey is None else survey.test(*cells_of(survey.table, *nodes))
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table()
-    used, place, shape = cells_of(distinct, *nodes)
+    used, cell, shape = cells_of(distinct, *nodes)
     shown = distinct.take(used)
-    counts = np.bincount(place, shown.weights, np.prod(shape)).astype(np.float64)
+    counts = np.bincount(cell, shown.weights, np.prod(shape)).astype(np.float64)
     counts *= shown.scale if table.is_weighted else 1.0
-    found = designed or independence(counts.reshape(shape), np.random.default_rng(0))
-    told = found._asdict() | {"rows": shown.row_count}
-    return TestedImplication(implication, adjusted=found.p_value, **told)
+    result = designed or independence(counts.reshape(shape), np.random.default_rng(0))
+    values = result._asdict() | {"rows": shown.row_count}
+    return TestedImplication(implication, adjusted=result.p_value, **values)

@@ -67,10 +67,10 @@ def independence(counts: FloatArray, rng: np.random.Generator) -> TestResult:
     >>> round(result.effect, 2), result.p_value < 1e-12
     (0.58, True)
     """
-    (found,) = approximated(counts[None], 1)
-    if found.how != DRAWS:
-        return found
-    return found._replace(p_value=by_draws(counts, found.statistic, found.p_value, rng))
+    (result,) = approximated(counts[None], 1)
+    if result.how != DRAWS:
+        return result
+    return result._replace(p_value=by_draws(counts, result.statistic, result.p_value, rng))
 
 
 def approximated(counts: FloatArray, among: int) -> list[TestResult]:
@@ -97,12 +97,12 @@ def approximated(counts: FloatArray, among: int) -> list[TestResult]:
     large, small = (np.flatnonzero((freedom > 0) & kind) for kind in (is_large, ~is_large))
     p_value[large] = gammaincc(freedom[large] / 2, statistic[large] / 2)
     p_value[small] = _by_moments(counts[small], statistic[small])
-    how = np.full(len(counts), CHI2, dtype=object)
-    how[small] = GAMMA
-    for at in small[p_value[small] < min(NOT_LARGE, MAY_COUNT / max(among, 1))]:
-        if (counts[at] == np.floor(counts[at])).all():
-            how[at] = DRAWS
-    columns = statistic, freedom, p_value, cramers(counts, statistic), total, how
+    reference = np.full(len(counts), CHI2, dtype=object)
+    reference[small] = GAMMA
+    for index in small[p_value[small] < min(NOT_LARGE, MAY_COUNT / max(among, 1))]:
+        if (counts[index] == np.floor(counts[index])).all():
+            reference[index] = DRAWS
+    columns = statistic, freedom, p_value, cramers(counts, statistic), total, reference
     return [TestResult(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
@@ -143,9 +143,9 @@ def _by_moments(counts: FloatArray, statistic: FloatArray) -> FloatArray:
     )
     varies = variance > 1e-12 * mean  # elsewhere all tables with these margins give this statistic
     mean, variance = mean[varies], variance[varies]
-    found = np.ones(len(counts))
-    found[varies] = gammaincc(mean**2 / variance, statistic[varies] * mean / variance)
-    return found
+    p_value = np.ones(len(counts))
+    p_value[varies] = gammaincc(mean**2 / variance, statistic[varies] * mean / variance)
+    return p_value
 
 
 def by_draws(
@@ -171,7 +171,7 @@ def by_draws(
 
 def _drawn(counts: np.ndarray, draws: int, rng: np.random.Generator) -> FloatArray:
     """The statistics of tables drawn under independence, the margins kept."""
-    found = np.zeros(draws)
+    chi2 = np.zeros(draws)
     for stratum in counts:
         right, below = stratum.sum(axis=1), stratum.sum(axis=0)
         right, below, total = right[right > 0], below[below > 0], int(below.sum())
@@ -180,11 +180,11 @@ def _drawn(counts: np.ndarray, draws: int, rng: np.random.Generator) -> FloatArr
         left = np.tile(below, (draws, 1))  # of each column, not yet in a row
         for row in right[:-1]:
             cells = _row(left, int(row), rng)
-            found += (np.square(cells - row * below / total) / (row * below / total)).sum(axis=1)
+            chi2 += (np.square(cells - row * below / total) / (row * below / total)).sum(axis=1)
             left -= cells
         expected = right[-1] * below / total
-        found += (np.square(left - expected) / expected).sum(axis=1)
-    return found
+        chi2 += (np.square(left - expected) / expected).sum(axis=1)
+    return chi2
 
 
 def _row(left: np.ndarray, row: int, rng: np.random.Generator) -> np.ndarray:

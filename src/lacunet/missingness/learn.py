@@ -78,10 +78,10 @@ def learn_missingness(
         network, data = None, only_data(network, "learn_missingness")
     data = data_given(data, weight=weight, counts=counts, missing=missing)
     if network is None:
-        found = network_of_columns(data)
-        for remark in (*found.remarks, *found.left_out):
+        draft = network_of_columns(data)
+        for remark in (*draft.remarks, *draft.left_out):
             warn(remark)
-        network = found.network
+        network = draft.network
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         table = rows.look().sampled(MOST_ROWS)

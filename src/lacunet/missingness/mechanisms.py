@@ -80,15 +80,15 @@ def parameters(missingness: Missingness) -> dict[str, object]:
         "graph": str(missingness.graph),
         "separator": missingness.separator,
         "mechanisms": {
-            name: {"parents": list(map(node_name, one.parents)), "missing": one.missing.tolist()}
-            for name, one in missingness.mechanisms.items()
+            name: {"parents": list(map(node_name, cpt.parents)), "missing": cpt.missing.tolist()}
+            for name, cpt in missingness.mechanisms.items()
         },
         "hidden causes": {
-            node_name(one.cause): {
-                "given": list(map(node_name, one.parents)),
-                "zero": one.zero.tolist(),
+            node_name(cpt.cause): {
+                "given": list(map(node_name, cpt.parents)),
+                "zero": cpt.zero.tolist(),
             }
-            for one in missingness.causes
+            for cpt in missingness.causes
         },
     }
 

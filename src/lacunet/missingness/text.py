@@ -107,44 +107,48 @@ def parse_statements(
             statement = []
 
 
-def _unreadable(text: str, at: int) -> tuple[str, int]:
+def _unreadable(text: str, position: int) -> tuple[str, int]:
     """What is wrong, and where it begins."""
-    if text[at] == '"':
-        return "this quote is not closed", at
-    if text.startswith(("<-", "←"), at):
-        return "edges are written from cause to effect, as in A -> R[B]", at
-    if text[at] == ">" and (arrow := _OTHER_ARROW.search(text, 0, at + 1)):
+    if text[position] == '"':
+        return "this quote is not closed", position
+    if text.startswith(("<-", "←"), position):
+        return "edges are written from cause to effect, as in A -> R[B]", position
+    if text[position] == ">" and (arrow := _OTHER_ARROW.search(text, 0, position + 1)):
         return "expected '->'", arrow.start()
-    return "this cannot be read here (a name with such a character goes in quotes)", at
+    return "this cannot be read here (a name with such a character goes in quotes)", position
 
 
 def _statements(
     tokens: list[Token], written: _GraphText, lone_variables: bool
 ) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare nodes."""
-    left, at = _nodes(tokens, 0, written)
-    if tokens[at].kind == "end":
+    left, index = _nodes(tokens, 0, written)
+    if tokens[index].kind == "end":
         if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
-            raise written.wrong("an arrow is missing after this", tokens[at].at - 1, _meant(left))
+            raise written.wrong(
+                "an arrow is missing after this", tokens[index].at - 1, _meant(left)
+            )
         yield from (Statement((node,), "", ()) for node in left)
-    first_arrow, found = tokens[at].at, []
-    while tokens[at].kind != "end":
-        if tokens[at].kind not in _ARROWS:
-            raise written.wrong("expected '->', '<->' or '<='", tokens[at].at, _quotes(tokens[at]))
-        arrow = _ARROWS[tokens[at].kind]
-        right, at = _nodes(tokens, at + 1, written)
-        found.append(Statement(left, arrow, right))
+    first_arrow, edges = tokens[index].at, []
+    while tokens[index].kind != "end":
+        if tokens[index].kind not in _ARROWS:
+            raise written.wrong(
+                "expected '->', '<->' or '<='", tokens[index].at, _quotes(tokens[index])
+            )
+        arrow = _ARROWS[tokens[index].kind]
+        right, index = _nodes(tokens, index + 1, written)
+        edges.append(Statement(left, arrow, right))
         left = right
-    if any(len(own.left) > 1 for own in found[1:]):
-        groups, arrows = [found[0].left, *(own.right for own in found)], [s.arrow for s in found]
+    if any(len(s.left) > 1 for s in edges[1:]):
+        groups, arrows = [edges[0].left, *(s.right for s in edges)], [s.arrow for s in edges]
         apart = as_separate_edges(groups, arrows)
         if apart is None:
             commas = [token.at for token in tokens if token.kind == "comma"]
-            comma = next(at for at in commas if at > first_arrow)
+            comma = next(position for position in commas if position > first_arrow)
             raise written.wrong(AMBIGUOUS, comma, both_readings(groups, arrows))
         sides = zip(apart, arrows, strict=True)
-        found = [Statement(tuple(one), arrow, tuple(two)) for (one, two), arrow in sides]
-    yield from found
+        edges = [Statement(tuple(left), arrow, tuple(right)) for (left, right), arrow in sides]
+    yield from edges
 
 
 def _meant(nodes: tuple[Node, ...]) -> str:
@@ -155,19 +159,21 @@ def _meant(nodes: tuple[Node, ...]) -> str:
     return f"write {', '.join(meant)}." if meant else ""
 
 
-def _nodes(tokens: list[Token], at: int, written: _GraphText) -> tuple[tuple[Node, ...], int]:
+def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[Node, ...], int]:
     """The nodes of a list, and the position of the token behind it."""
     nodes: list[Node] = []
-    while not nodes or tokens[at - 1].kind == "comma":
-        if tokens[at].kind == "open":
-            nodes.append(Mechanism(_name(tokens[at + 1], written)))
-            if tokens[at + 2].kind != "close":
-                raise written.wrong("expected ']'", tokens[at + 2].at, _quotes(tokens[at + 2]))
-            at += 2
+    while not nodes or tokens[index - 1].kind == "comma":
+        if tokens[index].kind == "open":
+            nodes.append(Mechanism(_name(tokens[index + 1], written)))
+            if tokens[index + 2].kind != "close":
+                raise written.wrong(
+                    "expected ']'", tokens[index + 2].at, _quotes(tokens[index + 2])
+                )
+            index += 2
         else:
-            nodes.append(written.node(_name(tokens[at], written)))
-        at += 2 if tokens[at + 1].kind == "comma" else 1
-    return tuple(nodes), at
+            nodes.append(written.node(_name(tokens[index], written)))
+        index += 2 if tokens[index + 1].kind == "comma" else 1
+    return tuple(nodes), index
 
 
 def _quotes(token: Token) -> str:
@@ -186,8 +192,7 @@ def _name(token: Token, written: Written) -> str:
 def write_statements(statements: list[Statement]) -> str:
     """The text of some statements, one a line."""
     return "\n".join(
-        " ".join(filter(None, (_listed(one.left), one.arrow, _listed(one.right))))
-        for one in statements
+        " ".join(filter(None, (_listed(s.left), s.arrow, _listed(s.right)))) for s in statements
     )
 
 

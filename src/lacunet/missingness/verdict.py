@@ -175,8 +175,8 @@ class Verdict(_WithEstimand):
 
     def _repr_html_(self) -> str:
         lines = (self.why, read_formula(self.estimand), self._way_out)
-        told = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-        return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{told}</ul>"
+        entries = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
+        return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{entries}</ul>"
 
     def __repr__(self) -> str:
         return f"<Verdict: {self.query} is {self.status}>"
@@ -248,9 +248,9 @@ class Verdict(_WithEstimand):
         laws = population_laws(self.graph.network, self, population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         given = data_given(data, weight=weight)
-        found = gathered_rows(self.graph, given, model.variables, groups=0)
-        fit = best_fit(model, found.whole, laws, found.parts(), found.scales)
-        return replace(ends_of(fit, self.asked), degrees=found.degrees)
+        gathered = gathered_rows(self.graph, given, model.variables, groups=0)
+        fit = best_fit(model, gathered.whole, laws, gathered.parts(), gathered.scales)
+        return replace(ends_of(fit, self.asked), degrees=gathered.degrees)
 
     def assumptions(
         self, data: object, weight: Weight = None, *, population: object = None
@@ -267,8 +267,8 @@ class Verdict(_WithEstimand):
         laws = population_laws(self.graph.network, self, population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         rows = self._rows(data, weight, model.variables)
-        found = check_assumptions(self.graph, self.asked, model, rows, laws)
-        return replace(found, is_designed=data_given(data).has_design)
+        assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
+        return replace(assumptions, is_designed=data_given(data).has_design)
 
     def estimate(
         self,
@@ -382,8 +382,8 @@ def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scop
     if given_laws is not None:
         return {scope: _law_over(network, scope, given_laws) for scope in scopes}
     states = {name: network.states(name) for scope in scopes for name in scope}
-    codes = {name: own for name, own in network.codes_of.items() if name in states}
-    cuts = {name: own for name, own in network.cuts_of.items() if name in states}
+    codes = {name: coding for name, coding in network.codes_of.items() if name in states}
+    cuts = {name: points for name, points in network.cuts_of.items() if name in states}
     table = read_table(given, Network(states, codes=codes, cuts=cuts))
     laws = {}
     for scope in scopes:
@@ -450,8 +450,8 @@ def estimate(
     if term is None:
         raise not_recoverable(verdict, f"lacunet.query(result, {verdict.query!r})")
     laws = population or {}
-    usable = [one for one in verdict.terms if all(scope in laws for scope in _needed(one))]
-    small = [one for one in usable if largest_table(one, network) <= LARGEST_TABLE]
+    usable = [term for term in verdict.terms if all(scope in laws for scope in _needed(term))]
+    small = [term for term in usable if largest_table(term, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
         cells = largest_table(term, network)
         too_large = (
@@ -467,15 +467,15 @@ def estimate(
         raise without_mechanism(without)
     best: tuple[Conditional, Run, Term] | None = None
     refused = []
-    for one in small:
+    for candidate in small:
         run = Run(rows, laws)
         try:
-            result = one.compute(run)
+            result = candidate.compute(run)
         except Unfounded as error:
             refused.append(str(error))
             continue
         if best is None or result.basis.weighted_size > BETTER * best[0].basis.weighted_size:
-            best = result, run, one
+            best = result, run, candidate
     if best is None:
         return _unfounded(verdict, term, rows, refused[0])
     result, run, chosen = best

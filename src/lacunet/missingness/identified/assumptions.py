@@ -90,9 +90,9 @@ class Assumptions:
     left_out: tuple[str, ...] = ()
     is_designed: bool = False
 
-    def moved(self, one: Assumption) -> FloatArray:
+    def moved(self, assumption: Assumption) -> FloatArray:
         """How far each cell could move, if an assumption does not hold."""
-        return np.maximum(self.low - one.low, one.high - self.high)
+        return np.maximum(self.low - assumption.low, assumption.high - self.high)
 
     def most_moved(self, chosen: Mapping[str, str] = NOTHING) -> tuple[int, ...]:
         """The cell that moves most under any of the assumptions, among those of some states."""
@@ -106,21 +106,21 @@ class Assumptions:
     def as_text(self, chosen: Mapping[str, str] = NOTHING) -> str:
         """A line for each assumption that moves the cell that moves most, or is refuted."""
         cell = self.most_moved(chosen)
-        told = [
-            one
-            for one in self.assumptions
-            if self.moved(one)[cell] >= STILL or one.adjusted < LEVEL
+        listed = [
+            assumption
+            for assumption in self.assumptions
+            if self.moved(assumption)[cell] >= STILL or assumption.adjusted < LEVEL
         ]
         rows = [
             [
-                one.edge,
-                f"{one.statistic:.2f}",
-                f"{one.degrees_of_freedom}",
-                f"{one.adjusted:.2g}" if one.degrees_of_freedom else "-",
-                _between(one.low[cell], one.high[cell]),
-                _judged(one),
+                assumption.edge,
+                f"{assumption.statistic:.2f}",
+                f"{assumption.degrees_of_freedom}",
+                f"{assumption.adjusted:.2g}" if assumption.degrees_of_freedom else "-",
+                _between(assumption.low[cell], assumption.high[cell]),
+                _judged(assumption),
             ]
-            for one in told
+            for assumption in listed
         ]
         answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
         lines = [
@@ -129,8 +129,10 @@ class Assumptions:
             "with each edge:",
             *([text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)] if rows else []),
         ]
-        edges = {one.edge for one in told}
-        if others := [one.edge for one in self.assumptions if one.edge not in edges]:
+        edges = {assumption.edge for assumption in listed}
+        if others := [
+            assumption.edge for assumption in self.assumptions if assumption.edge not in edges
+        ]:
             count = counted(len(others), "edge", "edges")
             lines.append(
                 f"{count} would move it by less than {STILL}, and the data do not call for "
@@ -153,10 +155,10 @@ def _between(low: float, high: float) -> str:
     return f"{low:.3f}" if high - low < POINT else f"{low:.3f} to {high:.3f}"
 
 
-def _judged(one: Assumption) -> str:
-    if not one.degrees_of_freedom:
+def _judged(assumption: Assumption) -> str:
+    if not assumption.degrees_of_freedom:
         return "cannot be tested"
-    return "the data call for it" if one.adjusted < LEVEL else ""
+    return "the data call for it" if assumption.adjusted < LEVEL else ""
 
 
 def check_assumptions(
@@ -184,7 +186,7 @@ def check_assumptions(
     fit, dimension = best_fit(narrow, rows, population), freedom(narrow)
     scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
     base = _answers(graph, asked, fit, known)
-    found: list[Assumption] = []
+    checked: list[Assumption] = []
     left_out: list[str] = []
     for cause, mechanism, wide in wider(graph, names):
         try:
@@ -199,13 +201,13 @@ def check_assumptions(
             left_out.append(f"{named(cause)} -> {mechanism}")
             continue
         p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else np.nan
-        found.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))
-    tested = [at for at, one in enumerate(found) if one.degrees_of_freedom > 0]
-    for at, value in zip(tested, holm(np.array([found[k].p_value for k in tested])), strict=True):
-        found[at] = found[at]._replace(adjusted=float(value))
+        checked.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))
+    tested = [k for k, assumption in enumerate(checked) if assumption.degrees_of_freedom > 0]
+    for k, value in zip(tested, holm(np.array([checked[k].p_value for k in tested])), strict=True):
+        checked[k] = checked[k]._replace(adjusted=float(value))
     states = tuple(map(graph.network.states, asked.names))
     whole = Assumptions(asked, states, *base, left_out=tuple(left_out))
-    order = sorted(found, key=lambda one: -float(whole.moved(one).max()))
+    order = sorted(checked, key=lambda assumption: -float(whole.moved(assumption).max()))
     return replace(whole, assumptions=tuple(order))
 
 
@@ -214,12 +216,12 @@ def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Draw
     mechanisms = [Mechanism(name) for name in inside if name in graph.causes]
     selection = [] if graph.selection is None else [SELECTION]
     for mechanism in (*mechanisms, *selection):
-        own = graph.causes_of[mechanism]
+        parents = graph.causes_of[mechanism]
         candidates: list[Node] = [*inside, *mechanisms]
         for cause in candidates:
-            if cause in own or cause == mechanism:
+            if cause in parents or cause == mechanism:
                 continue
-            more = (*own, cause)
+            more = (*parents, cause)
             causes = {**graph.causes, mechanism.variable: more}
             part = {"selection": more} if mechanism == SELECTION else {"causes": causes}
             try:

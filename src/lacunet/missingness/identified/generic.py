@@ -45,10 +45,10 @@ def is_generic(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> b
     """
     if {*graph.latent} & {*asked.names}:
         return False
-    found = _in_part(graph, graph.mixed, asked, known)
-    if found is None:  # fewer variables may tell enough; if not, they prove nothing
+    is_identified = _in_part(graph, graph.mixed, asked, known)
+    if is_identified is None:  # fewer variables may tell enough; if not, they prove nothing
         return _in_part(graph, near(graph.mixed, asked, known), asked, known) or None
-    return found
+    return is_identified
 
 
 def near(graph: MixedGraph, asked: Asked, known: tuple[Scope, ...] = ()) -> MixedGraph:
@@ -69,12 +69,12 @@ def _in_part(
         submodel = _submodel(part, sizes, hidden_states, known)
         if submodel.work > LARGEST_WORK:
             return None
-        observed, with_query = found = ranks(submodel, asked)
+        observed, with_query = pair = ranks(submodel, asked)
         if with_query > observed:
             return False
-        if not part.hidden or found == before:
+        if not part.hidden or pair == before:
             return True
-        before = found
+        before = pair
     return None
 
 

@@ -48,12 +48,12 @@ def lifted(
     if submodel.configurations > MOST_CONFIGURATIONS:
         raise _too_large("configurations")
     grid = grid_of(submodel)
-    found = districts(graph, frozenset(graph.order))
-    blocks = tuple(_block(grid, graph.sorted(district)) for district in found)
+    all_districts = districts(graph, frozenset(graph.order))
+    blocks = tuple(_block(grid, graph.sorted(district)) for district in all_districts)
     is_outer = any(
-        two not in graph.siblings[one]
-        for district in found
-        for one, two in combinations(graph.sorted(district), 2)
+        right not in graph.siblings[left]
+        for district in all_districts
+        for left, right in combinations(graph.sorted(district), 2)
     )
     return Models(grid, blocks, is_outer)
 
@@ -72,10 +72,10 @@ def _block(grid: Grid, nodes: tuple[Node, ...]) -> Block:
     if prod(counts) > MOST_TYPES:
         raise _too_large("response functions")
     functions = [list(product(range(grid.sizes[n][1]), repeat=grid.sizes[n][0])) for n in nodes]
-    tuples = np.array(list(product(*(range(len(one)) for one in functions))))
+    tuples = np.array(list(product(*(range(len(options)) for options in functions))))
     responses: dict[AnyNode, Integers] = {
-        node: np.array(own)[tuples[:, at]]
-        for at, (node, own) in enumerate(zip(nodes, functions, strict=True))
+        node: np.array(options)[tuples[:, index]]
+        for index, (node, options) in enumerate(zip(nodes, functions, strict=True))
     }  # tuples x configurations of the parents
     group = np.zeros(len(tuples), dtype=np.int64)
     return Block(nodes, group, None, matching(grid, nodes, responses), responses)

@@ -201,7 +201,7 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     """Both ends of the identified set of every cell of a query, axes as the query's."""
     model, law = fit.model, fit.law
     restored = [_restored(model, weights, law) for weights in fit.starts]
-    followers = [_Follower(model, asked, law, one) for one in restored if one is not None]
+    followers = [_Follower(model, asked, law, start) for start in restored if start is not None]
     if not followers:
         raise NotRecoverableError(
             "no model of the graph was found that fits the data and has the law of the population.",
@@ -209,21 +209,21 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
         )
     shape, states = model.grid.shape(asked.names), prod(model.grid.shape(asked.target))
     covariance = _covariance(fit)
-    found = np.zeros((4, prod(shape)))
-    for cell in range(found.shape[1]):
+    ends = np.zeros((4, prod(shape)))
+    for cell in range(ends.shape[1]):
         if states == 2 and cell % 2:  # what the first state does not have, the second has
-            found[:, cell] = [*(1 - found[[1, 0], cell - 1]), *found[[3, 2], cell - 1]]
+            ends[:, cell] = [*(1 - ends[[1, 0], cell - 1]), *ends[[3, 2], cell - 1]]
             continue
         for end, sign in enumerate((-1.0, 1.0)):
             value, slope = -sign * np.inf, np.zeros_like(law)
             for follower in followers:
                 reached = follower.end(cell, sign)
-                value, slope = max((value, slope), reached, key=lambda one: sign * one[0])
+                value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
                 if sign * value > max(sign, 0.0) - FINEST:  # no probability goes further
                     break
-            found[end, cell] = value
-            found[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
-    low, high, low_error, high_error = found.reshape(4, *shape)
+            ends[end, cell] = value
+            ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    low, high, low_error, high_error = ends.reshape(4, *shape)
     return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, fit.scope)
 
 
@@ -282,10 +282,10 @@ def fitted(
         ratio = quotient(counts, law)
         # Rows that were not recorded are expected to be so many more.
         expected = joint * np.append(ratio, counts.sum() / recorded)[grid.manifest]
-        for (groups, cells), own in zip(model.known, known, strict=True):
+        for (groups, cells), shares in zip(model.known, known, strict=True):
             mass = added_up(groups, joint, cells)
-            fit += float(counts.sum()) * _log_likelihood(own, mass)
-            expected += joint * quotient(counts.sum() * own, mass)[groups]
+            fit += float(counts.sum()) * _log_likelihood(shares, mass)
+            expected += joint * quotient(counts.sum() * shares, mass)[groups]
         parts = [
             part * block.gathered(quotient(expected, f))
             for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
@@ -418,7 +418,7 @@ class _Follower:
         kept = 0.1 if self.model.grid.is_selected else 0.0
         lowest = np.maximum((kept - 1) * now / unit, -trusted)
         highest = np.minimum((1 - now) / unit, trusted)
-        found = linprog(
+        solution = linprog(
             -aim * unit,
             A_eq=np.concatenate([slopes, sums]) * unit,
             b_eq=np.zeros(len(slopes) + len(sums)),
@@ -426,6 +426,6 @@ class _Follower:
             method="highs",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if found.x is None:
+        if solution.x is None:
             return np.zeros_like(now), np.zeros_like(self.law)
-        return found.x, -found.eqlin.marginals[: len(slopes)]
+        return solution.x, -solution.eqlin.marginals[: len(slopes)]

@@ -83,11 +83,11 @@ def recover(
     'P(Y | do(X)) = P(Y | X, R[X]=1)'
     """
     asked = _checked_query(graph, target, given, do)
-    return _one(graph, asked, _checked_population(graph, population), _checked_effort(effort))
+    return _verdict(graph, asked, _checked_population(graph, population), _checked_effort(effort))
 
 
 @lru_cache(maxsize=512)
-def _one(graph: Drawing, asked: Asked, known: Known, effort: float) -> Verdict:
+def _verdict(graph: Drawing, asked: Asked, known: Known, effort: float) -> Verdict:
     return _decide(graph, graph.mixed.metered(Meter()), asked, known, effort, effort)
 
 
@@ -202,8 +202,8 @@ def _checked_query(
                 f"the query {target!r} is a text, and given or do says more.",
                 "say all of it in the text, or none.",
             )
-        parts = [names_and_states(own, graph.network)[0] for own in split_query(target)]
-    asked = Asked(*((own,) if isinstance(own, str) else tuple(own) for own in parts))
+        parts = [names_and_states(part, graph.network)[0] for part in split_query(target)]
+    asked = Asked(*((part,) if isinstance(part, str) else tuple(part) for part in parts))
     if not asked.target:
         raise MissingnessGraphError("the query has no variable left of the bar.")
     for name in asked.names:
@@ -224,14 +224,14 @@ def _checked_population(
     graph: Drawing, population: Iterable[str] | Iterable[Iterable[str]]
 ) -> Known:
     listed = [population] if isinstance(population, str) else list(population)
-    plain = [one for one in listed if isinstance(one, str)]
-    sets = [one for one in listed if not isinstance(one, str)] + ([plain] if plain else [])
-    for name in (name for one in sets for name in one):
+    plain = [entry for entry in listed if isinstance(entry, str)]
+    sets = [entry for entry in listed if not isinstance(entry, str)] + ([plain] if plain else [])
+    for name in (name for names in sets for name in names):
         if name in graph.latent:
             raise MissingnessGraphError(f"population names {name!r}: {_is_latent(name)}.")
         if name not in graph.mixed.parents:
             raise MissingnessGraphError.unknown_variable(str(name), graph.network.variables)
-    return tuple(frozenset(map(str, one)) for one in sets)
+    return tuple(frozenset(map(str, names)) for names in sets)
 
 
 def _why_recoverable(term: Term) -> str:
@@ -297,10 +297,10 @@ def _sampled(term: Factor) -> str:
 
 
 def _self_censoring(graph: MixedGraph, name: str) -> str:
-    own = Mechanism(name)
-    arrow = "->" if own in graph.children[name] else "<->"
+    mechanism = Mechanism(name)
+    arrow = "->" if mechanism in graph.children[name] else "<->"
     return (
-        f"{quoted(name)} {arrow} {own}: whether a row shows {quoted(name)} depends on "
+        f"{quoted(name)} {arrow} {mechanism}: whether a row shows {quoted(name)} depends on "
         f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, and the values "
         "shown do not tell by themselves what the others are"
     )

@@ -70,8 +70,8 @@ class TermSearch:
 def find_term(search: TermSearch, query: Query) -> Term | None:
     """Look for an estimand of a query as far as the meter of the search's graph allows."""
     try:
-        found = (_solve(search, query, depth) for depth in range(LEVELS))
-        return next((term for term in found if term is not None), None)
+        terms = (_solve(search, query, depth) for depth in range(LEVELS))
+        return next((term for term in terms if term is not None), None)
     except OutOfWork:
         search.is_cut_short = True
         return None
@@ -88,8 +88,8 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
     search, simple = TermSearch(graph, known), simplified(graph, query)
     others: list[Term] = []
     try:
-        for found in _attempts(search, simple, 1):
-            other = _as_asked(graph, query, found)
+        for attempt in _attempts(search, simple, 1):
+            other = _as_asked(graph, query, attempt)
             if other != term and other not in others:
                 others.append(other)
             if len(others) == TERMS:
@@ -108,8 +108,8 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
         rules = RULES[1:2] if isinstance(part, NoSelfCensoring) else (RULES[0], RULES[2])
         query = Query(frozenset(part.target), frozenset(part.given))
         try:
-            found = (rule(graph, query, SAMPLES) for rule in rules)
-            return next((other for other in found if other is not None), part)
+            terms = (rule(graph, query, SAMPLES) for rule in rules)
+            return next((other for other in terms if other is not None), part)
         except OutOfWork:
             return part
 
@@ -118,8 +118,8 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
     """Whether a variable is joined to its own mechanism."""
-    own = Mechanism(name)
-    return own in graph.children[name] or own in graph.siblings[name]
+    mechanism = Mechanism(name)
+    return mechanism in graph.children[name] or mechanism in graph.siblings[name]
 
 
 def _solve(search: TermSearch, query: Query, depth: int) -> Term | None:
@@ -216,15 +216,15 @@ def _split(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
 def _multiplied(
     search: TermSearch, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
-    one = query._replace(target=first, given=second | query.given)
-    for parts in _both(search, one, query._replace(target=second), depth):
+    conditional = query._replace(target=first, given=second | query.given)
+    for parts in _both(search, conditional, query._replace(target=second), depth):
         yield Product.of(*parts)
 
 
-def _both(search: TermSearch, one: Query, two: Query, depth: int) -> Iterator[tuple[Term, Term]]:
+def _both(search: TermSearch, left: Query, right: Query, depth: int) -> Iterator[tuple[Term, Term]]:
     """The estimands of two queries, if there are both; the second is asked only then."""
-    first = _solve(search, one, depth)
-    second = None if first is None else _solve(search, two, depth)
+    first = _solve(search, left, depth)
+    second = None if first is None else _solve(search, right, depth)
     if first is not None and second is not None:
         yield first, second
 
@@ -254,9 +254,9 @@ def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for helper in _helpers(graph, query.names):
         more = frozenset({helper})
-        one = query._replace(given=query.given | more)
-        two = query._replace(target=more, given=query.target | query.given)
-        for parts in _both(search, one, two, depth):
+        forward = query._replace(given=query.given | more)
+        backward = query._replace(target=more, given=query.target | query.given)
+        for parts in _both(search, forward, backward, depth):
             yield Inverted(graph.named(query.target), graph.named(query.given), *parts)
 
 

@@ -65,13 +65,13 @@ def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
     if not blocks(every):
         return
     usable = tuple(sorted(usable, key=lambda name: name in graph.partial))
-    found = 0
+    count = 0
     for size in range(min(len(usable), LARGEST_SET + 1)):
         for chosen in combinations(usable, size):
             if blocks(frozenset(chosen)):
                 yield frozenset(chosen)
-                found += 1
-                if found == MOST_SETS:
+                count += 1
+                if count == MOST_SETS:
                     return
     yield every
 
@@ -160,7 +160,8 @@ class _Districts:
         """The factors P(v | earlier members of D, do(pa(D))), if all are plain conditionals."""
         order = [name for name in self.order if name in district]
         queries = [
-            Query(frozenset({name}), frozenset(order[:at]), do) for at, name in enumerate(order)
+            Query(frozenset({name}), frozenset(order[:index]), do)
+            for index, name in enumerate(order)
         ]
         if any(simplified(self.graph, query).do for query in queries):
             return None
@@ -174,9 +175,9 @@ class _Districts:
         if steps is None:
             return None
         queries = []
-        for at, name in enumerate(order):
+        for index, name in enumerate(order):
             if name in around:
-                near = _around(local, frozenset({name}), frozenset(order[: at + 1]))
+                near = _around(local, frozenset({name}), frozenset(order[: index + 1]))
                 blanket = near.union(local.variable_parents(near)) - {name}
                 queries.append(Query(frozenset({name}), blanket))
         term = self.product(around, queries)
@@ -190,8 +191,8 @@ class _Districts:
         """Q[T'] from Q[A'], T' a district of the ancestral part A'."""
         within = [name for name in self.order if name in whole.target]
         factors = [
-            self.conditional(whole, frozenset({name}), frozenset(within[:at]))
-            for at, name in enumerate(within)
+            self.conditional(whole, frozenset({name}), frozenset(within[:index]))
+            for index, name in enumerate(within)
             if name in around
         ]
         return self.multiplied(around, factors)
@@ -239,12 +240,12 @@ class _Districts:
 
 def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:
     """The terms, if there are all; after one that is not there no other is looked for."""
-    found = []
+    solved = []
     for term in terms:
         if term is None:
             return None
-        found.append(term)
-    return found
+        solved.append(term)
+    return solved
 
 
 def _steps_inside(

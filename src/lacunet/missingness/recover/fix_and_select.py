@@ -50,12 +50,12 @@ def fraction(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
     holds = partial(_selects, local, query)
     if holds(need, NO_MECHANISMS):  # no propensity need be known
         shown = tuple(m for m in local.mechanisms if m in need)
-        found: Sample | None = Sample((*shown, *graph.selection))
+        sample: Sample | None = Sample((*shown, *graph.selection))
     else:
-        found = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
-    if found is None:
+        sample = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
+    if sample is None:
         return None
-    return Factor(graph.named(query.target), graph.named(query.given), found)
+    return Factor(graph.named(query.target), graph.named(query.given), sample)
 
 
 def _selects(graph: MixedGraph, query: Query, shown: Set, fixed: Set) -> bool:
@@ -70,9 +70,9 @@ def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> Term | 
         partial_ones = graph.mechanisms_of(scope)
         local = restricted(graph, graph.closure(partial_ones), scope)
         for free in _free_sets(local, partial_ones):
-            found = _odds_sample(local, query, scope, free, most)
-            if found is not None:
-                return _odds_term(graph, query, scope, free, found)
+            sample = _odds_sample(local, query, scope, free, most)
+            if sample is not None:
+                return _odds_term(graph, query, scope, free, sample)
     return None
 
 
@@ -186,10 +186,10 @@ def _hidings(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, ...]
     """
     kept = reduce(projected, hide, graph)
     dropped = reduce(projected, filter(graph.parents.__contains__, map(Mechanism, hide)), kept)
-    found = [dropped] if dropped is kept else [dropped, kept]
-    for one in tuple(found):
-        found += [directed(one, order) for order in _orders(one)]
-    return tuple(found)
+    graphs = [dropped] if dropped is kept else [dropped, kept]
+    for projection in tuple(graphs):
+        graphs += [directed(projection, order) for order in _orders(projection)]
+    return tuple(graphs)
 
 
 def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
@@ -199,13 +199,13 @@ def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
     joined = [m for m in graph.mechanisms if graph.siblings[m]][:4]
     seen = set()
     for preferred in permutations(joined):
-        place: dict[Node, int] = {m: at for at, m in enumerate(preferred)}
+        priority: dict[Node, int] = {m: index for index, m in enumerate(preferred)}
         order = topological(  # variables first; among mechanisms the preferred order decides
             graph,
-            lambda n: (n == SELECTION, isinstance(n, Mechanism), place.get(n, -1)),  # noqa: B023
+            lambda n: (n == SELECTION, isinstance(n, Mechanism), priority.get(n, -1)),  # noqa: B023
         )
-        rank = {node: at for at, node in enumerate(order)}
-        turned = tuple(rank[one] < rank[two] for one, two in graph.hidden)
+        rank = {node: index for index, node in enumerate(order)}
+        turned = tuple(rank[left] < rank[right] for left, right in graph.hidden)
         if turned not in seen:
             seen.add(turned)
             yield order

@@ -111,11 +111,11 @@ def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
     kept = [node for node in graph.order if variable_of(node) in names]
     parents: dict[Node, list[Node]] = {node: [] for node in kept}
     hidden = []
-    for (one, two), arrow in zip(pairwise(path), _arrows(graph, path), strict=True):
+    for (left, right), arrow in zip(pairwise(path), _arrows(graph, path), strict=True):
         if arrow == "<->":
-            hidden.append((one, two))
+            hidden.append((left, right))
         else:
-            cause, effect = (one, two) if arrow == "->" else (two, one)
+            cause, effect = (left, right) if arrow == "->" else (right, left)
             parents[effect].append(cause)
     part = MixedGraph.of(parents, hidden, graph.partial & names)
     asked = Asked(cast("Scope", part.order))

@@ -55,15 +55,17 @@ def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
             if earlier.variable in left.parents:
                 left = projected(left, earlier.variable)
     if left is not graph:
-        found = find_term(TermSearch(left, known), query)
-        if found is not None:
-            yield found
+        term = find_term(TermSearch(left, known), query)
+        if term is not None:
+            yield term
 
 
 def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
     """Whether an estimand gives the query of random models, from what can be observed of them."""
     submodels = (Submodel(graph, dict.fromkeys(graph.variables, states)) for states in (3, 2))
-    small = next((one for one in submodels if one.configurations <= MOST_CONFIGURATIONS), None)
+    small = next(
+        (submodel for submodel in submodels if submodel.configurations <= MOST_CONFIGURATIONS), None
+    )
     if small is None:
         return False
     models = models_of(small)
@@ -80,10 +82,10 @@ def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
             laws[names] = Table(names, shares.reshape(grid.shape(names)))
         try:
             with np.errstate(all="ignore"):
-                found = term.compute(Run(rows, laws)).table.aligned(asked.names)
+                answer = term.compute(Run(rows, laws)).table.aligned(asked.names)
         except Unfounded:
             return False
-        gap = np.abs(np.ravel(found) - models.query(model, asked))
+        gap = np.abs(np.ravel(answer) - models.query(model, asked))
         if not (gap < EXACT).all():
             return False
     return True

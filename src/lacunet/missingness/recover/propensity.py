@@ -130,11 +130,11 @@ def known_propensities(graph: MixedGraph, most: int = 1) -> Known:
         grew = False
         for i, free in keys:
             if lookup(known, i, free) is None:
-                found = _by_share(graph, known, i, free, most)
-                if found is None and not free:
-                    found = _by_odds(graph, known, i)
-                if found is not None:
-                    known[i, free] = found
+                propensity = _by_share(graph, known, i, free, most)
+                if propensity is None and not free:
+                    propensity = _by_odds(graph, known, i)
+                if propensity is not None:
+                    known[i, free] = propensity
                     grew = True
     return known
 

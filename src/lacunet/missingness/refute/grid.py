@@ -41,7 +41,7 @@ class Grid:
     seen: Mapping[str, Integers]
     held: Mapping[AnyNode, NDArray[np.bool_]]
 
-    def place(self, node: AnyNode) -> Integers:
+    def entries(self, node: AnyNode) -> Integers:
         """The entry of a node's CPT that each configuration takes, row by row."""
         return self.rows[node] * self.sizes[node][1] + self.value_of[node]
 
@@ -110,9 +110,9 @@ def _manifest(
     graph = submodel.graph
     seen: dict[str, tuple[Integers, int]] = {}
     for name in graph.variables:
-        states, own = submodel.states(name), Mechanism(name)
-        if own in graph.parents:
-            seen[name] = np.where(values[own] == 1, values[name], states), states + 1
+        states, mechanism = submodel.states(name), Mechanism(name)
+        if mechanism in graph.parents:
+            seen[name] = np.where(values[mechanism] == 1, values[name], states), states + 1
         elif name not in graph.partial:  # else it is latent
             seen[name] = values[name], states
     alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]

@@ -31,15 +31,15 @@ class Block:
     """The kernel of one or several nodes as a linear function of its weights.
 
     The weights of each group add up to one: those of a row of a CPT, or those of all tuples of
-    response functions. At a configuration the kernel is one weight, that at its ``place``, or the
-    sum of those that its row of the ``matrix`` marks; without either the nodes are set from outside
-    and the kernel is one. ``responses`` are, for each of several nodes, the state by which each
-    tuple answers each configuration of its parents.
+    response functions. At a configuration the kernel is one weight, with its index in ``entries``,
+    or the sum of those that its row of the ``matrix`` marks; without either the nodes are set from
+    outside and the kernel is one. ``responses`` are, for each of several nodes, the state by which
+    each tuple answers each configuration of its parents.
     """
 
     nodes: tuple[AnyNode, ...]
     group: Integers
-    place: Integers | None = None
+    entries: Integers | None = None
     matrix: Sparse = None
     responses: dict[AnyNode, Integers] | None = None
 
@@ -51,18 +51,18 @@ class Block:
     @property
     def is_set(self) -> bool:
         """Whether all nodes are set from outside."""
-        return self.place is None and self.matrix is None
+        return self.entries is None and self.matrix is None
 
-    def at(self, weights: NDArray[Number]) -> NDArray[Number]:
+    def kernel(self, weights: NDArray[Number]) -> NDArray[Number]:
         """The kernel at every configuration."""
-        if self.place is not None:
-            return weights[self.place]
+        if self.entries is not None:
+            return weights[self.entries]
         return np.asarray(self.matrix @ weights)
 
     def gathered(self, numbers: FloatArray) -> FloatArray:
         """Numbers at every configuration, added up for every weight that has a part in it."""
-        if self.place is not None:
-            return added_up(self.place, numbers, self.size)
+        if self.entries is not None:
+            return added_up(self.entries, numbers, self.size)
         return np.asarray(self._transposed @ numbers)
 
     @cached_property
@@ -73,8 +73,8 @@ class Block:
         """The same for each group of configurations: one row each."""
         if self.is_set:
             return np.zeros((count, self.size))
-        if self.place is not None:
-            sums = added_up(groups * self.size + self.place, numbers, count * self.size)
+        if self.entries is not None:
+            sums = added_up(groups * self.size + self.entries, numbers, count * self.size)
             return sums.reshape(count, self.size)
         from scipy.sparse import csr_array
 
@@ -181,7 +181,7 @@ class Models:
     def factors(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
         """The kernel of every block at every configuration."""
         return [
-            np.ones(self.grid.length, weights.dtype) if block.is_set else block.at(part)
+            np.ones(self.grid.length, weights.dtype) if block.is_set else block.kernel(part)
             for block, part in zip(self.blocks, self.parts(weights), strict=True)
         ]
 
@@ -194,11 +194,11 @@ class Models:
         factors = self.factors(weights)
         joint = np.asarray(np.prod(factors, axis=0))
         others = []
-        for at, factor in enumerate(factors):
+        for index, factor in enumerate(factors):
             is_tiny = factor < TINY
             product = np.divide(joint, factor, out=np.zeros_like(joint), where=~is_tiny)
             if is_tiny.any():
-                rest = [*factors[:at], *factors[at + 1 :]]
+                rest = [*factors[:index], *factors[index + 1 :]]
                 product[is_tiny] = np.prod([other[is_tiny] for other in rest], axis=0)
             others.append(product)
         return joint, others
@@ -208,11 +208,11 @@ class Models:
 
         ``others`` are for each block the product of all the other factors.
         """
-        found = [
+        parts = [
             block.gathered_by(product, groups, count)
             for block, product in zip(self.blocks, others, strict=True)
         ]
-        slopes = np.concatenate(found, axis=1)
+        slopes = np.concatenate(parts, axis=1)
         if not self.by_parameters:
             return slopes
         change = slopes.take(self._free, axis=1) - slopes.take(self._last[self._free], axis=1)
@@ -282,7 +282,7 @@ def random_weights(models: Models, seed: int) -> FloatArray:
 def cpt_block(grid: Grid, node: AnyNode) -> Block:
     """The CPT of one node, row by row."""
     rows, states = grid.sizes[node]
-    return Block((node,), np.repeat(np.arange(rows), states), grid.place(node))
+    return Block((node,), np.repeat(np.arange(rows), states), grid.entries(node))
 
 
 def matching(grid: Grid, nodes: Sequence[AnyNode], responses: dict[AnyNode, Integers]) -> Sparse:
@@ -297,13 +297,13 @@ def matching(grid: Grid, nodes: Sequence[AnyNode], responses: dict[AnyNode, Inte
 
 
 def _zeros(grid: Grid, block: Block) -> NDArray[np.bool_]:
-    found = np.zeros(block.size, dtype=bool)
+    is_zero = np.zeros(block.size, dtype=bool)
     for node, rows in ((n, grid.held[n]) for n in block.nodes if n in grid.held):
         if block.responses is None:
-            found |= np.kron(rows, [False, True])
+            is_zero |= np.kron(rows, [False, True])
         else:
-            found |= (block.responses[node][:, rows] == 1).any(axis=1)
-    return found
+            is_zero |= (block.responses[node][:, rows] == 1).any(axis=1)
+    return is_zero
 
 
 def _set(grid: Grid, block: Block, do: Sequence[str]) -> Block:
@@ -313,4 +313,4 @@ def _set(grid: Grid, block: Block, do: Sequence[str]) -> Block:
         return block
     if rest and block.responses is not None:
         return replace(block, matrix=matching(grid, rest, block.responses))
-    return replace(block, place=None, matrix=None)
+    return replace(block, entries=None, matrix=None)

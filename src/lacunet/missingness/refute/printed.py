@@ -19,25 +19,25 @@ SAME = 1e-9  # entries as close as this differ by rounding alone
 def two_models(witness: Witness, network: Network) -> Rows:
     """What the models answer where they differ most, then every CPT entry in which they differ.
 
-    Of two states only the second is told. States have their names where the model has as many of
+    Of two states only the second is listed. States have their names where the model has as many of
     them as the network.
     """
-    asked, (one, two) = witness.asked, witness.answers
-    apart = np.abs(one - two)
+    asked, (left, right) = witness.asked, witness.answers
+    apart = np.abs(left - right)
     cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
-    if one.shape[-1] == 2:
+    if left.shape[-1] == 2:
         cell = (*cell[:-1], 1)
-    told = [_state(witness, network, name, k) for name, k in zip(asked.names, cell, strict=True)]
-    rows = [[asked.at(told), *_both(one[cell], two[cell])]]
+    states = [_state(witness, network, name, k) for name, k in zip(asked.names, cell, strict=True)]
+    rows = [[asked.at(states), *_both(left[cell], right[cell])]]
     for node in witness.different:
         parents = witness.submodel.parents(node)
         first, second = witness.one[node], witness.two[node]
         for entry in np.ndindex(*first.shape):
-            is_told = first.shape[-1] > 2 or entry[-1] == 1
-            if is_told and abs(first[entry] - second[entry]) > SAME:
-                *given, own = _states(witness, network, (*parents, node), entry)
+            is_listed = first.shape[-1] > 2 or entry[-1] == 1
+            if is_listed and abs(first[entry] - second[entry]) > SAME:
+                *given, state = _states(witness, network, (*parents, node), entry)
                 values = _both(float(first[entry]), float(second[entry]))
-                rows.append([conditional(own, given), *values])
+                rows.append([conditional(state, given), *values])
     return [rows[0], *(row for row in rows[1:] if row != rows[0])]
 
 
@@ -67,7 +67,7 @@ def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str
     return states[index] if witness.submodel.states(node) == len(states) else f"#{index + 1}"
 
 
-def _both(one: float, two: float) -> list[str]:
+def _both(left: float, right: float) -> list[str]:
     """Two numbers with as many digits as tell them apart."""
-    digits = next((d for d in (4, 6, 8) if f"{one:.{d}f}" != f"{two:.{d}f}"), 12)
-    return [f"{one:.{digits}f}", f"{two:.{digits}f}"]
+    digits = next((d for d in (4, 6, 8) if f"{left:.{d}f}" != f"{right:.{d}f}"), 12)
+    return [f"{left:.{digits}f}", f"{right:.{digits}f}"]

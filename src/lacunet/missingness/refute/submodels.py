@@ -158,9 +158,9 @@ def _is_connected(graph: MixedGraph) -> bool:
 
     def joined(node: Node) -> Iterator[Node]:
         yield from graph.parents[node] | graph.children[node] | graph.siblings[node]
-        own = Mechanism(node) if isinstance(node, str) else node.variable
-        if own in graph.parents:
-            yield own
+        partner = Mechanism(node) if isinstance(node, str) else node.variable
+        if partner in graph.parents:
+            yield partner
 
     start: list[Node] = [graph.variables[0]]
     return len(reached(start, joined)) == len(graph.order)
@@ -182,7 +182,7 @@ def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
         for p in graph.sorted(graph.parents[n])
         if (n, p) not in graph.monotone
     ]
-    edges += [("<->", one, two) for one, two in graph.hidden]
+    edges += [("<->", left, right) for left, right in graph.hidden]
     for gone in combinations(edges, count):
         drop = set(gone)
         parents = {

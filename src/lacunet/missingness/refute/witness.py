@@ -64,9 +64,9 @@ def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) ->
     allowed = MOST_WORK * effort
     while allowed > 0 and (submodel := next(submodels, None)) is not None:
         allowed -= submodel.work + FIXED_WORK
-        found = in_submodel(submodel, asked)
-        if found is not None:
-            return found
+        witness = in_submodel(submodel, asked)
+        if witness is not None:
+            return witness
     return None
 
 
@@ -74,15 +74,15 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
     """Two such models with the graph and the states of a submodel, or None."""
     queries, models = list(reduced_queries(submodel.graph, asked)), models_of(submodel)
     for seed in range(SEEDS):
-        one = random_weights(models, seed)
-        slopes = [models.query_slopes(one, query) for query in queries]
-        moving = _are_outside(models.manifest_slopes(one), slopes)
+        base = random_weights(models, seed)
+        slopes = [models.query_slopes(base, query) for query in queries]
+        moving = _are_outside(models.manifest_slopes(base), slopes)
         if not any(moving):
             return None  # at most a pair is overlooked
         for reduced in (query for query, moves in zip(queries, moving, strict=True) if moves):
-            found = _checked(models, one, _walked(models, one, reduced), reduced)
-            if found is not None:
-                return found
+            witness = _checked(models, base, _walked(models, base, reduced), reduced)
+            if witness is not None:
+                return witness
     return None
 
 
@@ -103,22 +103,22 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def _walked(models: Models, one: FloatArray, asked: Asked) -> FloatArray:
+def _walked(models: Models, base: FloatArray, asked: Asked) -> FloatArray:
     """A model that looks the same, a step along the direction that moves the query most."""
-    null = _null_space(models.manifest_slopes(one))
-    _, changes, ways = np.linalg.svd(models.query_slopes(one, asked) @ null.T, full_matrices=False)
+    null = _null_space(models.manifest_slopes(base))
+    _, changes, ways = np.linalg.svd(models.query_slopes(base, asked) @ null.T, full_matrices=False)
     if not len(null) or changes[0] < 1e-7:
-        return one
+        return base
     direction = ways[0] @ null
     direction /= np.abs(direction).max()
-    start, goal = models.query(one, asked), models.manifest(one)
-    length = min(0.6 * _room(models, one, direction), 0.5)
+    start, goal = models.query(base, asked), models.manifest(base)
+    length = min(0.6 * _room(models, base, direction), 0.5)
     for _ in range(4):
-        two = _restored(models, goal, models.moved(one, length * direction))
-        if two is not None and _size(models.query(two, asked) - start) > 0:
-            return two
+        other = _restored(models, goal, models.moved(base, length * direction))
+        if other is not None and _size(models.query(other, asked) - start) > 0:
+            return other
         length /= 4
-    return one
+    return base
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
@@ -179,14 +179,14 @@ def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray
     return None
 
 
-def _checked(models: Models, one: FloatArray, two: FloatArray, asked: Asked) -> Witness | None:
-    same = _size(models.manifest(one) - models.manifest(two))
-    answers = models.query(one, asked), models.query(two, asked)
+def _checked(models: Models, base: FloatArray, other: FloatArray, asked: Asked) -> Witness | None:
+    same = _size(models.manifest(base) - models.manifest(other))
+    answers = models.query(base, asked), models.query(other, asked)
     if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:
         return None
     shape = models.grid.shape(asked.names)
     pair = answers[0].reshape(shape), answers[1].reshape(shape)
-    tables = _tables(models, one), _tables(models, two)
+    tables = _tables(models, base), _tables(models, other)
     return Witness(models.grid.submodel, asked, *tables, pair, same)
 
 

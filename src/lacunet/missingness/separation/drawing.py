@@ -71,7 +71,7 @@ class Drawing:
         monotone: Iterable[tuple[str, str]] = (),
     ) -> None:
         if not isinstance(causes, Mapping):
-            texts = [own for own in (network, causes, "A -> R[B]") if isinstance(own, str)]
+            texts = [given for given in (network, causes, "A -> R[B]") if isinstance(given, str)]
             text = re.sub(r"(->[^,;\n]*),(?=[^;\n]*->)", r"\1;", texts[0])  # one edge each
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
@@ -81,15 +81,15 @@ class Drawing:
         pairs = _checked_hidden(network, hidden)
         never_more = tuple(sorted({*monotone}))
         above: dict[str, list[Node]] = {
-            name: [own] if isinstance(own, str | Mechanism) else [*own]
-            for name, own in causes.items()
+            name: [nodes] if isinstance(nodes, str | Mechanism) else [*nodes]
+            for name, nodes in causes.items()
         }
         for later, earlier in never_more:
             above.setdefault(later, []).append(Mechanism(earlier))
-        own = _checked_causes(network, above, pairs)
-        chosen = _checked_selection(network, selection, pairs, own)
+        causes_of = _checked_causes(network, above, pairs)
+        chosen = _checked_selection(network, selection, pairs, causes_of)
         parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
-        parents |= {Mechanism(variable): nodes for variable, nodes in own.items()}
+        parents |= {Mechanism(variable): nodes for variable, nodes in causes_of.items()}
         parents |= {} if chosen is None else {SELECTION: chosen}
         unseen = {checked_node(network, name) for name in latent}
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
@@ -98,7 +98,7 @@ class Drawing:
         mixed = reduce(projected, gone, mixed)
         vars(self).update(
             network=network,
-            causes=MappingProxyType(own),
+            causes=MappingProxyType(causes_of),
             hidden=pairs,
             latent=tuple(name for name in network.variables if name in unseen),
             selection=chosen,
@@ -119,8 +119,8 @@ class Drawing:
     @property
     def causes_of(self) -> dict[Mechanism, tuple[Node, ...]]:
         """The causes of every mechanism, R[*] among them."""
-        own = {} if self.selection is None else {SELECTION: self.selection}
-        return {Mechanism(name): nodes for name, nodes in self.causes.items()} | own
+        selection = {} if self.selection is None else {SELECTION: self.selection}
+        return {Mechanism(name): nodes for name, nodes in self.causes.items()} | selection
 
     @property
     def in_order(self) -> tuple[str, ...]:
@@ -170,13 +170,13 @@ class Drawing:
 
     def check_network(self, network: Network) -> None:
         """Refuse a network with other variables, states or edges than the graph's own."""
-        own, problems = self.network, []
-        if set(own.variables) != set(network.variables):
+        expected, problems = self.network, []
+        if set(expected.variables) != set(network.variables):
             problems.append("the variables differ")
-        for name in () if problems else own.variables:
-            if own.states(name) != network.states(name):
+        for name in () if problems else expected.variables:
+            if expected.states(name) != network.states(name):
                 problems.append(f"the states of {name!r} differ")
-            if own.parents(name) != network.parents(name):
+            if expected.parents(name) != network.parents(name):
                 problems.append(f"the parents of {name!r} differ")
         if problems:
             raise MissingnessGraphError(
@@ -217,8 +217,8 @@ class Drawing:
         return partial(type(self), **self.parts), ()
 
     def _key(self) -> tuple[object, ...]:
-        own = (self.network, self.hidden, self.latent, self.selection, self.monotone)
-        return (*own, tuple(self.causes.items()))
+        parts = (self.network, self.hidden, self.latent, self.selection, self.monotone)
+        return (*parts, tuple(self.causes.items()))
 
 
 def checked_node(network: Network, node: object) -> Node:
@@ -271,10 +271,10 @@ def _rules(network: Network) -> dict[str, Scope]:
     return {name: rule.scope for name, rule in network.not_asked_of.items()}
 
 
-def _places(network: Network) -> dict[Node, int]:
+def _ranks(network: Network) -> dict[Node, int]:
     """The variables in the network's order, then the mechanisms."""
     nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
-    return {node: at for at, node in enumerate(nodes)}
+    return {node: rank for rank, node in enumerate(nodes)}
 
 
 def _self_loop(node: Node) -> MissingnessGraphError:
@@ -283,22 +283,22 @@ def _self_loop(node: Node) -> MissingnessGraphError:
 
 def _checked_hidden(network: Network, hidden: Iterable[Pair]) -> tuple[Pair, ...]:
     """The pairs with a hidden common cause, each once, variables before mechanisms."""
-    place = _places(network)
+    rank_of = _ranks(network)
     pairs = set()
-    for one, two in hidden:
-        first, second = checked_node(network, one), checked_node(network, two)
+    for left, right in hidden:
+        first, second = checked_node(network, left), checked_node(network, right)
         if first == second:
             raise _self_loop(first)
-        pairs.add((first, second) if place[first] < place[second] else (second, first))
-    return tuple(sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]])))
+        pairs.add((first, second) if rank_of[first] < rank_of[second] else (second, first))
+    return tuple(sorted(pairs, key=lambda pair: (rank_of[pair[0]], rank_of[pair[1]])))
 
 
 def _checked_causes(
     network: Network, causes: Mapping[str, Iterable[Node]], hidden: tuple[Pair, ...]
 ) -> dict[str, tuple[Node, ...]]:
     """The parents of every mechanism that is named anywhere, in the network's order."""
-    place = _places(network)
-    own: dict[str, set[Node]] = {}
+    rank_of = _ranks(network)
+    causes_of: dict[str, set[Node]] = {}
     if SELECTION.variable in causes:
         raise MissingnessGraphError(
             "R[*] is whether a row was recorded, not the mechanism of a variable.",
@@ -306,16 +306,16 @@ def _checked_causes(
         )
     for variable, nodes in causes.items():
         mechanism = checked_node(network, Mechanism(variable))
-        own[variable] = {checked_node(network, node) for node in nodes}
-        if mechanism in own[variable]:
+        causes_of[variable] = {checked_node(network, node) for node in nodes}
+        if mechanism in causes_of[variable]:
             raise _self_loop(mechanism)
-    mentioned = [node for nodes in [*own.values(), *hidden] for node in nodes]
+    mentioned = [node for nodes in [*causes_of.values(), *hidden] for node in nodes]
     for node in mentioned:
         if isinstance(node, Mechanism) and node != SELECTION:
-            own.setdefault(node.variable, set())
-    for variable in (name for name in network.not_asked_of if name in own):
-        own[variable] |= _causes_by_rule(network, variable, own)
-    for variable, nodes in own.items():
+            causes_of.setdefault(node.variable, set())
+    for variable in (name for name in network.not_asked_of if name in causes_of):
+        causes_of[variable] |= _causes_by_rule(network, variable, causes_of)
+    for variable, nodes in causes_of.items():
         if SELECTION in nodes:
             raise MissingnessGraphError(
                 f"R[*] -> {Mechanism(variable)}: every row that there is was recorded, so this "
@@ -323,9 +323,9 @@ def _checked_causes(
                 f"write what decides on both, as in A -> R[*]; A -> {Mechanism(variable)}.",
             )
     ordered = {
-        variable: tuple(sorted(own[variable], key=place.__getitem__))
+        variable: tuple(sorted(causes_of[variable], key=rank_of.__getitem__))
         for variable in network.variables
-        if variable in own
+        if variable in causes_of
     }
     try:
         TopologicalSorter({Mechanism(name): nodes for name, nodes in ordered.items()}).prepare()
@@ -357,7 +357,7 @@ def _checked_selection(
     """The causes of R[*], in the network's order; none of its own mechanisms is unknown."""
     if selection is None and not any(SELECTION in pair for pair in hidden):
         return None
-    place, chosen = _places(network), {checked_node(network, node) for node in selection or ()}
+    rank_of, chosen = _ranks(network), {checked_node(network, node) for node in selection or ()}
     if SELECTION in chosen:
         raise _self_loop(SELECTION)
     for node in chosen:
@@ -366,7 +366,7 @@ def _checked_selection(
                 f"{node} -> R[*]: {quoted(node.variable)} has no mechanism.",
                 f"add {node} on its own if nothing causes it.",
             )
-    return tuple(sorted(chosen, key=place.__getitem__))
+    return tuple(sorted(chosen, key=rank_of.__getitem__))
 
 
 def _mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:

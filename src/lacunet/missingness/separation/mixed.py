@@ -47,14 +47,14 @@ def reached(
     start: Iterable[Anything], following: Callable[[Anything], Iterable[Anything]]
 ) -> frozenset[Anything]:
     """Everything that steps lead to from the start, which belongs to it."""
-    found: set[Anything] = set()
+    visited: set[Anything] = set()
     waiting = list(start)
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(following(one))
-    return frozenset(found)
+        current = waiting.pop()
+        if current not in visited:
+            visited.add(current)
+            waiting.extend(following(current))
+    return frozenset(visited)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +95,9 @@ class MixedGraph:
         for node in nodes:
             for parent in parents[node]:
                 children[parent].add(node)
-        for one, two in hidden:
-            siblings[one].add(two)
-            siblings[two].add(one)
+        for left, right in hidden:
+            siblings[left].add(right)
+            siblings[right].add(left)
         if partial is None:
             partial = frozenset(
                 node.variable for node in nodes if isinstance(node, Mechanism) and node != SELECTION
@@ -107,7 +107,7 @@ class MixedGraph:
             {node: frozenset(parents[node]) for node in nodes},
             {node: frozenset(siblings[node]) for node in nodes},
             {node: frozenset(children[node]) for node in nodes},
-            {node: at for at, node in enumerate(nodes)},
+            {node: rank for rank, node in enumerate(nodes)},
             partial,
             meter,
             frozenset(pair for pair in monotone if pair[1] in parents.get(pair[0], ())),
@@ -117,13 +117,13 @@ class MixedGraph:
     def around(self) -> Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]:
         """The children, parents and siblings of every node, in order."""
         near = self.children, self.parents, self.siblings
-        return {n: tuple(self.sorted(one[n]) for one in near) for n in self.order}  # type: ignore[misc]
+        return {n: tuple(self.sorted(relation[n]) for relation in near) for n in self.order}  # type: ignore[misc]
 
     @cached_property
     def bits_around(self) -> tuple[tuple[int, int, int], ...]:
         """The children, parents and siblings of every node, as sets of bits."""
         near = self.children, self.parents, self.siblings
-        return tuple(tuple(self.bits(one[n]) for one in near) for n in self.order)  # type: ignore[misc]
+        return tuple(tuple(self.bits(relation[n]) for relation in near) for n in self.order)  # type: ignore[misc]
 
     def metered(self, meter: Meter) -> MixedGraph:
         """The same graph with a meter of its own, and nothing remembered about it."""
@@ -133,10 +133,10 @@ class MixedGraph:
     def hidden(self) -> list[HiddenCause]:
         """The cause behind every bidirected edge, once."""
         return [
-            HiddenCause(one, two)
-            for one in self.order
-            for two in self.sorted(self.siblings[one])
-            if self.rank[one] < self.rank[two]
+            HiddenCause(left, right)
+            for left in self.order
+            for right in self.sorted(self.siblings[left])
+            if self.rank[left] < self.rank[right]
         ]
 
     def sorted(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
@@ -192,7 +192,7 @@ class MixedGraph:
     def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
         """The mechanisms, those of their partially observed parents, mechanism parents, on."""
         inside = frozenset(self.mechanisms)
-        return reached(inside.intersection(mechanisms), lambda one: self.above[one] & inside)
+        return reached(inside.intersection(mechanisms), lambda m: self.above[m] & inside)
 
     def near(self, nodes: Iterable[Node]) -> set[str]:
         """The variables joined to one of the nodes by an edge."""
@@ -213,41 +213,41 @@ class MixedGraph:
 
     def bits(self, nodes: Iterable[Node]) -> int:
         """A set of nodes as the bits of a number, by their rank."""
-        found = 0
+        number = 0
         for node in nodes:
-            found |= 1 << self.rank[node]
-        return found
+            number |= 1 << self.rank[node]
+        return number
 
     def _ancestor_bits(self, nodes: int, fixed: int) -> int:
         above = fresh = nodes & ~fixed
         while fresh:
-            found = 0
-            for at in _ones(fresh):
-                found |= self.bits_around[at][1]
-            fresh = found & ~above & ~fixed
+            parents = 0
+            for rank in _set_bits(fresh):
+                parents |= self.bits_around[rank][1]
+            fresh = parents & ~above & ~fixed
             above |= fresh
         return above
 
     def ancestors(self, nodes: Iterable[Node], fixed: Nodes = _NONE) -> Nodes:
         """The nodes and all their ancestors, on paths without the ``fixed`` nodes."""
         above = self._ancestor_bits(self.bits(nodes), self.bits(fixed))
-        return frozenset(self.order[at] for at in _ones(above))
+        return frozenset(self.order[rank] for rank in _set_bits(above))
 
     def separated(
         self,
-        one: Iterable[Node],
-        two: Iterable[Node],
+        left: Iterable[Node],
+        right: Iterable[Node],
         given: Iterable[Node],
         fixed: Nodes = _NONE,
     ) -> bool:
-        """Whether ``given`` blocks every path between ``one`` and ``two`` outside ``fixed``.
+        """Whether ``given`` blocks every path between ``left`` and ``right`` outside ``fixed``.
 
         The same walk as that of `open_path`, on sets of nodes that are numbers: ``tails`` are
         the nodes reached against an arrow, ``heads`` those reached along an arrowhead.
         """
         blocked, gone = self.bits(given), self.bits(fixed)
-        ends, above = self.bits(two) & ~blocked, self._ancestor_bits(blocked, gone)
-        tails = fresh_tails = self.bits(one) & ~blocked
+        ends, above = self.bits(right) & ~blocked, self._ancestor_bits(blocked, gone)
+        tails = fresh_tails = self.bits(left) & ~blocked
         heads = fresh_heads = 0
         self.meter.charge(4 + above.bit_count())
         while fresh_tails | fresh_heads:
@@ -255,14 +255,14 @@ class MixedGraph:
                 return False
             self.meter.charge((fresh_tails | fresh_heads).bit_count())
             to_tails = to_heads = 0
-            for at in _ones(fresh_tails & ~blocked):
-                children, parents, siblings = self.bits_around[at]
+            for rank in _set_bits(fresh_tails & ~blocked):
+                children, parents, siblings = self.bits_around[rank]
                 to_heads |= children | siblings
                 to_tails |= parents
-            for at in _ones(fresh_heads & ~blocked):
-                to_heads |= self.bits_around[at][0]
-            for at in _ones(fresh_heads & above):
-                _, parents, siblings = self.bits_around[at]
+            for rank in _set_bits(fresh_heads & ~blocked):
+                to_heads |= self.bits_around[rank][0]
+            for rank in _set_bits(fresh_heads & above):
+                _, parents, siblings = self.bits_around[rank]
                 to_tails |= parents
                 to_heads |= siblings
             fresh_tails, fresh_heads = to_tails & ~tails & ~gone, to_heads & ~heads & ~gone
@@ -270,13 +270,13 @@ class MixedGraph:
         return True
 
     def open_path(
-        self, one: Iterable[Node], two: Iterable[Node], given: Iterable[Node]
+        self, left: Iterable[Node], right: Iterable[Node], given: Iterable[Node]
     ) -> tuple[Node, ...] | None:
-        """A shortest path from ``one`` to ``two`` that ``given`` leaves open, or None."""
+        """A shortest path from ``left`` to ``right`` that ``given`` leaves open, or None."""
         blocked = frozenset(given)
-        ends = frozenset(two) - blocked
+        ends = frozenset(right) - blocked
         above = self.ancestors(blocked)
-        waiting = [(start, False) for start in self.sorted(frozenset(one) - blocked)]
+        waiting = [(start, False) for start in self.sorted(frozenset(left) - blocked)]
         came_from: dict[_State, _State | None] = dict.fromkeys(waiting)
         self.meter.charge(4 + len(above))
         for state in waiting:  # grows while it is walked: breadth first
@@ -309,8 +309,8 @@ class MixedGraph:
     def in_words(self, path: tuple[Node, ...]) -> str:
         """A path written with its arrows."""
         arrows = [
-            "->" if one in self.parents[two] else "<-" if two in self.parents[one] else "<->"
-            for one, two in pairwise(path)
+            "->" if left in self.parents[right] else "<-" if right in self.parents[left] else "<->"
+            for left, right in pairwise(path)
         ]
         return path_in_words(path, arrows)
 
@@ -321,8 +321,8 @@ def path_in_words(path: Sequence[Node], arrows: Sequence[str]) -> str:
     return named(path[0]) + "".join(f" {arrow} {named(node)}" for arrow, node in steps)
 
 
-def _ones(bits: int) -> Iterator[int]:
-    """The places of the ones in a number."""
+def _set_bits(bits: int) -> Iterator[int]:
+    """The positions of the bits of a number that are set."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
@@ -341,11 +341,11 @@ def cut(graph: MixedGraph, into: Nodes = _NONE, out_of: Nodes = _NONE) -> MixedG
 
 def districts(graph: MixedGraph, nodes: Nodes) -> list[Nodes]:
     """The sets of some nodes that bidirected edges among them join."""
-    found: list[Nodes] = []
+    all_districts: list[Nodes] = []
     for node in graph.sorted(nodes):
-        if not any(node in district for district in found):
-            found.append(reached([node], lambda one: graph.siblings[one] & nodes))
-    return found
+        if not any(node in district for district in all_districts):
+            all_districts.append(reached([node], lambda member: graph.siblings[member] & nodes))
+    return all_districts
 
 
 def topological(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[Node, ...]:
@@ -388,7 +388,7 @@ def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
     parents: dict[Node, Nodes] = {}
     for node in graph.order:
         earlier = frozenset(order[: order.index(node)])
-        district = reached([node], lambda one: graph.siblings[one] & earlier)  # noqa: B023
+        district = reached([node], lambda member: graph.siblings[member] & earlier)  # noqa: B023
         above = district.union(*(graph.parents[member] for member in district))
         parents[node] = above - {node}
     return graph.with_edges(parents, ())

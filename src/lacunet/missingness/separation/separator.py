@@ -97,9 +97,9 @@ def _moral(graph: MixedGraph, nodes: Sequence[Node]) -> dict[Hashable, set[Hasha
                 parents[node].add(("hidden", pair))
     moral: dict[Hashable, set[Hashable]] = {}
     for child, above in parents.items():
-        for one, two in combinations([child, *above], 2):
-            moral.setdefault(one, set()).add(two)
-            moral.setdefault(two, set()).add(one)
+        for left, right in combinations([child, *above], 2):
+            moral.setdefault(left, set()).add(right)
+            moral.setdefault(right, set()).add(left)
         moral.setdefault(child, set())
     return moral
 
