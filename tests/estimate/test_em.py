@@ -17,7 +17,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.em.climb import Climb, Limits, Step, climb, extrapolated
-from lacunet.estimate.em.fit import Fitting, Options, Seeds
+from lacunet.estimate.em.fit import Fitting, Seeds
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.em.start import CptRows, maximise, random_cells
@@ -239,9 +239,7 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
     rows = CptRows.of(engine.problems.layout)
     tie = np.full(engine.problems.layout.cells, 0.5)  # EM never leaves it by itself
     one, ten = (
-        Fitting(engine, 2.0, Options(restarts=restarts), np.random.default_rng(0)).fit(
-            Seeds(tie, tie)
-        )
+        Fitting(engine, 2.0, EM(restarts=restarts), np.random.default_rng(0)).fit(Seeds(tie, tie))
         for restarts in (1, 10)
     )
     assert one.starts == (one.climb.log_posterior,)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 10
 Solve = Callable[[Statistics, Learned, Setting], Learned]
+Why = Callable[[Statistics, Learned, Setting], str]
 
 
 @with_hints
@@ -73,20 +74,15 @@ class Auto:
             return replace(plan, method=self.name)
         if look.partially == ():
             plan = DirectMCAR().plan(network, look)
-            (closed,) = plan.stages
-            stages = (replace(closed, solve=partial(_frequencies, closed.solve)),)
-            return replace(plan, method=self.name, stages=stages, intention="no value is missing")
+            return self._closed(plan, "no value is missing", _frequencies)
         if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
-            plan = FactoredMAR().plan(network, look)
-            (closed,) = plan.stages
-            choice = _too_few(look.rows or 0, look.total)
-            stages = (replace(closed, solve=partial(_closed, choice, closed.solve)),)
-            return replace(plan, method=self.name, stages=stages, intention=choice)
+            plan, choice = FactoredMAR().plan(network, look), _too_few(look.rows or 0, look.total)
+            return self._closed(plan, choice, partial(_why, choice))
         em = EM(stop="heldout", time_limit=self.time_limit)
         plan = em.plan(network, look)
         closed, climb = plan.stages
-        climber = replace(EM(time_limit=self.time_limit).climber(closed), averages=True)
-        to_its_end = climb_stage(climber, network, plan.partially, closed.families)
+        converging = EM(time_limit=self.time_limit)
+        to_its_end = climb_stage(converging, network, plan.partially, closed, averages=True)
         solve = partial(_em, climb.solve, to_its_end.solve)
         branches = (own for own in climb.branches if own != TOO_FEW_BRANCH)
         climb = replace(climb, solve=solve, branches=(*_branches(look.total), *branches))
@@ -98,31 +94,33 @@ class Auto:
             "prior, only until held-out rows stop getting more likely",
         )
 
+    def _closed(self, plan: Plan, intention: str, why: Why) -> Plan:
+        """The plan of a closed form, with the reason for it."""
+        (closed,) = plan.stages
+        stages = (replace(closed, solve=partial(_with_reason, closed.solve, why)),)
+        return replace(plan, method=self.name, stages=stages, intention=intention)
 
-def _frequencies(
-    solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
+
+def _with_reason(
+    solve: Solve, why: Why, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
     learned = solve(statistics, learned, setting)
+    return replace(learned, why=why(statistics, learned, setting))
+
+
+def _frequencies(_statistics: Statistics, _learned: Learned, setting: Setting) -> str:
     are = "the plain frequencies"
     if has_pseudo_counts(setting.prior):
         are = "the frequencies, with the prior's pseudo-counts added"
-    return replace(learned, why=f"No value is missing. The CPTs are {are}.")
-
-
-def _closed(
-    choice: str, solve: Solve, statistics: Statistics, learned: Learned, setting: Setting
-) -> Learned:
-    learned = solve(statistics, learned, setting)
-    return replace(learned, why=_why(statistics, learned, choice))
+    return f"No value is missing. The CPTs are {are}."
 
 
 def _branches(total: float | None) -> tuple[str, ...]:
     """What else may become of EM, for rows worth so many; None if that is not known."""
     if total is None:
         return (f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone",)
-    return (
-        ("no row is held out, or all are: factored-mar is used alone",) if total < MANY_ROWS else ()
-    )
+    alone = "no row is held out, or all are: factored-mar is used alone"
+    return (alone,) if total < MANY_ROWS else ()
 
 
 def _too_few(rows: int, total: float) -> str:
@@ -131,11 +129,7 @@ def _too_few(rows: int, total: float) -> str:
 
 
 def _em(
-    heldout: Solve,
-    to_its_end: Solve,
-    statistics: Statistics,
-    closed: Learned,
-    setting: Setting,
+    heldout: Solve, to_its_end: Solve, statistics: Statistics, closed: Learned, setting: Setting
 ) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     solve, whole = heldout if is_given(setting.prior) else to_its_end, setting.whole
@@ -150,18 +144,16 @@ def _em(
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why
-    return replace(learned, why=_why(statistics, learned, choice))
+    return replace(learned, why=_why(choice, statistics, learned, setting))
 
 
-def _why(statistics: Statistics, learned: Learned, choice: str) -> str:
+def _why(choice: str, statistics: Statistics, learned: Learned, _: Setting) -> str:
     """What is missing and what that leaves; what was chosen and why."""
     partially = sum(missing > 0 for missing in statistics.missing_of.values())
     share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
     verb = "has" if partially == 1 else "have"
-    found = (
-        f"{partially} of {counted(len(statistics.missing_of), 'variable')} {verb} missing values"
-    )
-    found += f", {share:.0%} of all cells"
+    variables = counted(len(statistics.missing_of), "variable")
+    found = f"{partially} of {variables} {verb} missing values, {share:.0%} of all cells"
     shown = {name: report.rows_shown for name, report in learned.families.items()}
     fewest = min(shown, key=lambda name: shown[name])
     if shown[fewest]:

@@ -127,20 +127,20 @@ def climb(
     """
     report = _Report(limits, progress)
     found = Climb.at_start(start)
-    reason = ""
     parts = np.ones(engine.problems.parts) if parts is None else parts
-    prior = CptRows.of(engine.problems.layout).concentrations(prior)
+    rows = CptRows.of(engine.problems.layout)
+    climbing = _Climbing(engine, rows, rows.concentrations(prior), limits, parts)
     try:
-        for at in _Climbing(engine, prior, limits, parts).iterates(start):
-            found, reason = at, at.reason
+        for at in climbing.iterates(start):
+            found = at
             report(at)
             if visit is not None:
                 visit(at)
     except OutOfTimeError:
-        reason = "time limit"
+        return replace(found, reason="time limit")
     except KeyboardInterrupt:
-        reason = "interrupted"
-    return replace(found, reason=reason)
+        return replace(found, reason="interrupted")
+    return found
 
 
 @dataclass(frozen=True)
@@ -148,43 +148,44 @@ class _Climbing:
     """What stays the same from one iteration to the next."""
 
     engine: Engine
+    rows: CptRows
     prior: Concentration
     limits: Limits
     parts: FloatArray
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
-        limits, rows = self.limits, CptRows.of(self.engine.problems.layout)
+        limits = self.limits
         past: list[Step] = []
         done, longest = 0, LONGEST_AT_FIRST
         here = self._look(Climb.at_start(start, _reason(limits, 0, np.inf)))
         yield here
         while not here.reason:
             done += 1
-            plain = self._stepped(here, rows, done)
+            plain = self._stepped(here, done)
             if limits.accelerate and not limits.exactly and not plain.reason:
                 past = remembered(past, Step.between(here.cells, plain.cells))
             if len(past) > 1 and not plain.reason:
                 assert here.expected is not None
                 weights = here.expected + (self.prior - 1)
-                jump, length = extrapolated(past, weights, rows, longest)
+                jump, length = extrapolated(past, weights, self.rows, longest)
                 trial = self._look_if_possible(replace(plain, cells=jump))
-                is_kept = trial is not None and trial.log_posterior >= here.log_posterior
+                is_kept = trial.log_posterior >= here.log_posterior
                 if length == longest:
                     longest = max(longest * (GROWTH if is_kept else 1 / GROWTH), LONGEST_AT_FIRST)
-                if is_kept and trial is not None:
+                if is_kept:
                     here = trial
                     yield here
                     continue
                 done, past = done + 1, past[-1:]
-                plain = self._stepped(here, rows, done)
+                plain = self._stepped(here, done)
             here = self._look(plain)
             yield here
 
-    def _stepped(self, here: Climb, rows: CptRows, done: int) -> Climb:
+    def _stepped(self, here: Climb, done: int) -> Climb:
         """One plain step on, not yet looked at."""
         assert here.expected is not None
-        after = maximise(here.expected, rows, self.prior)
+        after = maximise(here.expected, self.rows, self.prior)
         reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
         return replace(here, cells=after, counts=here.expected, reason=reason, iterations=done)
 
@@ -201,11 +202,12 @@ class _Climbing:
         trace = (*at.trace, likelihood + log_prior(at.cells, self.prior))
         return replace(at, expected=expected, log_likelihoods=logs, trace=trace, messages=messages)
 
-    def _look_if_possible(self, at: Climb) -> Climb | None:
+    def _look_if_possible(self, at: Climb) -> Climb:
+        """The expectation there; no posterior if it went below what floating point holds."""
         try:
             return self._look(at)
-        except ImpossibleDataError:  # it went too far: below what floating point holds
-            return None
+        except ImpossibleDataError:
+            return replace(at, trace=())
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,10 @@ def fit_and_learn_prior(
     is_learned
         Whether ``before`` was learned already, and is only used.
     """
-    engine, deadline, options = fitting.engine, fitting.deadline, fitting.options
+    engine, deadline = fitting.engine, fitting.deadline
     within = Deadline.within(SHARE * deadline.left)
-    options = replace(options, max_iterations=round(SHARE * options.max_iterations))
-    first = replace(fitting, prior=ONE_PER_CELL, options=options, deadline=within).fit(seeds)
+    em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
+    first = replace(fitting, prior=ONE_PER_CELL, em=em, deadline=within).fit(seeds)
     at = first.climb
     if not at.iterations:
         return first, before

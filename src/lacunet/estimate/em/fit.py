@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
+if TYPE_CHECKING:
+    from lacunet.estimate.em.method import EM
+
 Stop = Literal["converge", "heldout"] | int
 Visit = Callable[[Climb], None]
 
@@ -50,23 +53,6 @@ SHARE_TO_JUDGE = 0.45  # of the time left, for what is learned without the weigh
 SAME = 0.05  # change of a cell up to which the mean of optima is as good as the best of them
 NEGLIGIBLE = 1e-3  # weight of an optimum, beside the best of them, that does not move the mean
 LEARNING = np.array([1.0, 0.0])  # the part that is put aside does not count
-
-
-@dataclass(frozen=True)
-class Options:
-    """How far EM goes; ``restarts`` is the number of starts, None to decide by their cost.
-
-    ``averages`` if optima that the data hardly tell apart are averaged, as "heldout" does too.
-    ``visit`` is called with where each climb on all rows is, at its start and after each iteration.
-    """
-
-    stop: Stop = "converge"
-    tolerance: float = 1e-4
-    max_iterations: int = 500
-    restarts: int | None = None
-    accelerate: bool = True
-    averages: bool = False
-    visit: Visit | None = None
 
 
 @dataclass(frozen=True)
@@ -105,36 +91,33 @@ class Fitting:
     """EM with its options, on the problems of an engine.
 
     "heldout" needs two parts of them, the second put aside. ``prior`` is one concentration of the
-    Dirichlet prior, or one for each cell; ``rng`` draws the starts after the first.
+    Dirichlet prior, or one for each cell; ``rng`` draws the starts after the first. ``averages`` if
+    optima that the data hardly tell apart are averaged, as "heldout" does too.
     """
 
     engine: Engine
     prior: Concentration
-    options: Options
+    em: EM
     rng: np.random.Generator
     deadline: Deadline = NEVER
     progress: Progress = silent
+    averages: bool = False
 
     def fit(self, seeds: Seeds) -> Fit:
         """Run EM as the options say; what was found until the deadline if it is not met."""
-        if self.options.stop == "heldout":
+        if self.em.stop == "heldout":
             return self.stopped_by_heldout(seeds)
-        limits = self.limits(self.options.stop)
-        return self.from_all_starts(seeds, limits, averages=self.options.averages)
+        return self.from_all_starts(seeds, self.limits(self.em.stop), averages=self.averages)
 
     def limits(self, stop: Stop, share: float | None = None, done: int = 0) -> Limits:
         """When to stop, after ``done`` iterations; ``share`` is of the time left, at most."""
-        options, deadline = self.options, self.deadline
+        em, deadline = self.em, self.deadline
         if share is not None:
             deadline = Deadline.within(share * deadline.left)
         if isinstance(stop, int):
-            return Limits(options.tolerance, stop, exactly=True, deadline=deadline)
-        return Limits(
-            options.tolerance,
-            options.max_iterations - done,
-            accelerate=options.accelerate,
-            deadline=deadline,
-        )
+            return Limits(em.tolerance, stop, exactly=True, deadline=deadline)
+        most = em.max_iterations - done
+        return Limits(em.tolerance, most, accelerate=em.accelerate, deadline=deadline)
 
     def climb(
         self,
@@ -151,13 +134,13 @@ class Fitting:
             limits,
             parts=parts,
             progress=self.progress,
-            visit=self.options.visit if parts is None else visit,
+            visit=self.em.visit if parts is None else visit,
         )
 
     def number_of_starts(self, exactly: bool) -> int:
         """How many starts are made at most."""
-        if self.options.restarts is not None:
-            return self.options.restarts
+        if self.em.restarts is not None:
+            return self.em.restarts
         if exactly or self.engine.loopy.graphs:
             return 1
         return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
@@ -169,7 +152,7 @@ class Fitting:
         """
         made = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
-        enough = ENOUGH_AGREE if self.options.restarts is None else number
+        enough = ENOUGH_AGREE if self.em.restarts is None else number
         starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
         while len(made) < number and made[-1].reason not in CUT_SHORT:
             if agreed([climb.log_posterior for climb in made]) >= enough:
@@ -223,9 +206,8 @@ class Fitting:
         if np.abs(cells - best.cells).max() < SAME:
             return usual
         mean = self.mean(best, cells)
-        if mean.reason != "optima averaged":
-            return replace(usual, climb=mean)
-        return replace(usual, climb=mean, optima=tuple(kept))
+        averaged = kept if mean.reason == "optima averaged" else ()
+        return replace(usual, climb=mean, optima=tuple(averaged))
 
     def mean(self, best: Climb, cells: FloatArray) -> Climb:
         """The mean of optima in the place of the best; the best if there is no time for it."""

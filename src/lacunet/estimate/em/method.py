@@ -11,7 +11,6 @@ from lacunet.estimate.em.fit import Stop, Visit
 from lacunet.estimate.em.stage import (
     MANY_ROWS,
     TOO_FEW_BRANCH,
-    Climber,
     climb_stage,
     start_stage,
 )
@@ -21,7 +20,6 @@ from lacunet.estimate.method import (
     RATE_MATRIX,
     MethodError,
     Plan,
-    Stage,
     check_options,
     graph_option,
     option,
@@ -160,40 +158,40 @@ class EM:
         if self.missingness is not None:
             from lacunet.estimate.em.on_graph import graph_plan
 
-            return graph_plan(self.name, self.climber(None), self.missingness, network, look)
+            return graph_plan(self, self.missingness, network, look)
         closed = start_stage(starting_form(self.start).stage(network, look))
-        climber, partially = self.climber(closed), look.hidden(network)
-        climb = climb_stage(climber, network, partially, closed.families)
+        partially = look.hidden(network)
+        climb = climb_stage(self, network, partially, closed)
         if self.stop == "heldout" and (look.total is None or look.total < MANY_ROWS):
             climb = replace(climb, branches=(*climb.branches, TOO_FEW_BRANCH))
         closed = replace(closed, is_replicated=climb.is_replicated)
-        begins = self.start if climber.starts_closed else "a given network"
+        begins = self.start if self.starts_closed else "a given network"
         begins = "random CPTs" if self.start == "random" else begins
         return Plan(
             self.name,
             network,
             partially,
-            (closed, climb) if climber.starts_closed else (climb,),
+            (closed, climb) if self.starts_closed else (climb,),
             self.bytes_per_cell,
             RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
             intention=f"{self.name} starts from {begins}",
             heldout=self.heldout_share if self.stop == "heldout" else None,
         )
 
-    def climber(self, closed: Stage | None) -> Climber:
-        """What EM does with compiled problems; from a closed form if there is one."""
-        return Climber(
-            name=self.name,
-            start=self.start,
-            stop=self.stop,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            restarts=self.restarts,
-            accelerate=self.accelerate,
-            inference=self.inference,
-            closed=closed,
-            visit=self.visit,
-        )
+    @property
+    def starts_closed(self) -> bool:
+        """Whether EM starts from a closed form."""
+        return isinstance(self.start, str) and self.start != "random"
+
+    @property
+    def stays_closed(self) -> bool:
+        """Whether EM starts from a closed form and no step from there was asked for."""
+        return self.starts_closed and (self.stop == 0 or self.max_iterations == 0)
+
+    @property
+    def starts_by_cost(self) -> bool:
+        """Whether the number of starts depends on what an iteration costs."""
+        return self.restarts is None and not isinstance(self.stop, int)
 
 
 @with_hints

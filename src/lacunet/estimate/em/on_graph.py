@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
     Climber,
-    em_learned,
+    branches_of,
     highest_posterior,
     start_stage,
 )
@@ -32,7 +33,6 @@ from lacunet.estimate.mechanisms import mechanism_stages
 from lacunet.estimate.method import (
     JACKKNIFE,
     RATE_MATRIX,
-    FamilyPlan,
     Learned,
     Plan,
     Setting,
@@ -51,6 +51,9 @@ from lacunet.model.nodes import SELECTION
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.wording import first_of
+
+if TYPE_CHECKING:
+    from lacunet.estimate.em.method import EM
 
 MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
 MOST_NAMES = 5  # mechanisms that are named
@@ -87,9 +90,7 @@ class Doubt:
         )
 
 
-def graph_plan(
-    name: str, climber: Climber, graph: MissingnessGraph, network: Network, look: Look
-) -> Plan:
+def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) -> Plan:
     """What the graph recovers, factored-mar for the rest, then EM with the mechanisms as nodes.
 
     Those that EM leaves out are counted.
@@ -111,7 +112,7 @@ def graph_plan(
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
     recovery = recovery_stage(network, verdicts, stand_ins=closed.families)
     families = highest_posterior(closed.families)
-    if climber.stays_closed:
+    if em.stays_closed:
         recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}
         families = {
             name: recovery.families[name] if name in recovered else own
@@ -120,33 +121,34 @@ def graph_plan(
     judged = {name: f"{verdict.standing}: {verdict.why}" for name, verdict in verdicts.items()}
     families = {name: replace(own, verdict=judged[name]) for name, own in families.items()}
     mechanism_of = {node: variable for variable, node in made.name_of.items()}
+    climber = Climber(em, made.network, partially, families, recorded=made.selection)
     climb = Stage(
-        f"{name} on the graph",
+        f"{em.name} on the graph",
         families,
         Needs(
             network.families,
             problems=Compiling(made.network, mechanism_of, made.selection),
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
-        partial(_solved, climber, made, doubts, partially, families),
-        branches=climber.branches,
-        chosen=recovery.chosen if climber.stays_closed else None,
-        is_replicated=climber.stop != "converge",
+        partial(_solved, climber, made, doubts),
+        branches=branches_of(em),
+        chosen=recovery.chosen if em.stays_closed else None,
+        is_replicated=em.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
     starts: tuple[Stage, ...] = ()
-    if climber.starts_closed:
+    if em.starts_closed:
         starts = tuple(
             replace(start_stage(stage), is_replicated=climb.is_replicated)
             for stage in (recovery, closed)
         )
     return Plan(
-        name,
+        em.name,
         network,
         partially,
         (*starts, climb, *mechanism_stages(graph, partially, made)),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if climber.stop == "converge" and not made.selection else JACKKNIFE,
+        RATE_MATRIX if em.stop == "converge" and not made.selection else JACKKNIFE,
         intention=_on_graph(made),
         category=graph.why(),
         notes=notes,
@@ -158,8 +160,6 @@ def _solved(
     climber: Climber,
     made: Augmented,
     doubts: Mapping[str, Doubt],
-    partially: Scope,
-    families: Mapping[str, FamilyPlan],
     statistics: Statistics,
     learned: Learned,
     setting: Setting,
@@ -167,10 +167,7 @@ def _solved(
     """All CPTs, those of the mechanisms too; doubts where the graph does not identify them."""
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(made, shown_of)}
-    before = Learned(start, learned.families)
-    found = em_learned(
-        climber, made.network, partially, families, statistics, before, setting, made.selection
-    )
+    found = climber.solve(statistics, Learned(start, learned.families), setting)
     assert found.network is not None
     assert found.ended is not None
     nodes = {**made.name_of} | ({SELECTION.variable: made.selection} if made.selection else {})

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isinf
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from lacunet.estimate.cpts import HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
-from lacunet.estimate.em.fit import Fit, Fitting, Options, Seeds
+from lacunet.estimate.em.fit import Fit, Fitting, Seeds
 from lacunet.estimate.em.start import (
     START_PRIOR,
     CptRows,
@@ -66,12 +66,15 @@ from lacunet.estimate.prior import (
     prior_of_counts,
     smooths_every_cell,
 )
-from lacunet.inference.engine import Engine, Inference, engine_of
+from lacunet.inference.engine import Engine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
+
+if TYPE_CHECKING:
+    from lacunet.estimate.em.method import EM
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
@@ -91,38 +94,154 @@ KEPT_SMOOTHED = (
 TOO_FEW = "too few to hold some out."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Climber(Options):
-    """EM with its options, and where it starts.
+@dataclass(frozen=True)
+class Climber:
+    """EM on a network: what it answers for, and where it starts.
 
-    ``start`` is the name of a closed form, a network with CPTs, or "random"; ``closed`` the stage
-    of that closed form, which answers for where EM starts without held-out rows.
+    ``partially`` are the variables with missing values, ``families`` the CPTs that are reported on.
+    ``closed`` is the stage of the closed form that EM starts from: it answers for where EM starts
+    without held-out rows. ``averages`` if optima that the data hardly tell apart are averaged.
+    ``recorded`` is the node that says whether a row was recorded, if rows are a selection.
     """
 
-    name: str
-    start: str | Network
-    inference: Inference
-    closed: Stage | None
+    em: EM
+    network: Network
+    partially: Scope
+    families: Mapping[str, FamilyPlan]
+    closed: Stage | None = None
+    averages: bool = False
+    recorded: str = ""
 
-    @property
-    def starts_closed(self) -> bool:
-        """Whether EM starts from a closed form."""
-        return isinstance(self.start, str) and self.start != "random"
+    def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+        """All CPTs, and what they rest on; the closed form's reports if EM made no step from it.
 
-    @property
-    def stays_closed(self) -> bool:
-        """Whether EM starts from a closed form and no step from there was asked for."""
-        return self.starts_closed and (self.stop == 0 or self.max_iterations == 0)
+        A row enters the estimate of a family if it shows any of the family's variables.
+        """
+        em, network = self.em, self.network
+        layout = layout_of(network.with_tables(None))
+        climbed = self._climbed(layout, statistics, learned, setting)
+        at = climbed.fit.climb
+        tables = layout.tables(at.cells)
+        expected = None if at.counts is None else layout.tables(at.counts)
+        has_moved = at.iterations or not em.starts_closed
+        reports, incomplete = dict(learned.families), set(self.partially)
+        hidden = _hidden(network, self.families, statistics)
+        for name, family in self.families.items() if has_moved else ():
+            counts = statistics.counts_in_sample(network.family(name), 0)
+            is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
+            reports[name] = family_report(
+                family,
+                counts,
+                network,
+                climbed.prior,
+                rows_used=None if is_plain else rows_showing_any(counts),
+                unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
+                warnings=[LOOPY] if name in climbed.loopy else [],
+                hidden=hidden,
+            )
+        chooses = em.stop == "heldout" or self.averages
+        never = statistics.never_shown if em.starts_closed else ()
+        drawn = alike_states(network, learned.tables, never)
+        return replace(
+            learned,
+            tables=tables,
+            families=reports,
+            ended=_ended(em, climbed),
+            why=_why(em, climbed, drawn) if chooses else "",
+            network=network.with_tables(tables),
+            engine=climbed.engine,
+            prior=merged(None, climbed.prior, ()),
+        )
 
-    @property
-    def branches(self) -> tuple[str, ...]:
-        """What is done otherwise where the counts say so."""
-        if self.stays_closed:
-            return ()
-        by_cost = self.restarts is None and not isinstance(self.stop, int)
-        by_heldout = self.stop == "heldout"
-        said = (*[STARTS_BRANCH] * by_cost, *[HELDOUT_BRANCH] * by_heldout)
-        return (LOOPY_BRANCH, *said, NO_STEP_BRANCH)
+    def _climbed(
+        self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
+    ) -> Climbed:
+        """Run EM on what was compiled.
+
+        Parameters
+        ----------
+        learned
+            Has the tables to start from, if EM starts from a closed form, and what that has
+            learned of the prior from the same rows.
+        """
+        began = monotonic()
+        climber = self._replicated(statistics, setting)
+        em = climber.em
+        seeds, notes = _seeds(em, layout, statistics, learned.tables, setting)
+        prior: Prior | None = learned.prior
+        if prior is None:
+            prior = prior_of_counts(setting.prior, layout.network, statistics)
+        if statistics.problems is None:  # stopped before they were compiled
+            stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
+            return Climbed(stopped, None, prior, notes, monotonic() - began)
+        deadline, progress = setting.deadline, setting.progress
+        engine: Engine | None = None
+        try:
+            deadline.check()
+            problems, folds = statistics.problems, statistics.folds
+            if em.stop == "heldout":
+                learning = climber._learning(layout, statistics, seeds, setting)
+                seeds = replace(seeds, learning=learning)
+            if folds is not None:  # what is learned from, and what is held out if anything is
+                samples = folds.aside if em.stop == "heldout" else folds.samples[:1]
+                problems = problems.sampled(samples)
+            engine = engine_of(problems, setting.memory, em.inference, progress, deadline)
+            if self.recorded:
+                engine = _with_unrecorded(engine, self.recorded, setting, em)
+            flat, averages = flat_concentration(prior, layout), climber.averages
+            fitting = Fitting(engine, flat, em, setting.rng, deadline, progress, averages)
+            if isinstance(prior, LearnedPrior) and _has_first_fit(em, setting.prior):
+                found, prior = fit_and_learn_prior(
+                    fitting, seeds, prior, is_learned=setting.prior != LEARN
+                )
+            else:
+                found = fitting.fit(seeds)
+        except OutOfTimeError:
+            found = Fit(Climb.at_start(seeds.whole, "time limit"))
+        except KeyboardInterrupt:
+            found = Fit(Climb.at_start(seeds.whole, "interrupted"))
+        return Climbed(found, engine, prior, notes, monotonic() - began)
+
+    def _replicated(self, statistics: Statistics, setting: Setting) -> Climber:
+        """How a replicate of the rows is learned; all rows as it is."""
+        em, whole = self.em, setting.whole
+        if whole is None or whole.ended is None:
+            return self
+        hides_any = bool(statistics.never_shown)
+        if whole.ended.reason == "optima averaged":
+            return replace(self, em=replace(em, stop="converge"), averages=True)
+        if whole.ended.reason == "held-out peak" and not hides_any:
+            return replace(self, em=replace(em, stop=whole.ended.iterations, restarts=1))
+        if em.stop in ("converge", "heldout") or hides_any:
+            assert whole.network is not None
+            start = whole.network
+            return replace(self, em=replace(em, start=start, stop="converge", restarts=1))
+        return self
+
+    def _learning(
+        self, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
+    ) -> FloatArray:
+        """The cells to start from where held-out rows have no part."""
+        folds = statistics.folds
+        assert folds is not None
+        assert folds.learning is not None
+        if not can_hold_out(statistics):
+            raise MethodError(
+                f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
+                'choose stop="converge" or a number of steps.',
+            )
+        if self.closed is None or not self.em.starts_closed:
+            return seeds.whole
+
+        def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
+            setting.deadline.check()
+            setting.progress(stage, done, total, note)
+
+        sample = statistics.sample(folds.learning)
+        # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
+        prior = setting.prior if is_given(setting.prior) else ONE_PER_CELL
+        given = replace(setting, prior=prior, progress=checked)
+        return layout.flat(self.closed.solve(sample, Learned(), given).tables)
 
 
 @dataclass(frozen=True)
@@ -142,7 +261,7 @@ class Climbed:
 
 
 def climb_stage(
-    climber: Climber, network: Network, partially: Scope, families: Mapping[str, FamilyPlan]
+    em: EM, network: Network, partially: Scope, closed: Stage, *, averages: bool = False
 ) -> Stage:
     """EM on a network, from what the stage before has learned.
 
@@ -150,19 +269,30 @@ def climb_stage(
     ----------
     partially
         The variables with missing values.
-    families
-        How the CPTs would be estimated without EM.
+    closed
+        The closed form that EM starts from, or that would estimate the CPTs without EM.
+    averages
+        Whether optima that the data hardly tell apart are averaged.
     """
-    own = dict(families) if climber.stays_closed else highest_posterior(families)
+    families = closed.families if em.stays_closed else highest_posterior(closed.families)
     return Stage(
-        climber.name,
-        own,
+        em.name,
+        families,
         Needs(network.families, problems=Compiling(network)),
-        partial(em_learned, climber, network, partially, own),
-        branches=climber.branches,
-        is_replicated=climber.stop != "converge",
+        Climber(em, network, partially, families, closed, averages).solve,
+        branches=branches_of(em),
+        is_replicated=em.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
+
+
+def branches_of(em: EM) -> tuple[str, ...]:
+    """What EM does otherwise where the counts say so."""
+    if em.stays_closed:
+        return ()
+    by_heldout = em.stop == "heldout"
+    said = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
+    return (LOOPY_BRANCH, *said, NO_STEP_BRANCH)
 
 
 def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPlan]:
@@ -184,57 +314,6 @@ def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: 
     return closed.solve(statistics, learned, setting)
 
 
-def em_learned(
-    climber: Climber,
-    network: Network,
-    partially: Scope,
-    families: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-    recorded: str = "",
-) -> Learned:
-    """All CPTs, and what they rest on; the reports of the closed form if EM made no step from it.
-
-    A row enters the estimate of a family if it shows any of the family's variables. ``recorded``
-    is the node that says whether a row was recorded, if rows are a selection.
-    """
-    layout = layout_of(network.with_tables(None))
-    climbed = _climbed(climber, layout, statistics, learned, setting, recorded)
-    at = climbed.fit.climb
-    tables = layout.tables(at.cells)
-    expected = None if at.counts is None else layout.tables(at.counts)
-    has_moved = at.iterations or not climber.starts_closed
-    reports, incomplete = dict(learned.families), set(partially)
-    hidden = _hidden(network, families, statistics)
-    for name, family in families.items() if has_moved else ():
-        counts = statistics.counts_in_sample(network.family(name), 0)
-        is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
-        reports[name] = family_report(
-            family,
-            counts,
-            network,
-            climbed.prior,
-            rows_used=None if is_plain else rows_showing_any(counts),
-            unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
-            warnings=[LOOPY] if name in climbed.loopy else [],
-            hidden=hidden,
-        )
-    chooses = climber.stop == "heldout" or climber.averages
-    never = statistics.never_shown if climber.starts_closed else ()
-    drawn = alike_states(network, learned.tables, never)
-    return replace(
-        learned,
-        tables=tables,
-        families=reports,
-        ended=_ended(climber, climbed),
-        why=_why(climber, climbed, drawn) if chooses else "",
-        network=network.with_tables(tables),
-        engine=climbed.engine,
-        prior=merged(None, climbed.prior, ()),
-    )
-
-
 def _hidden(network: Network, variables: Container[str], statistics: Statistics) -> set[str]:
     """The variables that no row shows, but one of several states, or what follows from them."""
     never = set(statistics.never_shown)
@@ -245,66 +324,7 @@ def _hidden(network: Network, variables: Container[str], statistics: Statistics)
     return never & told
 
 
-def _climbed(
-    climber: Climber,
-    layout: Layout,
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-    recorded: str,
-) -> Climbed:
-    """Run EM on what was compiled.
-
-    Parameters
-    ----------
-    learned
-        Has the tables to start from, if the climber starts from a closed form, and what that has
-        learned of the prior from the same rows.
-    """
-    began = monotonic()
-    climber = _replicated(climber, statistics, setting)
-    seeds, notes = _seeds(climber, layout, statistics, learned.tables, setting)
-    prior: Prior | None = learned.prior
-    if prior is None:
-        prior = prior_of_counts(setting.prior, layout.network, statistics)
-    if statistics.problems is None:  # stopped before they were compiled
-        stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
-        return Climbed(stopped, None, prior, notes, monotonic() - began)
-    deadline, progress = setting.deadline, setting.progress
-    engine: Engine | None = None
-    try:
-        deadline.check()
-        if climber.stop == "heldout":
-            seeds = replace(seeds, learning=_learning(climber, layout, statistics, seeds, setting))
-        problems, folds = statistics.problems, statistics.folds
-        if folds is not None:  # what is learned from, and what is held out if anything is
-            is_heldout = climber.stop == "heldout"
-            problems = problems.sampled(folds.aside if is_heldout else folds.samples[:1])
-        engine = engine_of(problems, setting.memory, climber.inference, progress, deadline)
-        if recorded:
-            engine = _with_unrecorded(engine, recorded, setting, climber)
-        fitting = Fitting(
-            engine,
-            flat_concentration(prior, layout),
-            climber,
-            setting.rng,
-            deadline,
-            progress,
-        )
-        if isinstance(prior, LearnedPrior) and _has_first_fit(climber, setting.prior):
-            found, prior = fit_and_learn_prior(
-                fitting, seeds, prior, is_learned=setting.prior != LEARN
-            )
-        else:
-            found = fitting.fit(seeds)
-    except OutOfTimeError:
-        found = Fit(Climb.at_start(seeds.whole, "time limit"))
-    except KeyboardInterrupt:
-        found = Fit(Climb.at_start(seeds.whole, "interrupted"))
-    return Climbed(found, engine, prior, notes, monotonic() - began)
-
-
-def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: Climber) -> Engine:
+def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, em: EM) -> Engine:
     """The engine that also expects the rows that were not recorded."""
     network = engine.problems.layout.network
     sizes = {name: network.cardinality(name) for name in network.variables}
@@ -313,11 +333,11 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, climber: C
     }
     columns[recorded] = np.zeros(1, dtype=np.uint8)
     problems = compile_problems(network, EncodedTable.of(sizes, columns))
-    lost = engine_of(problems, setting.memory, climber.inference, deadline=setting.deadline)
+    lost = engine_of(problems, setting.memory, em.inference, deadline=setting.deadline)
     return replace(engine, unrecorded=lost)
 
 
-def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
+def _has_first_fit(em: EM, asked: AskedPrior) -> bool:
     """Whether EM runs with one pseudo-count per cell first.
 
     Not under a prior that was learned before, if there is one start, or EM goes on from a network.
@@ -326,46 +346,28 @@ def _has_first_fit(climber: Climber, asked: AskedPrior) -> bool:
         return True
     return (
         not is_given(asked)
-        and climber.stop in ("converge", "heldout")
-        and not isinstance(climber.start, Network)
+        and em.stop in ("converge", "heldout")
+        and not isinstance(em.start, Network)
     )
 
 
-def _replicated(climber: Climber, statistics: Statistics, setting: Setting) -> Climber:
-    """How a replicate of the rows is learned; all rows as the climber says."""
-    whole = setting.whole
-    if whole is None or whole.ended is None:
-        return climber
-    hides_any = bool(statistics.never_shown)
-    if whole.ended.reason == "optima averaged":
-        return replace(climber, stop="converge", averages=True)
-    if whole.ended.reason == "held-out peak" and not hides_any:
-        return replace(climber, stop=whole.ended.iterations, restarts=1)
-    if climber.stop in ("converge", "heldout") or hides_any:
-        assert whole.network is not None
-        return replace(climber, start=whole.network, stop="converge", restarts=1)
-    return climber
-
-
 def _seeds(
-    climber: Climber,
+    em: EM,
     layout: Layout,
     statistics: Statistics,
     tables: Mapping[str, FloatArray],
     setting: Setting,
 ) -> tuple[Seeds, tuple[str, ...]]:
     """The cells to start from, and what to say of them."""
-    rows, start = CptRows.of(layout), climber.start
+    rows, start = CptRows.of(layout), em.start
     if isinstance(start, Network):
         whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
         return Seeds(whole, whole), ()
-    if not climber.starts_closed:
+    if not em.starts_closed:
         whole = random_cells(rows, setting.rng)
         return Seeds(whole, whole, is_random=True), ()
     whole, redrawn = layout.flat(tables), None
-    notes: tuple[str, ...] = ()
-    if not smooths_every_cell(setting.prior):
-        notes = (SMOOTHED,)
+    notes: tuple[str, ...] = () if smooths_every_cell(setting.prior) else (SMOOTHED,)
     hidden = alike_states(layout.network, tables, statistics.never_shown)
     if hidden:
         redrawn = cells_about(layout, hidden)
@@ -381,34 +383,7 @@ def can_hold_out(statistics: Statistics) -> bool:
     return bool((statistics.folds.aside @ statistics.tally.weights > 0).all())
 
 
-def _learning(
-    climber: Climber, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
-) -> FloatArray:
-    """The cells to start from where held-out rows have no part."""
-    folds = statistics.folds
-    assert folds is not None
-    assert folds.learning is not None
-    if not can_hold_out(statistics):
-        raise MethodError(
-            f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
-            'choose stop="converge" or a number of steps.',
-        )
-    if climber.closed is None or not climber.starts_closed:
-        return seeds.whole
-
-    def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
-        setting.deadline.check()
-        setting.progress(stage, done, total, note)
-
-    sample = statistics.sample(folds.learning)
-    # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
-    prior = setting.prior if is_given(setting.prior) else ONE_PER_CELL
-    given = replace(setting, prior=prior, progress=checked)
-    found = climber.closed.solve(sample, Learned(), given)
-    return layout.flat(found.tables)
-
-
-def _ended(climber: Climber, climbed: Climbed) -> Ended:
+def _ended(em: EM, climbed: Climbed) -> Ended:
     """How EM ended."""
     at, notes = climbed.fit.climb, climbed.notes
     if SMOOTHED in notes and not at.iterations:
@@ -423,17 +398,17 @@ def _ended(climber: Climber, climbed: Climbed) -> Ended:
         float(at.log_likelihoods.sum()),
         at.log_posterior,
         at.trace,
-        (*notes, *_starts_in_words(climber, climbed)),
+        (*notes, *_starts_in_words(em, climbed)),
         climbed.fit.heldout,
         climbed.fit.starts,
     )
 
 
-def _why(climber: Climber, climbed: Climbed, drawn: Scope) -> str:
+def _why(em: EM, climbed: Climbed, drawn: Scope) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
     found = climbed.fit
     reads = 0.0 if climbed.engine is None else climbed.engine.reads
-    start = climber.start if isinstance(climber.start, str) else "the given network"
+    start = em.start if isinstance(em.start, str) else "the given network"
     at = found.climb
     steps = counted(at.iterations, "EM step")
     each = f" (each reads {reads:,.0f} table cells)" if round(reads) else ""
@@ -456,7 +431,7 @@ def _why(climber: Climber, climbed: Climbed, drawn: Scope) -> str:
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
 
 
-def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
+def _starts_in_words(em: EM, climbed: Climbed) -> tuple[str, ...]:
     found = climbed.fit
     if len(found.starts) > 1:
         words = (
@@ -468,8 +443,7 @@ def _starts_in_words(climber: Climber, climbed: Climbed) -> tuple[str, ...]:
         if found.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
-    by_cost = climber.restarts is None and not isinstance(climber.stop, int)
-    if by_cost and found.climb.iterations:
+    if em.starts_by_cost and found.climb.iterations:
         reason = (
             "loopy belief propagation is used" if climbed.loopy else "an iteration is expensive"
         )
