@@ -228,27 +228,19 @@ def uncertainty_of(
         found = RECIPES[recipe](plan, statistics, learned, setting)
     else:
         found = _by_replicates(plan, recipe, statistics, learned, setting, replicate)
-    if recipe == RATE_MATRIX:
-        return _sure_of_rules(found)
-    whole = statistics.sample(0)
+    whole, network = statistics.sample(0), found.network
     spread_of = dict(found.spread_of)
     are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
-    for name in plan.network.variables:
+    for name in plan.network.variables if recipe != RATE_MATRIX else ():
         family, report = plan.network.family(name), learned.families[name]
         if are_counted and not set(family) & set(plan.partially):
-            spread_of[name] = counted_spread(whole.counts[family], found.network.cpt(name).table)
+            spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
         backing = np.zeros_like(report.support) if report.fallback == AT_PRIOR else report.backing
         spread_of[name] = spread_of[name].supported_by(backing)
-    return _sure_of_rules(replace(found, spread_of=spread_of))
-
-
-def _sure_of_rules(found: Uncertainty) -> Uncertainty:
-    """The same where nothing is uncertain about what rules decide."""
-    spread_of = dict(found.spread_of)
-    for name in found.network.not_asked_of:
-        spread, possible = spread_of[name], found.network.possible(name)
+    for name in network.not_asked_of:  # nothing is uncertain about what rules decide
+        spread, possible = spread_of[name], network.possible(name)
         assert possible is not None
-        is_sure = ~possible | found.network.decided(name)[..., None]
+        is_sure = ~possible | network.decided(name)[..., None]
         rates = np.where(is_sure, spread.table, spread.rates)
         sizes = np.where(is_sure, np.inf, spread.sizes)
         spread_of[name] = replace(spread, rates=rates, sizes=sizes)

@@ -46,7 +46,7 @@ from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress, silent
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
@@ -207,8 +207,7 @@ def learn(
     if not isinstance(intervals, bool):
         level = intervals if isinstance(intervals, float) else 0.9
         raise MethodError(
-            f"intervals is {intervals!r}, but must be True or False.",
-            intervals_at(level),
+            f"intervals is {intervals!r}, but must be True or False.", intervals_at(level)
         )
     said = {"weight": weight, "counts": counts, "missing": missing}
     said |= {"strata": strata, "cluster": cluster}
@@ -339,11 +338,12 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     mechanisms = None
     if plan.graph is not None:
         mechanisms = Mechanisms(str(plan.graph), learned.mechanisms, plan.graph.latent)
+    families = {name: learned.families[name] for name in plan.network.variables}
+    backing_of = {name: plan.network.backing(name, own.backing) for name, own in families.items()}
+    network = plan.network.with_tables(learned.tables).with_support(backing_of)
     result = Result(
-        plan.network.with_tables(learned.tables)
-        .with_support(_support(plan, learned))
-        .with_mechanisms(mechanisms),
-        {name: learned.families[name] for name in plan.network.variables},
+        network.with_mechanisms(mechanisms),
+        families,
         plan.method,
         statistics.rows,
         statistics.total,
@@ -368,20 +368,11 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
     return f"{why} The prior was {was}: {prior}.".lstrip()
 
 
-def _support(plan: Plan, learned: Learned) -> dict[str, FloatArray]:
-    """The rows behind each CPT row."""
-    return {
-        name: plan.network.backing(name, report.backing)
-        for name, report in learned.families.items()
-    }
-
-
 def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
     """What the rows say too little of in a CPT: once for each kind, by the weakest direction."""
     for is_identified, kind in ((False, NOT_IDENTIFIED), (True, OUTWEIGHED)):
-        weak = [own for own in directions if own.is_identified is is_identified]
-        weak = [own for own in weak if name in own.families]
-        if weak:
+        named = [own for own in directions if name in own.families]
+        if weak := [own for own in named if own.is_identified is is_identified]:
             least = min(weak, key=lambda own: own.information)
             others = [other for other in least.families if other != name]
             detail = f"with {', '.join(others)}" if others else "by itself"

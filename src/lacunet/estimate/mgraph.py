@@ -84,12 +84,6 @@ class MGraph:
                 f"otherwise is {self.otherwise!r}, but must be one of {', '.join(known)}."
             )
 
-    @property
-    def graph(self) -> MissingnessGraph:
-        """The missingness graph."""
-        assert self.missingness is not None
-        return self.missingness
-
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
@@ -97,7 +91,8 @@ class MGraph:
         from lacunet.missingness.confounding import notes_on_graph
         from lacunet.missingness.recover.answers import recover_families
 
-        graph = self.graph.over(network)
+        assert self.missingness is not None
+        graph = self.missingness.over(network)
         notes = notes_on_graph(graph, look.partially)
         partially = graph.partially_observed if look.partially is None else look.partially
         verdicts = recover_families(graph, self.effort)

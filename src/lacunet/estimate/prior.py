@@ -126,7 +126,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
         """The fewest pseudo-counts of a cell that was given, or was learned and is possible."""
         floor = -1.0 if self.is_given else 0.0
         learned = [own[own > floor] for name, own in self.items() if name not in self.kept]
-        return min((float(own.min()) for own in learned if own.size), default=1.0)
+        return float(min((own.min() for own in learned if own.size), default=1.0))
 
     @property
     def most(self) -> float:
@@ -156,11 +156,6 @@ class LearnedPrior(Mapping[str, FloatArray]):
         """The same with one pseudo-count per cell for some variables."""
         ones = {v: np.ones_like(own) for v, own in self.pseudo_counts.items()}
         return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
-
-    def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
-        """The same with the pseudo-counts of each CPT multiplied."""
-        pseudo_counts = {v: own * factor_of.get(v, 1.0) for v, own in self.pseudo_counts.items()}
-        return replace(self, pseudo_counts=pseudo_counts)
 
     def __str__(self) -> str:
         if not self.is_learned:
@@ -358,13 +353,11 @@ def for_closed_form(
     >>> for_closed_form(prior, {"A": np.array([6.0, 4.0])}, 20.0).pseudo_counts["A"].tolist()
     [1.0, 1.0]
     """
-    return prior.scaled(
-        {
-            name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
-            for name, shown in shown_of.items()
-            if name not in prior.kept
-        }
-    )
+    pseudo_counts = dict(prior)
+    for name in shown_of.keys() - prior.kept:
+        factor = np.clip(total / max(shown_of[name].sum(), 1.0), 1.0, MOST_SCALED)
+        pseudo_counts[name] = prior[name] * factor
+    return replace(prior, pseudo_counts=pseudo_counts)
 
 
 def component_weights(

@@ -58,14 +58,6 @@ def method_of(
     A missingness graph may be given as its text or a file's path; variables that are latent in the
     data are latent in it.
     """
-    chosen = _method_of(network, method, options)
-    graph = getattr(chosen, "missingness", None)
-    if graph is None or not latent:
-        return chosen
-    return replace(chosen, missingness=graph.hiding(latent))  # type: ignore[type-var]
-
-
-def _method_of(network: Network, method: str | Method | None, options: Mapping[str, Any]) -> Method:
     given = {option: value for option, value in options.items() if value is not None}
     if "missingness" in given:
         from lacunet.missingness.graph import graph_of
@@ -74,7 +66,7 @@ def _method_of(network: Network, method: str | Method | None, options: Mapping[s
     if method is None:
         method = MGraph.name if "missingness" in given else Auto.name
     if isinstance(method, str):
-        return method_named(method, **given)
+        method, given = method_named(method, **given), {}
     if isinstance(method, type) or not hasattr(method, "plan"):
         raise MethodError(
             f"method is {method!r}, but must be a method's name or a method.",
@@ -85,7 +77,10 @@ def _method_of(network: Network, method: str | Method | None, options: Mapping[s
             f"{option}= goes with a method's name; a method given as a value has its own options.",
             f"give {option} to the method.",
         )
-    return method
+    graph = getattr(method, "missingness", None)
+    if graph is None or not latent:
+        return method
+    return replace(method, missingness=graph.hiding(latent))  # type: ignore[type-var]
 
 
 # The arguments of `learn` itself that may be meant by what is given as an option of a method.
