@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -130,7 +130,8 @@ def count(
             rows = Fingerprint()
             rows.add(whole.columns, whole.counts)
             counted = rows.part(name, rows=found.rows, total=found.total, is_named=is_named)
-    parts = (_with_losses(counted if name else unnamed_part(found.rows), found, data),)
+    counted = counted if name else unnamed_part(found.rows)
+    parts = (_with_losses(counted, data, found.notes, found.cells_of_sets),)
     warn_of_design(parts)
     return replace(found, notes=notes_on(parts), parts=parts)
 
@@ -145,15 +146,12 @@ def _refuse_counted(data: Data) -> None:
         )
 
 
-def _with_losses(part: CountedPart, found: Statistics, data: Data) -> CountedPart:
+def _with_losses(
+    part: CountedPart, data: Data, notes: tuple[str, ...], cells_of_sets: Mapping[str, int]
+) -> CountedPart:
     """The part with what its statistics do not keep of the data."""
-    return replace(
-        part,
-        is_designed=data.has_design,
-        cells_of_sets=found.cells_of_sets,
-        notes=found.notes,
-        latent=tuple(data.latent),
-    )
+    lost = replace(part, is_designed=data.has_design, latent=tuple(data.latent))
+    return replace(lost, cells_of_sets=cells_of_sets, notes=notes)
 
 
 def count_into(
@@ -179,7 +177,7 @@ def count_into(
         if not is_rows:
             found = _of_families(network, source, method, progress)
             named = families_part(found, name_of(data, part), is_named=part is not None)
-            block = (_with_losses(named, found, data),)
+            block = (_with_losses(named, data, found.notes, found.cells_of_sets),)
             header = write_families(header_of(found), [(found, block)], path)
             return header, notes_on(header.parts)
         read_report = ReadReport()
@@ -187,12 +185,7 @@ def count_into(
             _distinct(network, source, budget, read_report),
             name=name_of(data, part),
             is_named=part is not None,
-            described=lambda part: replace(
-                part,
-                is_designed=data.has_design,
-                notes=source.notes(read_report),
-                latent=tuple(data.latent),
-            ),
+            described=lambda part: _with_losses(part, data, source.notes(read_report), {}),
         )
         header = write_rows([counted], network, method, path)
         return header, notes_on(header.parts)

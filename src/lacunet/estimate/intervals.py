@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.delta import AnsweredQuery, Covariance
     from lacunet.uncertainty.rate_matrix import Direction
 
+    # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
+    Sure = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
@@ -205,113 +208,133 @@ def _free(plan: Plan) -> int:
     return problems.network.free_parameters
 
 
-def uncertainty_of(
-    plan: Plan,
-    recipe: str,
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-    replicate: Callable[[int], Statistics],
-) -> Uncertainty:
-    """How sure the CPTs are, by a recipe.
+@dataclass(frozen=True)
+class Fitted:
+    """A plan that was carried out: what was counted, also for its intervals, and what it gave.
 
-    Parameters
-    ----------
-    statistics
-        What the plan and the recipe need.
-    learned
-        What the plan gave.
-    replicate
-        Counts what the plan needs with the weights of a replicate.
+    ``replicate`` counts what the plan needs with the weights of a replicate.
     """
-    if recipe in RECIPES:
-        found = RECIPES[recipe](plan, statistics, learned, setting)
-    else:
-        found = _by_replicates(plan, recipe, statistics, learned, setting, replicate)
-    whole, network = statistics.sample(0), found.network
-    spread_of = dict(found.spread_of)
-    are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
-    for name in plan.network.variables if recipe != RATE_MATRIX else ():
-        family, report = plan.network.family(name), learned.families[name]
-        if are_counted and not set(family) & set(plan.partially):
-            spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
-        backing = np.zeros_like(report.support) if report.fallback == AT_PRIOR else report.backing
-        spread_of[name] = spread_of[name].supported_by(backing)
-    for name in network.not_asked_of:  # nothing is uncertain about what rules decide
-        spread, possible = spread_of[name], network.possible(name)
-        assert possible is not None
-        is_sure = ~possible | network.decided(name)[..., None]
-        rates = np.where(is_sure, spread.table, spread.rates)
-        sizes = np.where(is_sure, np.inf, spread.sizes)
-        spread_of[name] = replace(spread, rates=rates, sizes=sizes)
-    return replace(found, spread_of=spread_of)
 
+    plan: Plan
+    statistics: Statistics
+    learned: Learned
+    setting: Setting
+    replicate: Callable[[int], Statistics]
 
-def _by_counts(
-    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
-) -> Uncertainty:
-    network, whole = plan.network.with_tables(learned.tables), statistics.sample(0)
-    counts_of = {
-        name: (whole.complete or whole.counts)[network.family(name)] for name in network.variables
-    }
-    spread_of = {
-        name: counted_spread(counts, network.cpt(name).table) for name, counts in counts_of.items()
-    }
-    covariance = Uncorrelated(counts_of, pseudo_counts(setting.used_prior, network))
-    return Uncertainty(network, spread_of, COUNTS, covariance, whole.total)
+    def uncertainty(self, recipe: str) -> Uncertainty:
+        """How sure the CPTs are, by a recipe."""
+        plan, network, whole = self.plan, self.network, self.statistics.sample(0)
+        ways = {
+            COUNTS: self._by_counts,
+            INFLUENCE: self._by_influence,
+            RATE_MATRIX: self._by_rate_matrix,
+        }
+        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)(network, whole)
+        are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
+        for name in plan.network.variables if recipe != RATE_MATRIX else ():
+            family, report = plan.network.family(name), self.learned.families[name]
+            if are_counted and not set(family) & set(plan.partially):
+                spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
+            is_prior = report.fallback == AT_PRIOR
+            backing = np.zeros_like(report.support) if is_prior else report.backing
+            spread_of[name] = spread_of[name].supported_by(backing)
+        for name in network.not_asked_of:  # nothing is uncertain about what rules decide
+            spread, possible = spread_of[name], network.possible(name)
+            assert possible is not None
+            is_sure = ~possible | network.decided(name)[..., None]
+            rates = np.where(is_sure, spread.table, spread.rates)
+            sizes = np.where(is_sure, np.inf, spread.sizes)
+            spread_of[name] = replace(spread, rates=rates, sizes=sizes)
+        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak)
 
+    @property
+    def network(self) -> Network:
+        """The network that was learned, with mechanisms as nodes where EM has any."""
+        return self.learned.network or self.plan.network.with_tables(self.learned.tables)
 
-def _by_influence(
-    plan: Plan, statistics: Statistics, learned: Learned, setting: Setting
-) -> Uncertainty:
-    """Entries from sums over groups, answers from replicates of what the folds move."""
-    from lacunet.uncertainty.jackknife import Replicates
+    def _by_counts(self, network: Network, whole: Statistics) -> Sure:
+        counts_of = {
+            v: (whole.complete or whole.counts)[network.family(v)] for v in network.variables
+        }
+        spread_of = {v: counted_spread(own, network.cpt(v).table) for v, own in counts_of.items()}
+        pseudo_of = pseudo_counts(self.setting.used_prior, network)
+        return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
-    network, whole = plan.network.with_tables(learned.tables), statistics.sample(0)
-    folds = statistics.folds
-    assert folds is not None
-    spread_of, moves_of = {}, {}
-    for name in network.variables:
-        family, cpt = network.family(name), network.cpt(name).table
-        if family in statistics.influence:
-            moved = statistics.influence[family]
-            spread_of[name], moves_of[name] = grouped_spread(moved, cpt), moved.moves
-        else:
-            spread_of[name] = counted_spread(whole.counts[family], cpt)
-            moves_of[name] = np.moveaxis(statistics.counts[family].dense(), -1, 0)
-    fallen_of = {name: _fallen(network.family(name), whole) for name in network.variables}
-    samples = folds.samples[folds.replicates :]
-    shares = samples @ statistics.tally.weights / whole.total
-    tables_of = {}  # a table for each sample
-    for name, moves in moves_of.items():
-        cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
-        cells += np.multiply.outer(shares, fallen_of[name])
-        tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, setting.used_prior)
-    networks = [
-        network.with_tables({name: tables[at] for name, tables in tables_of.items()})
-        for at in range(len(samples))
-    ]
-    pseudo_of = pseudo_counts(setting.used_prior, network)
-    replicates = Replicates(
-        network,
-        tuple(networks),
-        folds.scales,
-        folds.degrees,
-        whole.total,
-        pseudo_of,
-        worth_of=_worth_of(plan, whole),
-    )
-    return Uncertainty(network, spread_of, INFLUENCE, replicates, whole.total)
+    def _by_influence(self, network: Network, whole: Statistics) -> Sure:
+        """Entries from sums over groups, answers from replicates of what the folds move."""
+        from lacunet.uncertainty.jackknife import Replicates
 
+        statistics, folds, prior = self.statistics, self.statistics.folds, self.setting.used_prior
+        assert folds is not None
+        samples = folds.samples[folds.replicates :]
+        shares = samples @ statistics.tally.weights / whole.total
+        spread_of, tables_of = {}, {}  # a table for each sample
+        for name in network.variables:
+            family, cpt = network.family(name), network.cpt(name).table
+            if family in statistics.influence:
+                moved = statistics.influence[family]
+                spread_of[name], moves = grouped_spread(moved, cpt), moved.moves
+            else:
+                spread_of[name] = counted_spread(whole.counts[family], cpt)
+                moves = np.moveaxis(statistics.counts[family].dense(), -1, 0)
+            cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
+            cells += np.multiply.outer(shares, _fallen(family, whole))
+            tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, prior)
+        networks = [
+            network.with_tables({name: tables[at] for name, tables in tables_of.items()})
+            for at in range(len(samples))
+        ]
+        replicates = Replicates(
+            network,
+            tuple(networks),
+            folds.scales,
+            folds.degrees,
+            whole.total,
+            pseudo_counts(prior, network),
+            worth_of=self._worth_of(whole),
+        )
+        return spread_of, replicates, ()
 
-def _worth_of(plan: Plan, whole: Statistics) -> dict[str, FloatArray]:
-    """How many effective rows a unit of weight is, in each cell of a CPT; empty if all are one."""
-    family_of = {name: plan.network.family(name) for name in plan.network.variables}
-    return {
-        name: rows_per_weight(whole.counts[family])
-        for name, family in family_of.items()
-        if plan.is_unequal and family in whole.counts
-    }
+    def _worth_of(self, whole: Statistics) -> dict[str, FloatArray]:
+        """How many effective rows a unit of weight is, in each cell; empty if all are one."""
+        network = self.plan.network
+        family_of = {name: network.family(name) for name in network.variables}
+        return {
+            name: rows_per_weight(whole.counts[family])
+            for name, family in family_of.items()
+            if self.plan.is_unequal and family in whole.counts
+        }
+
+    def _by_replicates(self, network: Network, whole: Statistics) -> Sure:
+        """By the networks learned from each sample: rows without a fold, or weighted anew."""
+        from lacunet.uncertainty.jackknife import Replicates
+
+        plan, setting, learned = self.plan, self.setting, self.learned
+        samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
+        quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
+        networks = []
+        for at, sample in enumerate(samples):
+            setting.progress("intervals", at, len(scales), "fits")
+            networks.append(replace(self, learned=run(plan, sample, quietly)).network)
+        setting.progress("intervals", len(scales), len(scales), "fits")
+        found = Replicates(
+            network,
+            tuple(networks),
+            scales,
+            degrees,
+            whole.total,
+            pseudo_counts(setting.used_prior, network),
+            plan.units is not None,
+            self._worth_of(whole),
+            learned.row_weights,
+        )
+        return found.spreads(), found, ()
+
+    def _by_rate_matrix(self, _network: Network, _whole: Statistics) -> Sure:
+        from lacunet.estimate.em.uncertain import em_uncertainty
+
+        em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)
+        return dict(em.spread_of), em, em.weak_directions
 
 
 def _fallen(family: Scope, whole: Statistics) -> FloatArray:
@@ -321,57 +344,3 @@ def _fallen(family: Scope, whole: Statistics) -> FloatArray:
     (groups,) = whole.reduced[family]
     joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
     return np.asarray(whole.total * joint - groups.inside)
-
-
-def _by_replicates(
-    plan: Plan,
-    recipe: str,
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-    replicate: Callable[[int], Statistics],
-) -> Uncertainty:
-    """By the networks learned from each sample of the rows: without a fold, or weighted anew."""
-    from lacunet.uncertainty.jackknife import Replicates
-
-    units, whole = plan.units, statistics.sample(0)
-    samples, scales, degrees = replicates(units, statistics, replicate)
-    quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
-    networks = []
-    for at, sample in enumerate(samples):
-        setting.progress("intervals", at, len(scales), "fits")
-        again = run(plan, sample, quietly)
-        networks.append(again.network or plan.network.with_tables(again.tables))
-    setting.progress("intervals", len(scales), len(scales), "fits")
-    network = learned.network or plan.network.with_tables(learned.tables)
-    found = Replicates(
-        network,
-        tuple(networks),
-        scales,
-        degrees,
-        whole.total,
-        pseudo_counts(setting.used_prior, network),
-        units is not None,
-        _worth_of(plan, whole),
-        learned.row_weights,
-    )
-    return Uncertainty(network, found.spreads(), recipe, found, whole.total)
-
-
-def _by_rate_matrix(
-    _: Plan, statistics: Statistics, learned: Learned, setting: Setting
-) -> Uncertainty:
-    from lacunet.estimate.em.uncertain import em_uncertainty
-
-    em = em_uncertainty(*_em_cells(learned, setting), setting.progress)
-    assert learned.network is not None
-    return Uncertainty(
-        learned.network, em.spread_of, RATE_MATRIX, em, statistics.total, em.weak_directions
-    )
-
-
-RECIPES: dict[str, Callable[[Plan, Statistics, Learned, Setting], Uncertainty]] = {
-    COUNTS: _by_counts,
-    INFLUENCE: _by_influence,
-    RATE_MATRIX: _by_rate_matrix,
-}

@@ -16,7 +16,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
-from lacunet.estimate.intervals import Uncertainty, recipe_after, recipe_of, uncertainty_of
+from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
 from lacunet.estimate.method import (
     NOT_IDENTIFIED,
     OUTWEIGHED,
@@ -299,14 +299,15 @@ def carry_out(
         chosen = recipe_after(recipe, learned, setting)
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
-        uncertainty = uncertainty_of(
+        quietly = replace(setting, progress=silent)
+        fitted = Fitted(
             plan,
-            chosen,
             statistics,
             learned,
             setting,
-            lambda at: counted(plan, None, rows, replace(setting, progress=silent), seed, at),
+            lambda at: counted(plan, None, rows, quietly, seed, at),
         )
+        uncertainty = fitted.uncertainty(chosen)
         doubts = () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)

@@ -87,7 +87,7 @@ class MGraph:
     def plan(self, network: Network, look: Look) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
-        from lacunet.estimate.recovery import prior_stage, recovery_stage
+        from lacunet.estimate.recovery import Recovery
         from lacunet.missingness.confounding import notes_on_graph
         from lacunet.missingness.recover.answers import recover_families
 
@@ -101,14 +101,11 @@ class MGraph:
         plan = None
         if self.otherwise in STAND_INS:
             plan = self._stand_in(graph).plan(network, look)
-        recovery = recovery_stage(
-            network,
-            verdicts,
-            "refused" if is_refused else "the prior",
-            None if plan is None else plan.families,
-        )
+        stand_ins = {} if plan is None else plan.families
+        otherwise = "refused" if is_refused else "the prior"
+        recovery = Recovery(network, verdicts, otherwise, stand_ins)
         unrecovered = lost if self.otherwise == "prior" else ()
-        stages = [recovery, prior_stage(network, recovery.families, unrecovered)]
+        stages = [recovery.stage(), recovery.prior_stage(unrecovered)]
         stages += mechanism_stages_alone(graph, partially)
         if plan is not None:
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))

@@ -12,8 +12,7 @@ so that rows with large weights count for what they tell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -61,91 +60,141 @@ class ByVerdict:
         return notation.words(self.otherwise) if term is None else term.equation(notation)
 
 
-def recovery_stage(
-    network: Network,
-    verdicts: Mapping[str, Verdict],
-    otherwise: str = "the prior",
-    stand_ins: Mapping[str, FamilyPlan] | None = None,
-) -> Stage:
-    """The CPTs that verdicts recover, from distinct rows; the others are left.
-
-    ``otherwise`` says what becomes of these, if no other stage answers for them; ``stand_ins``
-    are what a later stage makes of all that is left.
-    """
-    families = {
-        name: FamilyPlan(
-            name,
-            network.parents(name),
-            ByVerdict(verdict, otherwise=otherwise),
-            cells_of(network, name),
-            verdict=f"{verdict.standing}: {verdict.why}",
-        )
-        for name, verdict in verdicts.items()
-    }
-    columns = dict.fromkeys(map(columns_needed, verdicts.values()))
-    return Stage(
-        "recovery",
-        families,
-        Needs(network.families, rows=tuple(columns)),
-        partial(_recovered, network, families),
-        branches=(NO_ROWS,),
-        chosen=partial(_chosen, families, stand_ins or {}),
-        prior_from=FROM_SHOWN,
-    )
-
-
 RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
 
 
-def _verdict(family: FamilyPlan) -> Verdict:
-    assert isinstance(family.formula, ByVerdict)
-    return family.formula.verdict
+@dataclass(frozen=True)
+class Recovery:
+    """CPTs by verdicts on them: those that these recover, from distinct rows.
 
+    ``otherwise`` says what becomes of the others, if no other stage answers for them; ``stand_ins``
+    are what a later stage makes of all that is left.
+    """
 
-def _recovered(
-    network: Network,
-    families: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-) -> Learned:
-    """The CPTs of the recoverable families; why the others are left."""
-    statistics = statistics.sample(0)
-    tables: dict[str, FloatArray] = dict(learned.tables)
-    reports: dict[str, FamilyReport] = dict(learned.families)
-    row_weights: dict[str, FloatArray] = dict(learned.row_weights)
-    left: dict[str, str] = {}
-    prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
-    for done, (name, family) in enumerate(families.items()):
-        setting.progress("families", done, len(families), name)
-        found, why = _estimated(family, statistics)
-        if found is None:
-            left[name] = why
-            continue
-        shares = found.given_share[..., None]
-        joint = np.where(np.isnan(found.table), 0.0, found.table) * shares
-        row_weights[name] = found.weighted_size * shares
-        tables[name], unseen = estimated_cpt(network, name, joint, found.weighted_size, prior)
-        reports[name] = family_report(
-            replace(family, formula=ByVerdict(_verdict(family), found)),
-            statistics.counts[network.family(name)],
-            network,
-            prior,
-            rows_used=found.rows_used,
-            unseen=unseen,
-            warnings=(*found.warnings, *_on_weights(found)),
+    network: Network
+    verdicts: Mapping[str, Verdict]
+    otherwise: str = "the prior"
+    stand_ins: Mapping[str, FamilyPlan] = field(default_factory=dict)
+
+    @property
+    def families(self) -> dict[str, FamilyPlan]:
+        """What the verdicts say of each family."""
+        return {
+            name: FamilyPlan(
+                name,
+                self.network.parents(name),
+                ByVerdict(verdict, otherwise=self.otherwise),
+                cells_of(self.network, name),
+                verdict=f"{verdict.standing}: {verdict.why}",
+            )
+            for name, verdict in self.verdicts.items()
+        }
+
+    def stage(self) -> Stage:
+        """The CPTs that are recovered; the others are left."""
+        columns = dict.fromkeys(map(columns_needed, self.verdicts.values()))
+        return Stage(
+            "recovery",
+            self.families,
+            Needs(self.network.families, rows=tuple(columns)),
+            self.solve,
+            branches=(NO_ROWS,),
+            chosen=self.chosen,
+            prior_from=FROM_SHOWN,
         )
-    setting.progress("families", len(families), len(families))
-    own = merged(learned.prior, prior, families)
-    return replace(
-        learned,
-        tables=tables,
-        families=reports,
-        left=left,
-        prior=own,
-        row_weights=row_weights,
-        why=RECOVERED,
-    )
+
+    def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+        """The CPTs of the recoverable families; why the others are left."""
+        statistics, network, families = statistics.sample(0), self.network, self.families
+        tables: dict[str, FloatArray] = dict(learned.tables)
+        reports: dict[str, FamilyReport] = dict(learned.families)
+        row_weights: dict[str, FloatArray] = dict(learned.row_weights)
+        left: dict[str, str] = {}
+        prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
+        for done, (name, family) in enumerate(families.items()):
+            setting.progress("families", done, len(families), name)
+            found, why = self._estimated(name, statistics)
+            if found is None:
+                left[name] = why
+                continue
+            shares = found.given_share[..., None]
+            joint = np.where(np.isnan(found.table), 0.0, found.table) * shares
+            row_weights[name] = found.weighted_size * shares
+            tables[name], unseen = estimated_cpt(network, name, joint, found.weighted_size, prior)
+            reports[name] = family_report(
+                replace(family, formula=ByVerdict(self.verdicts[name], found)),
+                statistics.counts[network.family(name)],
+                network,
+                prior,
+                rows_used=found.rows_used,
+                unseen=unseen,
+                warnings=(*found.warnings, *_on_weights(found)),
+            )
+        setting.progress("families", len(families), len(families))
+        return replace(
+            learned,
+            tables=tables,
+            families=reports,
+            left=left,
+            prior=merged(learned.prior, prior, families),
+            row_weights=row_weights,
+            why=RECOVERED,
+        )
+
+    def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
+        """The families with the estimand that the data support best, or what stands in for it."""
+        statistics, families = statistics.sample(0), self.families
+        for name, family in families.items():
+            found, why = self._estimated(name, statistics)
+            if found is not None:
+                formula = ByVerdict(self.verdicts[name], found)
+                families[name] = replace(family, formula=formula)
+            else:
+                note = why if self.verdicts[name].is_recoverable else family.note
+                stand_in = self.stand_ins.get(name, family)
+                families[name] = replace(stand_in, verdict=family.verdict, note=note)
+        return families
+
+    def _estimated(self, name: str, statistics: Statistics) -> tuple[Estimation | None, str]:
+        """The estimate of one family; None, and why there is none."""
+        verdict = self.verdicts[name]
+        try:
+            found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
+        except (NoRowsError, TooLargeEstimandError) as error:
+            return None, error.message
+        except NotRecoverableError:
+            return None, f"{verdict.standing}: {verdict.why}"
+        return (found, "") if found.is_founded else (None, found.warnings[0])
+
+    def prior_stage(self, unrecovered: Iterable[str]) -> Stage:
+        """What no other stage has estimated holds the prior alone, marked as such.
+
+        ``unrecovered`` are those that the stage answers for before any data are read.
+        """
+        families = self.families
+        own = {name: families[name] for name in unrecovered}
+        return Stage("prior", own, Needs(self.network.families), self.at_prior)
+
+    def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+        """What is left, at the prior alone."""
+        statistics, network, families = statistics.sample(0), self.network, self.families
+        tables, reports = dict(learned.tables), dict(learned.families)
+        own = None if learned.prior is None else learned.prior.keeping(learned.left)
+        prior = setting.used_prior if own is None else own
+        for name, why in learned.left.items():
+            nothing = np.zeros(network.shape(network.family(name)))
+            tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
+            report = family_report(
+                families[name],
+                statistics.counts[network.family(name)],
+                network,
+                prior,
+                rows_used=0,
+                unseen=unseen,
+                warnings=(why,),
+            )
+            reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
+        return replace(learned, tables=tables, families=reports, left={}, prior=own)
 
 
 def _on_weights(found: Estimation) -> Iterator[str]:
@@ -158,72 +207,3 @@ def _on_weights(found: Estimation) -> Iterator[str]:
             f"{part} of equal weight, and intervals may be too narrow; em uses all that they show"
         )
         yield Warned(words, UNEVEN_WEIGHTS, part, 1 - share)
-
-
-def _estimated(family: FamilyPlan, statistics: Statistics) -> tuple[Estimation | None, str]:
-    """The estimate of one family; None, and why there is none."""
-    verdict = _verdict(family)
-    try:
-        found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
-    except (NoRowsError, TooLargeEstimandError) as error:
-        return None, error.message
-    except NotRecoverableError:
-        return None, family.verdict
-    return (found, "") if found.is_founded else (None, found.warnings[0])
-
-
-def _chosen(
-    families: Mapping[str, FamilyPlan],
-    stand_ins: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-) -> dict[str, FamilyPlan]:
-    """The families with the estimand that the data support best, or with what stands in for it."""
-    statistics = statistics.sample(0)
-    chosen = {}
-    for name, family in families.items():
-        found, why = _estimated(family, statistics)
-        if found is not None:
-            chosen[name] = replace(family, formula=ByVerdict(_verdict(family), found))
-        else:
-            note = why if _verdict(family).is_recoverable else family.note
-            chosen[name] = replace(stand_ins.get(name, family), verdict=family.verdict, note=note)
-    return chosen
-
-
-def prior_stage(
-    network: Network, families: Mapping[str, FamilyPlan], unrecovered: Iterable[str]
-) -> Stage:
-    """What no other stage has estimated holds the prior alone, marked as such.
-
-    ``unrecovered`` are those that the stage answers for before any data are read.
-    """
-    own = {name: families[name] for name in unrecovered}
-    return Stage("prior", own, Needs(network.families), partial(_at_prior, network, families))
-
-
-def _at_prior(
-    network: Network,
-    families: Mapping[str, FamilyPlan],
-    statistics: Statistics,
-    learned: Learned,
-    setting: Setting,
-) -> Learned:
-    """What is left, at the prior alone."""
-    statistics = statistics.sample(0)
-    tables, reports = dict(learned.tables), dict(learned.families)
-    own = None if learned.prior is None else learned.prior.keeping(learned.left)
-    prior = setting.used_prior if own is None else own
-    for name, why in learned.left.items():
-        nothing = np.zeros(network.shape(network.family(name)))
-        tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
-        report = family_report(
-            families[name],
-            statistics.counts[network.family(name)],
-            network,
-            prior,
-            rows_used=0,
-            unseen=unseen,
-            warnings=(why,),
-        )
-        reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
-    return replace(learned, tables=tables, families=reports, left={}, prior=own)

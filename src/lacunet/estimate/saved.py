@@ -117,8 +117,7 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
         )
     try:
         structures = [parse(Source.of(name, own)) for own in learned["structures"]]
-        found = _Reader(structures).read(learned["known"])
-        return dict(found)
+        return dict(_Reader(structures).read(learned["known"]))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise FormatError.unsound(name, "result", error) from None
 
@@ -136,7 +135,7 @@ class _Writer:
         """A value as JSON has it; objects say in ``is`` what they are."""
         match value:
             case None | bool() | str():
-                found: Any = _written_warning(value) if isinstance(value, Warned) else value
+                found: Any = self._warning(value) if isinstance(value, Warned) else value
             case int() | np.integer():
                 found = int(value)
             case float() | np.floating():
@@ -152,32 +151,26 @@ class _Writer:
             case tuple() | list():
                 found = [self.written(own) for own in value]
             case Network():
-                found = self._written_network(value)
+                place = self._structure(value)
+                tables = self.written(value.tables_of)
+                found = {"is": "network", "structure": place, "tables": tables}
             case Layout():
                 found = {"is": "layout", "network": self.written(value.network)}
-            case _:
-                found = self.written(_formula(value))
+            case _:  # a formula
+                words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
+                found = self.written(WrittenFormula(**words, given=tuple(value.given)))
         return found
 
-    def _written_network(self, network: Network) -> Any:
+    def _warning(self, value: Warned) -> Any:
+        own = str(value), value.kind, value.detail, float(value.weight)
+        return {"is": "warning", "of": self.written(own)}
+
+    def _structure(self, network: Network) -> int:
+        """The place of a network's structure, which is written once."""
         structure = render(network.with_tables(None))
         if structure not in self.structures:
             self.structures.append(structure)
-        return {
-            "is": "network",
-            "structure": self.structures.index(structure),
-            "tables": self.written(network.tables_of),
-        }
-
-
-def _written_warning(warning: Warned) -> Any:
-    weight = {"is": "float", "value": float(warning.weight).hex()}
-    return {"is": "warning", "of": [str(warning), warning.kind, warning.detail, weight]}
-
-
-def _formula(value: Any) -> WrittenFormula:
-    words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
-    return WrittenFormula(**words, given=tuple(value.given))
+        return self.structures.index(structure)
 
 
 def _written_array(value: np.ndarray[Any, Any]) -> Any:

@@ -17,7 +17,7 @@ and the ratio has no logarithm, the ends of the two intervals give the interval,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -443,30 +443,18 @@ def effect(
     _warn_of_consequences(network, target, do, given)
     warn_of_undirected(network, [do])
     if interval is not None and not isinstance(interval, bool):
-        level = interval
+        level, interval = interval, True
     if interval is None:
         interval = is_graph or getattr(source, "uncertainty", None) is not None
-    asked = None if interval is False else level
+    unknown = np.full((len(states), len(outcomes)), np.nan)
+    asked = Effect(target, do, given, outcomes, states, base, unknown, level=level, outcome=outcome)
     if is_graph:
-        is_zero = False
-        numbers = _by_graph(source, network, target, do, given, data, population, asked)
-    else:
-        numbers = _by_network(source, network, target, do, given, asked)
-        if is_zero := _is_zero(network, target, do, seen, sets):
-            zero = _by_directions(network, target, do, seen) or _ZERO.format(do=do, target=target)
-            numbers = numbers._replace(basis=(*numbers.basis, zero))
-    return Effect(
-        target,
-        do,
-        given,
-        outcomes,
-        states,
-        base,
-        **numbers._asdict(),
-        level=level,
-        outcome=outcome,
-        is_zero=is_zero,
-    )
+        return _by_graph(asked, source, network, data, population, intervals=interval)
+    found = _by_network(asked, source, network, intervals=interval)
+    if _is_zero(network, target, do, seen, sets):
+        zero = _by_directions(network, target, do, seen) or _ZERO.format(do=do, target=target)
+        return replace(found, basis=(*found.basis, zero), is_zero=True)
+    return found
 
 
 def _check_names(target: object, do: object) -> None:
@@ -560,16 +548,6 @@ def _warn_of_order(network: Network, target: str, do: str) -> None:
         )
 
 
-class _Numbers(NamedTuple):
-    """P(target | do(cause)), its intervals and correlations, and what they rest on."""
-
-    probabilities: FloatArray
-    interval: FloatArray | None
-    correlations: FloatArray | None
-    basis: tuple[str, ...]
-    unsupported: tuple[float, ...] | None = None
-
-
 def _as_causes(source: Any) -> str:
     """What the numbers of a network assume; those of a result also what its CPTs rest on."""
     assumption = getattr(source, "assumption", "")
@@ -580,41 +558,35 @@ def _as_causes(source: Any) -> str:
     )
 
 
-def _by_network(
-    source: Any,
-    network: Network,
-    target: str,
-    do: str,
-    given: Mapping[str, object],
-    level: float | None,
-) -> _Numbers:
-    interval = False if level is None else level
-    asked_of = network if level is None else source
-    answers = [
-        answered(asked_of, (target,), given, do={do: state}, interval=interval)
-        for state in network.states(do)
-    ]
-    check_confounding(network, [(target,)], given, {do: network.states(do)[0]})
+def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool) -> Effect:
+    """What is asked, by the CPTs of a network."""
+    target, given = (asked.target,), asked.given
+    each = [{asked.cause: state} for state in asked.states]
+    known, level = (source, asked.level) if intervals else (network, False)
+    answers = [answered(known, target, given, do=do, interval=level) for do in each]
+    check_confounding(network, [target], given, each[0])
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        each = [(own, one.basis.title) for own, one in zip(shares, answers, strict=True)]
-        if noted := [f"{asked}: {resting(own)}" for own, asked in each if own >= NOTED_SHARE]:
+        by_share = [(own, one.basis.title) for own, one in zip(shares, answers, strict=True)]
+        if noted := [f"{title}: {resting(own)}" for own, title in by_share if own >= NOTED_SHARE]:
             warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
-    if level is None:
+    found = replace(asked, probabilities=probabilities, unsupported=shares)
+    if not intervals:
         is_learned = hasattr(source, "require_intervals") and source.uncertainty is None
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
-        return _Numbers(probabilities, None, None, (_as_causes(source), *more), shares)
+        return replace(found, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
-    together = _Together.of(
-        [AnsweredQuery.of(network, (target,), given, {do: state}) for state in network.states(do)]
-    )
+    together = _Together.of([AnsweredQuery.of(network, target, given, do) for do in each])
     # of p_x + p_w, and of p_x - p_w
     sums, gaps = uncertainty.variances(together).reshape(together.shape)
-    ends = np.stack([np.asarray(answer.interval) for answer in answers])
-    basis = _as_causes(source), f"{100 * level:g}% intervals by {uncertainty.recipe}."
-    return _Numbers(probabilities, ends, _correlations((sums - gaps) / 4), basis, shares)
+    return replace(
+        found,
+        interval=np.stack([np.asarray(answer.interval) for answer in answers]),
+        correlations=_correlations((sums - gaps) / 4),
+        basis=(_as_causes(source), f"{100 * asked.level:g}% intervals by {uncertainty.recipe}."),
+    )
 
 
 @dataclass(frozen=True)
@@ -667,23 +639,24 @@ def _as_read(graph: MissingnessGraph, data: Any) -> Network:
 
 
 def _by_graph(
+    asked: Effect,
     graph: MissingnessGraph,
     network: Network,
-    target: str,
-    do: str,
-    given: Mapping[str, str],
     data: Any,
     population: Any,
-    level: float | None,
-) -> _Numbers:
+    *,
+    intervals: bool,
+) -> Effect:
+    """What is asked, by the estimand that a graph gives."""
+    target, do, given = asked.target, asked.cause, asked.given
     graph = graph.over(network).hiding(data_given(data).latent)
     known = known_variables(network, population)
     seen, sets = states_and_sets(network, given)
     verdict = graph.recover([*sets, target], list(seen), [do], population=known)
     if verdict.term is None:
         group = f", given={dict(given)!r}" if given else ""
-        asked = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
-        raise not_recoverable(verdict, asked)
+        by_em = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
+        raise not_recoverable(verdict, by_em)
     laws = population_laws(network, verdict, population)
     found = recovered(verdict, data, population=laws, within=sets)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
@@ -691,20 +664,19 @@ def _by_graph(
     cells = np.arange(int(np.prod(shape))).reshape(shape)[chosen]  # cause, outcome
     covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]
     blocks = covariance.reshape(*cells.shape, *cells.shape)
-    correlations = _correlations(np.einsum("xyzy->yxz", blocks))
-    how = ""
-    if level is not None:
-        how = f"; {100 * level:g}% intervals by {found.left_out.words}"
+    how = f"; {100 * asked.level:g}% intervals by {found.left_out.words}" if intervals else ""
     basis = (
         *found.found.estimand.splitlines(),
         f"{sentence(verdict.why)}.",
         f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}){how}.",
         *found.found.warnings,
     )
-    table = found.found.table[chosen]
-    if level is None:
-        return _Numbers(table, None, None, basis)
-    return _Numbers(table, found.interval(level)[chosen], correlations, basis)
+    without = replace(asked, probabilities=found.found.table[chosen], basis=basis)
+    if not intervals:
+        return without
+    correlations = _correlations(np.einsum("xyzy->yxz", blocks))
+    interval = found.interval(asked.level)[chosen]
+    return replace(without, interval=interval, correlations=correlations)
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:

@@ -91,7 +91,7 @@ class Replicates:
         sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, most)
         return Spread(table, rates, sizes, self.degrees)
 
-    def spreads(self) -> Mapping[str, Spread]:
+    def spreads(self) -> dict[str, Spread]:
         """The spread of every CPT."""
         joint_of = family_marginals(self.network)
         return {

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray
-from lacunet.progress import Progress, silent
+from lacunet.progress import Progress
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.connected import connected_components
@@ -46,6 +46,7 @@ RANK = 1e-4  # rows that say less than this share of what complete rows would sa
 MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 
 Step = Callable[[FloatArray], FloatArray]
+Said = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
 SINGULAR = 1e-8  # less information than this share of the complete rows' is none
@@ -107,12 +108,14 @@ class Free:
 class Curvature:
     """Where EM has converged: the step, the cells, and what is expected of every row.
 
-    ``cells`` are those of all CPTs, end to end, ``expected`` their expected counts there and their
-    pseudo-counts; ``begins`` and ``lengths`` are those of the CPT rows.
+    ``cells`` are those of all CPTs, end to end, ``pseudo`` their pseudo-counts, ``expected`` their
+    expected counts there with these; ``begins`` and ``lengths`` are those of the CPT rows.
     """
 
+    layout: Layout
     step: Step
     cells: FloatArray
+    pseudo: FloatArray
     expected: FloatArray
     begins: Integers
     lengths: Integers
@@ -122,10 +125,10 @@ class Curvature:
         """The free parameters."""
         return Free.of(self.cells, self.expected, self.begins, self.lengths)
 
-    @property
-    def row_totals(self) -> FloatArray:
-        """The expected count of every CPT row, pseudo-counts included."""
-        return np.asarray(np.add.reduceat(self.expected, self.begins))
+    @cached_property
+    def totals(self) -> FloatArray:
+        """For every cell, what is expected of its CPT row, pseudo-counts included."""
+        return self.in_row(self.expected)
 
     def complete(self, move: FloatArray) -> FloatArray:
         r"""Complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
@@ -135,16 +138,24 @@ class Curvature:
         free = self.free
         in_row = np.bincount(free.row, move, len(self.begins))[free.row]
         scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
-        return np.asarray(self.row_totals[free.row] * scaled)
+        return np.asarray(self.totals[free.cell] * scaled)
 
-    def moved(self, direction: FloatArray, parts: Integers | None = None) -> FloatArray:
+    def in_row(self, values: FloatArray) -> FloatArray:
+        """For every cell, the sum over its CPT row."""
+        return np.repeat(np.add.reduceat(values, self.begins), self.lengths)
+
+    @property
+    def family(self) -> Integers:
+        """The family of each free parameter."""
+        return np.searchsorted(self.layout.offsets, self.free.cell, side="right") - 1
+
+    def moved(self, direction: FloatArray, parts: Integers) -> FloatArray:
         r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
 
-        Where ``parts`` numbers the free parameters by parts that do not meet, each part of
-        the direction is scaled by itself.
+        ``parts`` numbers the free parameters by parts that do not meet: each part of the direction
+        is scaled by itself.
         """
         free = self.free
-        parts = np.zeros(len(direction), np.int64) if parts is None else parts
         room = np.minimum(self.cells[free.cell], self.cells[free.reference])
         speed = np.zeros(int(parts.max(initial=0)) + 1)
         np.maximum.at(speed, parts, np.abs(direction) / room)
@@ -155,7 +166,7 @@ class Curvature:
         return quotient(change, scale)
 
 
-def information(curvature: Curvature, parts: Integers, progress: Progress = silent) -> FloatArray:
+def information(curvature: Curvature, parts: Integers, progress: Progress) -> FloatArray:
     """The observed information of the free parameters, prior included.
 
     Parameters
@@ -182,10 +193,10 @@ def information(curvature: Curvature, parts: Integers, progress: Progress = sile
     return np.asarray((whole + whole.T) / 2)
 
 
-def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
+def parts_of(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
-    families_of = layout.families_of()
-    number = len(layout.cardinalities)
+    families_of = curvature.layout.families_of()
+    number = len(curvature.layout.cardinalities)
     pairs = []
     for component in np.unique(problems.component):
         members = problems.members.take(np.array([component])).items
@@ -196,8 +207,7 @@ def parts_of(problems: Problems, free: Free, layout: Layout) -> Integers:
     meets = np.isin(np.arange(number), joined)
     _, label[meets] = np.unique(label[meets], return_inverse=True)
     label = np.where(meets, label, -1)
-    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
-    return np.asarray(label[family])
+    return np.asarray(label[curvature.family])
 
 
 @dataclass(frozen=True)
@@ -246,12 +256,7 @@ class EmSpreads:
 
 
 def em_spreads(
-    curvature: Curvature,
-    parts: Integers,
-    layout: Layout,
-    pseudo: FloatArray,
-    progress: Progress = silent,
-    said: Callable[[FloatArray], FloatArray] | None = None,
+    curvature: Curvature, parts: Integers, progress: Progress, said: Said | None
 ) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
@@ -271,61 +276,48 @@ def em_spreads(
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
     covariance = inverse / root / root[:, None]
     lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
-    variance = _cell_variances(covariance, curvature, lost)
-    spread_of = _spreads(variance, curvature, layout, pseudo)
-    weak = _weak_directions(observed, curvature, layout, pseudo, said)
-    rows = curvature.row_totals - np.add.reduceat(pseudo, curvature.begins)
+    pseudo = curvature.pseudo
     return EmSpreads(
-        spread_of,
+        _spreads(curvature, covariance, lost),
         covariance,
         vectors[:, ~known] / root[:, None],
-        np.repeat(np.maximum(rows, 0.0), curvature.lengths),
+        np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
         curvature.free,
-        layout,
+        curvature.layout,
         pseudo,
-        weak,
+        _weak_directions(curvature, observed, said),
     )
 
 
-def _cell_variances(
-    covariance: FloatArray, curvature: Curvature, lost: NDArray[np.bool_]
-) -> FloatArray:
-    """The variance of every cell; that of the reference is that of the sum of the others."""
-    free = curvature.free
-    variance = np.zeros(len(curvature.cells))
+def _spreads(
+    curvature: Curvature, covariance: FloatArray, lost: NDArray[np.bool_]
+) -> dict[str, Spread]:
+    """Variances of posterior modes as spreads that rest on the rows alone.
+
+    The variance of a row's reference is that of the sum of its other cells.
+    """
+    theta, pseudo, free = curvature.cells, curvature.pseudo, curvature.free
+    variance = np.zeros(len(theta))
     variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))
     for row in np.unique(free.row):
         own = np.flatnonzero(free.row == row)
         total = np.inf if lost[own].any() else covariance[np.ix_(own, own)].sum()
         variance[free.reference[own[0]]] = total
-    return variance
-
-
-def _spreads(
-    variance: FloatArray, curvature: Curvature, layout: Layout, pseudo: FloatArray
-) -> dict[str, Spread]:
-    """Variances of posterior modes as spreads that rest on the rows alone."""
-    in_row = np.repeat(np.add.reduceat(pseudo, curvature.begins), curvature.lengths)
-    totals = np.repeat(curvature.row_totals, curvature.lengths) - in_row  # E n(u)
-    theta, counts = curvature.cells, curvature.expected - pseudo
+    in_row = curvature.in_row(pseudo)
+    totals = curvature.totals - in_row  # E n(u)
+    counts = curvature.expected - pseudo
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
     sizes = np.divide(theta * (1 - theta), variance, out=totals + in_row, where=variance > 0)
     sizes = np.maximum(sizes - in_row, 0.0)
-    tables, rates_of, sizes_of = (
-        layout.tables(values) for values in (theta, np.clip(rates, 0, 1), sizes)
-    )
+    tables, rates_of, sizes_of = map(curvature.layout.tables, (theta, np.clip(rates, 0, 1), sizes))
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
 
 def _weak_directions(
-    observed: FloatArray,
-    curvature: Curvature,
-    layout: Layout,
-    pseudo: FloatArray,
-    said: Callable[[FloatArray], FloatArray] | None,
+    curvature: Curvature, observed: FloatArray, said: Said | None
 ) -> tuple[Direction, ...]:
     """The directions about which the prior knows more than the rows, the weakest first."""
-    free = curvature.free
+    free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
     number = len(free.cell)
     if not number:
         return ()
@@ -346,10 +338,9 @@ def _weak_directions(
         moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
         cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
         is_identified[:MOST_DIRECTIONS] = said(np.array(cells)) > RANK
-    family = np.searchsorted(layout.offsets, free.cell, side="right") - 1
     found = []
     for at, known in zip(weak, is_identified, strict=True):
-        weight = np.bincount(family, np.square(vectors[:, at]), len(layout.cardinalities))
+        weight = np.bincount(curvature.family, np.square(vectors[:, at]), len(layout.cardinalities))
         most = [layout.network.variables[v] for v in np.argsort(-weight) if weight[v] > 0.05]
         found.append(Direction(tuple(most), max(float(values[at]), 0.0), bool(known)))
     return tuple(found)

@@ -39,7 +39,7 @@ from lacunet.estimate.method import (
     Stage,
 )
 from lacunet.estimate.prior import FROM_FIRST_FIT
-from lacunet.estimate.recovery import recovery_stage
+from lacunet.estimate.recovery import Recovery
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
@@ -110,7 +110,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     verdicts = recover_families(graph)
     doubts = _doubts(graph, made, verdicts)
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
-    recovery = recovery_stage(network, verdicts, stand_ins=closed.families)
+    recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
     families = highest_posterior(closed.families)
     if em.stays_closed:
         recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}

@@ -30,23 +30,23 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
     pseudo
         Their pseudo-counts.
     """
-    rows = CptRows.of(engine.problems.layout)
+    layout = engine.problems.layout
+    rows = CptRows.of(layout)
 
     def step(start: FloatArray) -> FloatArray:
         return maximise(engine.expect(start).counts, rows, 1 + pseudo)
 
     expected = engine.expect(cells).counts + pseudo
-    return Curvature(step, cells, expected, rows.begins, rows.lengths)
+    return Curvature(layout, step, cells, pseudo, expected, rows.begins, rows.lengths)
 
 
 def em_uncertainty(
     engine: Engine, cells: FloatArray, pseudo: FloatArray, progress: Progress = silent
 ) -> EmSpreads:
     """The spread of every CPT, and what the data do not identify."""
-    layout = engine.problems.layout
     curvature = em_curvature(engine, cells, pseudo)
-    parts = parts_of(engine.problems, curvature.free, layout)
-    return em_spreads(curvature, parts, layout, pseudo, progress, said_by_rows(engine, cells))
+    parts = parts_of(engine.problems, curvature)
+    return em_spreads(curvature, parts, progress, said_by_rows(engine, cells))
 
 
 def said_by_rows(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
