@@ -129,12 +129,11 @@ class Uncertainty:
         network = self.network.with_support(support)
         scope = (target,) if isinstance(target, str) else tuple(target)
         asked = AnsweredQuery.of(network, scope, evidence, do)
-
-        def spread_of(asked: AnsweredQuery) -> Spread:
-            variances, degrees = self.variances(asked), self.covariance.degrees
-            return query_spread(asked, variances, degrees, self.spread_of, self.total)
-
-        return bounded_spread(asked, network, spread_of)
+        return bounded_spread(
+            asked,
+            network,
+            lambda own: query_spread(own, self.covariance, self.spread_of, self.total),
+        )
 
     def variances(self, asked: AnsweredQuery) -> FloatArray:
         """The variance of each cell of an answer."""

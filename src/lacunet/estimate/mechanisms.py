@@ -28,7 +28,7 @@ from lacunet.estimate.method import Learned, Setting, Stage
 from lacunet.estimate.prior import ONE_PER_CELL
 from lacunet.missingness.augmented import Augmented, augmented
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Cpt, Scope
+from lacunet.model.network import Cpt, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.gather import Needs, Statistics
@@ -41,14 +41,13 @@ NAME = "mechanisms by counts"
 
 @dataclass(frozen=True)
 class CountedMechanism:
-    """A mechanism whose causes every row shows: its node, its causes and their nodes."""
+    """A mechanism whose causes every row shows: its node in a network, and its causes."""
 
     variable: str
     node: str
+    network: Network
     causes: Scope
     mechanisms: tuple[Mechanism, ...]
-    parents: Scope
-    states: tuple[tuple[str, ...], ...]
 
     @property
     def columns(self) -> Scope:
@@ -59,7 +58,7 @@ class CountedMechanism:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its CPT."""
-        return tuple(map(len, self.states))
+        return self.network.shape(self.network.family(self.node))
 
 
 def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
@@ -81,21 +80,17 @@ def mechanism_stages(
     whole = augmented(graph, partially, leave_out_ignorable=False)
     causes_of = made.graph.causes
     needed = _with_causes(causes_of, {*partially} & {*made.ignorable})
-    counted = []
-    for variable in (name for name in made.ignorable if name in needed):
-        node = whole.name_of[variable]
-        family = whole.network.family(node)
-        causes = causes_of[variable]
-        counted.append(
-            CountedMechanism(
-                variable,
-                node,
-                tuple(cause for cause in causes if isinstance(cause, str)),
-                tuple(cause for cause in causes if isinstance(cause, Mechanism)),
-                family[:-1],
-                tuple(map(whole.network.states, family)),
-            )
+    counted = [
+        CountedMechanism(
+            variable,
+            whole.name_of[variable],
+            whole.network,
+            tuple(cause for cause in causes_of[variable] if isinstance(cause, str)),
+            tuple(cause for cause in causes_of[variable] if isinstance(cause, Mechanism)),
         )
+        for variable in made.ignorable
+        if variable in needed
+    ]
     needs = Needs(graph.network.families, rows=tuple(own.columns for own in counted))
     stage = Stage(NAME, {}, needs, partial(_solved, graph, counted))
     return (stage,) if counted else ()
@@ -147,4 +142,5 @@ def _cpt(own: CountedMechanism, statistics: Statistics, concentration: float) ->
     cells = rows.cells(own.causes, shown, (*own.mechanisms, Mechanism(own.variable)))
     counts = added_up(cells, rows.weights[shown], prod(own.shape)).reshape(own.shape)
     table, _ = posterior_mode(np.asarray(counts), 1.0, concentration)
-    return Cpt(own.node, own.parents, table, own.states)
+    *parents, _ = family = own.network.family(own.node)
+    return Cpt(own.node, tuple(parents), table, tuple(map(own.network.states, family)))

@@ -98,9 +98,8 @@ class MGraph:
         verdicts = recover_families(graph, self.effort)
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
-        plan = None
-        if self.otherwise in STAND_INS:
-            plan = self._stand_in(graph).plan(network, look)
+        is_stood_in = self.otherwise in STAND_INS
+        plan = self._stand_in(graph).plan(network, look) if is_stood_in else None
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)

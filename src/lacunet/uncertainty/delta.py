@@ -153,18 +153,14 @@ class Covariance(Protocol):
 
 
 def query_spread(
-    asked: AnsweredQuery,
-    variance: FloatArray,
-    degrees: float,
-    cpt_spread_of: Mapping[str, Spread],
-    total: float,
+    asked: AnsweredQuery, covariance: Covariance, cpt_spread_of: Mapping[str, Spread], total: float
 ) -> Spread:
     """The spread of an answer.
 
     Parameters
     ----------
-    variance, degrees
-        Of each cell of the answer, and the degrees of freedom of these.
+    covariance
+        How the CPTs vary together.
     cpt_spread_of
         For each variable, that of its CPT: intervals are made around what follows from what the
         rows alone say of these, and a cell that is an entry of a CPT has its spread.
@@ -172,9 +168,11 @@ def query_spread(
         The weight of all rows: how many know an answer that nothing moves.
     """
     answer, rates_of = asked.answer, {name: own.rates for name, own in cpt_spread_of.items()}
-    sizes = _sizes(np.ravel(answer), variance, total).reshape(answer.shape)
+    variances = covariance.variances(asked, cpt_spread_of)
+    sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
-    rates, degrees_of = _by_rows_alone(asked, rates_of).copy(), np.full(answer.shape, degrees)
+    rates = _by_rows_alone(asked, rates_of).copy()
+    degrees_of = np.full(answer.shape, covariance.degrees)
     for at, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, at)) is not None:
             own = cpt_spread_of[entry[0]].at(entry[1])
@@ -248,14 +246,9 @@ def bounded_spread(
         )
         return spread_of(extreme)
 
-    return BoundedSpread(
-        spread.table,
-        spread.rates,
-        spread.sizes,
-        spread.degrees,
-        lowest=_cell_by_cell(spread, extremes.lowest, by_rows),
-        highest=_cell_by_cell(spread, extremes.highest, by_rows),
-    )
+    lowest = _cell_by_cell(spread, extremes.lowest, by_rows)
+    highest = _cell_by_cell(spread, extremes.highest, by_rows)
+    return BoundedSpread(**vars(spread), lowest=lowest, highest=highest)
 
 
 def _cell_by_cell(

@@ -213,16 +213,8 @@ class Effect:
 
     def __str__(self) -> str:
         probabilities, contrasts = self.tables()
-        return "\n".join(
-            [
-                self.title,
-                text_table(*probabilities, left=1),
-                "",
-                text_table(*contrasts, left=2),
-                "",
-                *self._notes(),
-            ]
-        ).rstrip()
+        tables = text_table(*probabilities, left=1), "", text_table(*contrasts, left=2), ""
+        return "\n".join([self.title, *tables, *self._notes()]).rstrip()
 
     def _repr_html_(self) -> str:
         basis = "".join(f"<p>{escape(text)}</p>" for text in self._notes())

@@ -85,18 +85,6 @@ class Free:
     reference: Integers
     row: Integers
 
-    @classmethod
-    def of(
-        cls, cells: FloatArray, expected: FloatArray, begins: Integers, lengths: Integers
-    ) -> Free:
-        """The free parameters of rows laid end to end."""
-        row = np.repeat(np.arange(len(begins)), lengths)
-        order = np.lexsort((-cells, row))
-        reference = order[begins][row]
-        known = np.add.reduceat(expected, begins)[row] > 0
-        free = np.flatnonzero((np.arange(len(cells)) != reference) & (cells > 0) & known)
-        return cls(free, reference[free], row[free])
-
     def spread_out(self, move: FloatArray, size: int) -> FloatArray:
         """A move of the free parameters as a move of all cells."""
         return (
@@ -123,7 +111,11 @@ class Curvature:
     @cached_property
     def free(self) -> Free:
         """The free parameters."""
-        return Free.of(self.cells, self.expected, self.begins, self.lengths)
+        row = np.repeat(np.arange(len(self.begins)), self.lengths)
+        reference = np.lexsort((-self.cells, row))[self.begins][row]
+        is_free = (np.arange(len(row)) != reference) & (self.cells > 0) & (self.totals > 0)
+        free = np.flatnonzero(is_free)
+        return Free(free, reference[free], row[free])
 
     @cached_property
     def totals(self) -> FloatArray:

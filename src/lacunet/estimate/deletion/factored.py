@@ -14,7 +14,6 @@ zero. So the work is proportional to the rows, never to groups times cells.
 
 from __future__ import annotations
 
-from functools import partial
 from math import prod
 
 import numpy as np
@@ -66,31 +65,23 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
-    shown = cells.showing_all()  # the cells of all K_g
-    number = partial(_number, cells, cells.columns(), {})
+    columns, whole = cells.columns(), cells.showing_all()  # the cells of all K_g
+    shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
+    rows_of: dict[Axes, tuple[Index, Index]] = {}
+
+    def number(shown: Axes, agree: Axes) -> FloatArray:
+        if shown not in rows_of:
+            rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
+            rows_of.clear()
+            rows_of[shown] = rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
+        rows, in_whole = rows_of[shown]
+        place, number = _sub_cells(cells, columns, agree, rows)
+        return added_up(place, cells.tally.weights[rows], number)[place[in_whole]]
+
     joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
-    inside = shown.weighing(cells.groups.weights[shown.group] * joint)
-    if len(cells.scope) == 1:  # a group with any cell can estimate all
-        return Solved(inside, reached=None)
-    return Solved(inside, _estimable(shown))
-
-
-def _number(
-    cells: GroupedCounts,
-    columns: list[Keys],
-    rows_of: dict[Axes, tuple[Index, Index]],
-    shown: Axes,
-    agree: Axes,
-) -> FloatArray:
-    """For each cell of each K_g, the weight of its group's rows that show some axes and agree."""
-    if shown not in rows_of:
-        shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
-        rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
-        rows_of.clear()
-        rows_of[shown] = rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
-    rows, in_whole = rows_of[shown]
-    place, number = _sub_cells(cells, columns, agree, rows)
-    return added_up(place, cells.tally.weights[rows], number)[place[in_whole]]
+    inside = whole.weighing(cells.groups.weights[whole.group] * joint)
+    # With one variable a group with any cell can estimate all.
+    return Solved(inside, reached=None if len(cells.scope) == 1 else _estimable(whole))
 
 
 def _sub_cells(

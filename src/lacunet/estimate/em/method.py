@@ -159,12 +159,11 @@ class EM:
             from lacunet.estimate.em.on_graph import graph_plan
 
             return graph_plan(self, self.missingness, network, look)
-        closed = start_stage(starting_form(self.start).stage(network, look))
+        closed = start_stage(starting_form(self.start).stage(network, look), self)
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)
         if self.stop == "heldout" and (look.total is None or look.total < MANY_ROWS):
             climb = replace(climb, branches=(*climb.branches, TOO_FEW_BRANCH))
-        closed = replace(closed, is_replicated=climb.is_replicated)
         begins = self.start if self.starts_closed else "a given network"
         begins = "random CPTs" if self.start == "random" else begins
         return Plan(

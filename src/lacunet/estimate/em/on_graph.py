@@ -113,13 +113,14 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
     families = highest_posterior(closed.families)
     if em.stays_closed:
-        recovered = {name for name, verdict in verdicts.items() if verdict.is_recoverable}
         families = {
-            name: recovery.families[name] if name in recovered else own
+            name: recovery.families[name] if verdicts[name].is_recoverable else own
             for name, own in closed.families.items()
         }
-    judged = {name: f"{verdict.standing}: {verdict.why}" for name, verdict in verdicts.items()}
-    families = {name: replace(own, verdict=judged[name]) for name, own in families.items()}
+    families = {
+        name: replace(own, verdict=recovery.families[name].verdict)
+        for name, own in families.items()
+    }
     mechanism_of = {node: variable for variable, node in made.name_of.items()}
     climber = Climber(em, made.network, partially, families, recorded=made.selection)
     climb = Stage(
@@ -136,17 +137,16 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         is_replicated=em.stop != "converge",
         prior_from=FROM_FIRST_FIT,
     )
-    starts: tuple[Stage, ...] = ()
-    if em.starts_closed:
-        starts = tuple(
-            replace(start_stage(stage), is_replicated=climb.is_replicated)
-            for stage in (recovery, closed)
-        )
+    starts = (recovery, closed) if em.starts_closed else ()
     return Plan(
         em.name,
         network,
         partially,
-        (*starts, climb, *mechanism_stages(graph, partially, made)),
+        (
+            *[start_stage(own, em) for own in starts],
+            climb,
+            *mechanism_stages(graph, partially, made),
+        ),
         FactoredMAR().bytes_per_cell,
         RATE_MATRIX if em.stop == "converge" and not made.selection else JACKKNIFE,
         intention=_on_graph(made),

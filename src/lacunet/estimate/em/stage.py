@@ -167,7 +167,7 @@ class Climber:
         began = monotonic()
         climber = self._replicated(statistics, setting)
         em = climber.em
-        seeds, notes = _seeds(em, layout, statistics, learned.tables, setting)
+        seeds, notes = climber._seeds(layout, statistics, learned, setting)
         prior: Prior | None = learned.prior
         if prior is None:
             prior = prior_of_counts(setting.prior, layout.network, statistics)
@@ -217,6 +217,27 @@ class Climber:
             start = whole.network
             return replace(self, em=replace(em, start=start, stop="converge", restarts=1))
         return self
+
+    def _seeds(
+        self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
+    ) -> tuple[Seeds, tuple[str, ...]]:
+        """The cells to start from, and what to say of them."""
+        rows, start = CptRows.of(layout), self.em.start
+        if isinstance(start, Network):
+            whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
+            return Seeds(whole, whole), ()
+        if not self.em.starts_closed:
+            whole = random_cells(rows, setting.rng)
+            return Seeds(whole, whole, is_random=True), ()
+        whole, redrawn = layout.flat(learned.tables), None
+        notes: tuple[str, ...] = () if smooths_every_cell(setting.prior) else (SMOOTHED,)
+        hidden = alike_states(layout.network, learned.tables, statistics.never_shown)
+        if hidden:
+            redrawn = cells_about(layout, hidden)
+            whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
+        if latent := [name for name in hidden if name not in statistics.cells_of_sets]:
+            notes += (f"no row shows {first_of(latent, 5)}: {AT_RANDOM}",)
+        return Seeds(whole, whole, redrawn), notes
 
     def _learning(
         self, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
@@ -303,9 +324,10 @@ def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPla
     }
 
 
-def start_stage(closed: Stage) -> Stage:
+def start_stage(closed: Stage, em: EM) -> Stage:
     """A closed form to start from, smoothed where the prior does not: EM never leaves a zero."""
-    return replace(closed, solve=partial(_smoothed, closed), prior_from="")
+    solve, is_replicated = partial(_smoothed, closed), em.stop != "converge"
+    return replace(closed, solve=solve, prior_from="", is_replicated=is_replicated)
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
@@ -349,32 +371,6 @@ def _has_first_fit(em: EM, asked: AskedPrior) -> bool:
         and em.stop in ("converge", "heldout")
         and not isinstance(em.start, Network)
     )
-
-
-def _seeds(
-    em: EM,
-    layout: Layout,
-    statistics: Statistics,
-    tables: Mapping[str, FloatArray],
-    setting: Setting,
-) -> tuple[Seeds, tuple[str, ...]]:
-    """The cells to start from, and what to say of them."""
-    rows, start = CptRows.of(layout), em.start
-    if isinstance(start, Network):
-        whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
-        return Seeds(whole, whole), ()
-    if not em.starts_closed:
-        whole = random_cells(rows, setting.rng)
-        return Seeds(whole, whole, is_random=True), ()
-    whole, redrawn = layout.flat(tables), None
-    notes: tuple[str, ...] = () if smooths_every_cell(setting.prior) else (SMOOTHED,)
-    hidden = alike_states(layout.network, tables, statistics.never_shown)
-    if hidden:
-        redrawn = cells_about(layout, hidden)
-        whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
-    if latent := [name for name in hidden if name not in statistics.cells_of_sets]:
-        notes += (f"no row shows {first_of(latent, 5)}: {AT_RANDOM}",)
-    return Seeds(whole, whole, redrawn), notes
 
 
 def can_hold_out(statistics: Statistics) -> bool:
