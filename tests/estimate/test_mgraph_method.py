@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
-from lacunet.estimate.method import MethodError
+from lacunet.estimate.learn import counted
+from lacunet.estimate.method import MethodError, Setting, planned, run
 from lacunet.estimate.mgraph import MGraph
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network, NetworkError
 from lacunet.model.nodes import Mechanism
+from lacunet.statistics.observations import Held
 from learning import Task, learned_by
 from manifest_laws import random_cpt, random_model
 
@@ -52,6 +55,24 @@ def test_complete_data_give_the_plain_frequencies_under_the_prior() -> None:
     np.add.at(counts, (codes["X"], codes["Y"], codes["Z"]), 1)
     expected = counts / counts.sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(learned.tables["Z"], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("otherwise", ["auto", "em", "one-step", "factored-mar"])
+def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) -> None:
+    graph = MissingnessGraph.parse("Y -> R[Y]; X -> R[Z]", CHAIN)
+    drawn = random_model(graph, np.random.default_rng(8)).manifest()
+    counts = np.rint(2000 * drawn.row_weights / drawn.total)
+    table = EncodedTable.of(
+        drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts)
+    )
+    rows, setting = Held(table), Setting(2.0)
+    plan = planned(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
+    statistics = counted(plan, None, rows, setting, seed=1)
+    whole = run(plan, statistics, setting)
+    assert whole.families["Y"].fallback.startswith(otherwise)
+    again = run(plan, statistics.sample(0), replace(setting, whole=whole))  # leaves out no row
+    for name, expected in whole.tables.items():
+        np.testing.assert_allclose(again.tables[name], expected, rtol=0, atol=1e-3)
 
 
 def test_pseudo_counts_go_on_the_effective_size() -> None:

@@ -169,6 +169,8 @@ def _stood_in(
     """What the plan of another method makes of the families that are left."""
     if not learned.left:
         return learned
+    if setting.whole is not None and setting.whole.stand_in is not None:
+        setting = replace(setting, whole=setting.whole.stand_in)
     stand_in = run(plan, statistics, setting)
     tables, families = dict(learned.tables), dict(learned.families)
     for variable, why in learned.left.items():
@@ -180,4 +182,6 @@ def _stood_in(
     prior = None
     if stand_in.prior is not None:
         prior = merged(learned.prior, stand_in.prior, learned.left)
-    return replace(learned, tables=tables, families=families, left={}, prior=prior)
+    return replace(
+        learned, tables=tables, families=families, left={}, stand_in=stand_in, prior=prior
+    )
