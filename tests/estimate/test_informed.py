@@ -10,7 +10,8 @@ import pytest
 
 import lacunet as lc
 from golden import golden
-from lacunet.estimate.method import MCAR, MethodError
+from lacunet.estimate.families import MCAR
+from lacunet.estimate.method import MethodError
 from lacunet.estimate.registry import method_named
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph

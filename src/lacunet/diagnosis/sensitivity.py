@@ -16,11 +16,12 @@ from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query, states_in
 from lacunet.errors import LacunetError
+from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.tilted import TiltedRows, tilted_network
 from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Setting, checked_prior, planned
+from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
 from lacunet.formats.files import NetworkOrEdges, network_beside

@@ -23,16 +23,8 @@ from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, Factored
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import MANY_ROWS, TOO_FEW_BRANCH, can_hold_out, climb_stage
-from lacunet.estimate.method import (
-    ABOVE_ZERO,
-    Ended,
-    Learned,
-    Plan,
-    Setting,
-    check_options,
-    graph_option,
-    option,
-)
+from lacunet.estimate.method import Ended, Learned, Plan, Setting
+from lacunet.estimate.options import ABOVE_ZERO, check_options, graph_option, option
 from lacunet.estimate.prior import has_pseudo_counts, is_given
 from lacunet.hints import with_hints
 from lacunet.model.network import Network

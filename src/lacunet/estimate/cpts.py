@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimands.notation import Notation
-from lacunet.estimate.method import (
+from lacunet.estimate.families import (
     FELL_BACK,
     MOSTLY_PRIOR,
     NO_DATA,
-    Concentration,
     FamilyPlan,
     FamilyReport,
     Warned,
 )
+from lacunet.estimate.method import Concentration
 from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts

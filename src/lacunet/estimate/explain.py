@@ -20,16 +20,10 @@ from lacunet.estimate.auto import Auto
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.stage import HELDOUT_BRANCH
+from lacunet.estimate.families import FamilyPlan, assumed_by
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.learn import asked_method
-from lacunet.estimate.method import (
-    FamilyPlan,
-    Method,
-    MethodError,
-    Plan,
-    Stage,
-    assumed_by,
-)
+from lacunet.estimate.method import Method, MethodError, Plan, Stage
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior, is_given
 from lacunet.formats.files import NetworkOrEdges
@@ -39,7 +33,7 @@ from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
-from lacunet.statistics.gather import Gathering, Needs, Statistics
+from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held, Observations, observations
 from lacunet.wording import counted, first_of
@@ -288,11 +282,13 @@ def _explained(
 ) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    found, families, notes = None, plan.families, plan.notes
+    found, families, notes, shown = None, plan.families, plan.notes, {}
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         found = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
         notes = (*notes_on_rows(plan, found), *warned_of_missing(plan, found, latent))
+        counts_of = {name: found.counts[network.family(name)] for name in network.variables}
+        shown = {name: round(own.row_counts().sum()) for name, own in counts_of.items()}
         for stage in plan.stages:
             if stage.chosen is not None:
                 chosen = stage.chosen(found)
@@ -306,7 +302,7 @@ def _explained(
         plan,
         families,
         None if found is None else found.rows,
-        {} if found is None else _shown(network, found),
+        shown,
         tuple(union for union, _ in superfamilies(needs.families, radix_of)),
         tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
@@ -317,12 +313,6 @@ def _explained(
         found.complete_rows if found is not None and needs.complete else None,
         plan.partially if found is None else tuple(filter(found.missing_of.get, network.variables)),
     )
-
-
-def _shown(network: Network, found: Statistics) -> dict[str, int]:
-    """The rows that show each family."""
-    counts_of = {name: found.counts[network.family(name)] for name in network.variables}
-    return {name: round(own.row_counts().sum()) for name, own in counts_of.items()}
 
 
 def explain_rows(

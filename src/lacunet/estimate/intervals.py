@@ -24,8 +24,8 @@ from lacunet.deadline import NEVER
 from lacunet.estimate.cpts import estimated_cpt
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mcar
+from lacunet.estimate.families import AT_PRIOR
 from lacunet.estimate.method import (
-    AT_PRIOR,
     CLUSTERS,
     COUNTS,
     INFLUENCE,

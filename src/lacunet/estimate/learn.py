@@ -15,22 +15,11 @@ import numpy as np
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import Deadline
+from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
+from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
-from lacunet.estimate.method import (
-    NOT_IDENTIFIED,
-    OUTWEIGHED,
-    FamilyReport,
-    Learned,
-    Method,
-    MethodError,
-    Plan,
-    Setting,
-    Warned,
-    checked_prior,
-    planned,
-    run,
-)
+from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, planned, run
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import (

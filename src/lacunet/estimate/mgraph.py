@@ -14,17 +14,8 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
-from lacunet.estimate.method import (
-    Learned,
-    Method,
-    MethodError,
-    Plan,
-    Setting,
-    Stage,
-    graph_option,
-    option,
-    run,
-)
+from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
+from lacunet.estimate.options import graph_option, option
 from lacunet.estimate.prior import merged
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError

@@ -157,6 +157,11 @@ class LearnedPrior(Mapping[str, FloatArray]):
         ones = {v: np.ones_like(own) for v, own in self.pseudo_counts.items()}
         return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
 
+    def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
+        """The same with the pseudo-counts of each CPT multiplied."""
+        pseudo_counts = {v: own * factor_of.get(v, 1.0) for v, own in self.pseudo_counts.items()}
+        return replace(self, pseudo_counts=pseudo_counts)
+
     def __str__(self) -> str:
         if not self.is_learned:
             return "one pseudo-count per cell"
@@ -353,11 +358,13 @@ def for_closed_form(
     >>> for_closed_form(prior, {"A": np.array([6.0, 4.0])}, 20.0).pseudo_counts["A"].tolist()
     [1.0, 1.0]
     """
-    pseudo_counts = dict(prior)
-    for name in shown_of.keys() - prior.kept:
-        factor = np.clip(total / max(shown_of[name].sum(), 1.0), 1.0, MOST_SCALED)
-        pseudo_counts[name] = prior[name] * factor
-    return replace(prior, pseudo_counts=pseudo_counts)
+    return prior.scaled(
+        {
+            name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
+            for name, shown in shown_of.items()
+            if name not in prior.kept
+        }
+    )
 
 
 def component_weights(
@@ -378,10 +385,7 @@ def component_weights(
     by_rows = np.zeros(len(belief))
     for _ in range(ROUNDS):
         by_rows = _shares(log_likelihoods, weights).sum(axis=1)
-        weights = belief + by_rows
-        if weights.sum() == 0:
-            return np.full(len(belief), 1 / len(belief)), 0.0
-        weights = weights / weights.sum()
+        weights = (belief + by_rows) / (belief + by_rows).sum()
     rows = log_likelihoods.shape[1]
     return weights, float(by_rows[alike:].sum() / rows) if rows else 0.0
 

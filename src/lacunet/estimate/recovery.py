@@ -18,16 +18,8 @@ import numpy as np
 
 from lacunet.estimands.notation import Notation
 from lacunet.estimate.cpts import cells_of, estimated_cpt, family_report, posterior_mode
-from lacunet.estimate.method import (
-    AT_PRIOR,
-    UNEVEN_WEIGHTS,
-    FamilyPlan,
-    FamilyReport,
-    Learned,
-    Setting,
-    Stage,
-    Warned,
-)
+from lacunet.estimate.families import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, FamilyReport, Warned
+from lacunet.estimate.method import Learned, Setting, Stage
 from lacunet.estimate.prior import (
     FROM_SHOWN,
     merged,

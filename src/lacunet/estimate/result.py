@@ -11,15 +11,9 @@ from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from lacunet.estimate.families import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import (
-    GRAVEST_FIRST,
-    Ended,
-    FamilyReport,
-    MethodError,
-    Warned,
-    assumed_by,
-)
+from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimate.families import FamilyReport, Warned
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import Ended, FamilyReport, Warned
+from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.lacunet_json import parse, render

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.families import FamilyReport
 from lacunet.missingness.verdict import Estimation
 from lacunet.model.network import FloatArray
 from lacunet.pages.provenance import Provenance

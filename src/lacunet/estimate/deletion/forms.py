@@ -28,20 +28,18 @@ from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
 from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
+from lacunet.estimate.families import FamilyPlan
 from lacunet.estimate.method import (
     COUNTS,
     INFLUENCE,
     JACKKNIFE,
-    FamilyPlan,
     Learned,
     MethodError,
     Plan,
     Setting,
     Stage,
-    check_options,
-    graph_option,
-    option,
 )
+from lacunet.estimate.options import check_options, graph_option, option
 from lacunet.estimate.prior import FROM_SHOWN, merged, prior_of_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope

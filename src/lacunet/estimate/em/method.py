@@ -15,15 +15,8 @@ from lacunet.estimate.em.stage import (
     start_stage,
 )
 from lacunet.estimate.em.start import starting_form
-from lacunet.estimate.method import (
-    JACKKNIFE,
-    RATE_MATRIX,
-    MethodError,
-    Plan,
-    check_options,
-    graph_option,
-    option,
-)
+from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, MethodError, Plan
+from lacunet.estimate.options import check_options, graph_option, option
 from lacunet.hints import with_hints
 from lacunet.inference.engine import Inference
 from lacunet.model.network import Network

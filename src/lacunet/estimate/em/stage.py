@@ -44,16 +44,8 @@ from lacunet.estimate.em.start import (
     random_cells,
     tables_of,
 )
-from lacunet.estimate.method import (
-    AGREEMENT,
-    Ended,
-    FamilyPlan,
-    Learned,
-    MethodError,
-    Setting,
-    Stage,
-    agreed,
-)
+from lacunet.estimate.families import FamilyPlan
+from lacunet.estimate.method import AGREEMENT, Ended, Learned, MethodError, Setting, Stage, agreed
 from lacunet.estimate.prior import (
     FROM_FIRST_FIT,
     LEARN,

@@ -7,7 +7,8 @@ from math import isfinite
 
 from lacunet.estimate.deletion.forms import UNGROUPED
 from lacunet.estimate.em.stage import LOOPY
-from lacunet.estimate.method import AT_PRIOR, BY_GRAPH, BY_SELECTION, Ended
+from lacunet.estimate.families import AT_PRIOR, BY_GRAPH, BY_SELECTION
+from lacunet.estimate.method import Ended
 from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.model.dictionary import Meaning

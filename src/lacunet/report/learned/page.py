@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.estimate.method import FamilyReport
+from lacunet.estimate.families import FamilyReport
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph

@@ -1,0 +1,101 @@
+"""The prior as it is asked for: a number, pseudo-counts, or "learn"; checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from lacunet.estimate.method import MethodError
+from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior
+from lacunet.model.network import FloatArray, Network
+from lacunet.wording import did_you_mean, first_of
+
+MOST_PRIOR = 1e15  # more pseudo-counts leave nothing of the rows
+MOST_WRITTEN = 12  # cells that a hint writes out
+
+
+def checked_prior(prior: Any, network: Network) -> AskedPrior:
+    """The concentration of the prior, pseudo-counts that fit the network, or "learn"."""
+    if isinstance(prior, str) and prior == LEARN:
+        return LEARN
+    if isinstance(prior, Mapping) and not isinstance(prior, LearnedPrior):
+        return _given_pseudo_counts(prior, network)
+    if hasattr(prior, "cpt"):
+        raise MethodError(
+            f"prior is {prior!r}, but must be pseudo-counts: CPTs do not say how many rows they "
+            "are worth.",
+            "if each row of its CPTs is worth 20 rows of data, write "
+            "prior={v: 20 * net.cpt(v).table for v in net.variables}.",
+        )
+    if isinstance(prior, LearnedPrior):
+        shape_of = {name: network.shape(network.family(name)) for name in network.variables}
+        if {name: own.shape for name, own in prior.items()} != shape_of:
+            raise MethodError(
+                "the prior was learned for a network with other variables, states or parents.",
+                'learn it anew with prior="learn", or give pseudo-counts of some variables as a '
+                f"mapping: {_pseudo_counts_example(network)}.",
+            )
+        return prior
+    is_number = isinstance(prior, Real) and not isinstance(prior, bool)
+    if not (is_number and 1 <= float(prior) <= MOST_PRIOR):
+        raise MethodError(
+            f"prior is {prior!r}, but must be a number from 1 to {MOST_PRIOR:g}, 'learn', the "
+            "prior of a result, or a mapping from variables to pseudo-counts.",
+            "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
+            "likelihood), prior=3 two; prior='learn' estimates them from the counts; "
+            f"{_pseudo_counts_example(network)} gives those of each cell.",
+        )
+    return float(prior)
+
+
+def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedPrior:
+    """The pseudo-counts that were given of some variables, one per cell for all others."""
+    found: dict[str, FloatArray] = {}
+    for name, own in given.items():
+        if name not in network.variables:
+            hint = did_you_mean(str(name), network.variables)
+            known = first_of([*network.variables], 10)
+            raise MethodError(
+                f"prior names {name!r}, which is not a variable of the network.",
+                hint or f"the variables are {known}.",
+            )
+        family = network.family(name)
+        axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
+        try:
+            found[name] = np.array(own, float)
+        except (TypeError, ValueError):
+            raise MethodError(
+                f"prior of {name!r} is {own!r}, but must be one number for each cell.",
+                f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
+            ) from None
+        if found[name].shape != network.shape(family):
+            raise MethodError(
+                f"prior of {name!r} has the shape {found[name].shape}, but its CPT has "
+                f"{network.shape(family)}.",
+                f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
+            )
+        fits = (found[name] >= 0) & (found[name] <= MOST_PRIOR)
+        if not fits.all():
+            wrong = float(found[name][~fits][0])
+            raise MethodError(
+                f"prior of {name!r} holds {wrong:g}, but pseudo-counts are from 0 to "
+                f"{MOST_PRIOR:g}.",
+                "a pseudo-count is how many rows it is worth; 0 adds nothing.",
+            )
+    kept = tuple(v for v in network.variables if v not in found)
+    ones = {v: np.ones(network.shape(network.family(v))) for v in kept}
+    in_order = {v: {**found, **ones}[v] for v in network.variables}
+    return LearnedPrior(in_order, 0.0, kept, is_given=True)
+
+
+def _pseudo_counts_example(network: Network, variable: str | None = None) -> str:
+    """How the pseudo-counts of a variable are written; of one with a small CPT if none is named."""
+    if variable is None:
+        variable = min(network.variables, key=lambda v: prod(network.shape(network.family(v))))
+    shape = network.shape(network.family(variable))
+    written = str(np.ones(shape).tolist()) if prod(shape) <= MOST_WRITTEN else f"np.ones({shape})"
+    return f"prior={{{variable!r}: {written}}}"

@@ -1,0 +1,72 @@
+"""The options of methods: fields of their classes, with what the help says and what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from math import inf, isinf
+from typing import Any
+
+import numpy as np
+
+from lacunet.estimate.method import MethodError
+
+ABOVE_ZERO = 1e-9  # the least of what must be positive
+
+
+def option(
+    default: Any,
+    text: str,
+    *,
+    kind: Callable[[str], Any] = str,
+    metavar: str | None = None,
+    choices: Sequence[str] | None = None,
+    least: float = -inf,
+    most: float = inf,
+) -> Any:
+    """A field of a method that users can set, from Python and from the command line.
+
+    Parameters
+    ----------
+    text
+        What it does, for the help.
+    kind
+        Turns what was typed into a value.
+    choices, least, most
+        What is accepted; None is, where it is the default.
+    """
+    metadata = {
+        "text": text,
+        "kind": kind,
+        "metavar": metavar,
+        "choices": choices,
+        "least": least,
+        "most": most,
+    }
+    return field(default=default, metadata=metadata)
+
+
+def graph_option() -> Any:
+    """The field of a method that takes a missingness graph."""
+    return option(None, "the missingness graph: a file, or its text", metavar="GRAPH")
+
+
+def check_options(method: Any) -> None:
+    """Refuse a value that an option does not take; for a method's ``__post_init__``."""
+    for own in method.__dataclass_fields__.values():
+        allowed, value = own.metadata, getattr(method, own.name, None)
+        if not allowed or value is None:
+            continue
+        if allowed["choices"] is not None and value not in allowed["choices"]:
+            known = ", ".join(allowed["choices"])
+            raise MethodError(f"{own.name} is {value!r}, but must be one of {known}.")
+        least, most = allowed["least"], allowed["most"]
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if isinf(least) or (is_number and least <= value <= most):
+            continue
+        bounds = "above 0" if least == ABOVE_ZERO else f"at least {least:g}"
+        bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
+        raise MethodError(
+            f"{own.name} is {value!r}, but must be {'' if is_number else 'a number, '}{bounds}.",
+            "" if is_number else f"{own.name}: {allowed['text']}.",
+        )
