@@ -12,6 +12,7 @@ from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
 from lacunet.estimate.learn import counted
 from lacunet.estimate.method import MethodError, Setting, planned, run
 from lacunet.estimate.mgraph import MGraph
+from lacunet.estimate.result import Interrupted
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network, NetworkError
@@ -73,6 +74,20 @@ def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) ->
     again = run(plan, statistics.sample(0), replace(setting, whole=whole))  # leaves out no row
     for name, expected in whole.tables.items():
         np.testing.assert_allclose(again.tables[name], expected, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("otherwise", ["auto", "em"])
+def test_an_interrupt_of_what_stands_in_ends_learning(otherwise: str) -> None:
+    graph = "Y -> R[Y]; R[Z]"
+    rows = {"X": ["0", "1"] * 60, "Y": ["0", "1", "2", None] * 30, "Z": ["0", None, "1"] * 40}
+
+    def progress(stage: str, *_: object) -> None:
+        if stage == "em":
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="best so far") as caught:
+        lc.learn(CHAIN, rows, missingness=graph, otherwise=otherwise, progress=progress)
+    assert caught.value.result.families["Y"].fallback.startswith(otherwise)
 
 
 def test_pseudo_counts_go_on_the_effective_size() -> None:

@@ -280,7 +280,8 @@ def carry_out(
     if latent is not None:
         notes = warned_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
-    if result.ended is not None and result.ended.reason == "interrupted":
+    ended = (learned.stand_in or learned).ended
+    if ended is not None and ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:
         return result
