@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -289,15 +290,8 @@ def carry_out(
         chosen = recipe_after(recipe, learned, setting)
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
-        quietly = replace(setting, progress=silent)
-        fitted = Fitted(
-            plan,
-            statistics,
-            learned,
-            setting,
-            lambda at: counted(plan, None, rows, quietly, seed, at),
-        )
-        uncertainty = fitted.uncertainty(chosen)
+        replicate = partial(counted, plan, None, rows, replace(setting, progress=silent), seed)
+        uncertainty = Fitted(plan, statistics, learned, setting, replicate).uncertainty(chosen)
         doubts = () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)

@@ -152,11 +152,7 @@ class Deletion:
             if form.within is not None and hidden:
                 within = partial(form.within, **options)
                 groupings.append(Grouping(family, hidden, given, form.direct is None, within))
-        needs = Needs(
-            network.families,
-            complete=self.form is LISTWISE,
-            groupings=tuple(groupings),
-        )
+        needs = Needs(network.families, complete=self.form is LISTWISE, groupings=tuple(groupings))
         solve = partial(self.solve, network, families)
         branches = (FELL_BACK,) if groupings else ()
         return Stage(self.name, families, needs, solve, branches, prior_from=FROM_SHOWN)

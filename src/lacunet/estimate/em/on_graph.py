@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.stage import (
     Climber,
-    branches_of,
     highest_posterior,
     start_stage,
 )
@@ -36,9 +35,7 @@ from lacunet.estimate.method import (
     Learned,
     Plan,
     Setting,
-    Stage,
 )
-from lacunet.estimate.prior import FROM_FIRST_FIT
 from lacunet.estimate.recovery import Recovery
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
 from lacunet.missingness.errors import NotRecoverableError
@@ -123,19 +120,16 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     }
     mechanism_of = {node: variable for variable, node in made.name_of.items()}
     climber = Climber(em, made.network, partially, families, recorded=made.selection)
-    climb = Stage(
-        f"{em.name} on the graph",
-        families,
-        Needs(
+    climb = replace(
+        climber.stage(),
+        name=f"{em.name} on the graph",
+        needs=Needs(
             network.families,
             problems=Compiling(made.network, mechanism_of, made.selection),
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
-        partial(_solved, climber, made, doubts),
-        branches=branches_of(em),
+        solve=partial(_solved, climber, made, doubts),
         chosen=recovery.chosen if em.stays_closed else None,
-        is_replicated=em.stop != "converge",
-        prior_from=FROM_FIRST_FIT,
     )
     starts = (recovery, closed) if em.starts_closed else ()
     return Plan(

@@ -104,6 +104,21 @@ class Climber:
     averages: bool = False
     recorded: str = ""
 
+    def stage(self) -> Stage:
+        """EM from what the stages before have learned; what it does otherwise, by the counts."""
+        em, network = self.em, self.network
+        by_heldout = em.stop == "heldout"
+        said = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
+        return Stage(
+            em.name,
+            self.families,
+            Needs(network.families, problems=Compiling(network)),
+            self.solve,
+            branches=() if em.stays_closed else (LOOPY_BRANCH, *said, NO_STEP_BRANCH),
+            is_replicated=em.stop != "converge",
+            prior_from=FROM_FIRST_FIT,
+        )
+
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """All CPTs, and what they rest on; the closed form's reports if EM made no step from it.
 
@@ -288,24 +303,7 @@ def climb_stage(
         Whether optima that the data hardly tell apart are averaged.
     """
     families = closed.families if em.stays_closed else highest_posterior(closed.families)
-    return Stage(
-        em.name,
-        families,
-        Needs(network.families, problems=Compiling(network)),
-        Climber(em, network, partially, families, closed, averages).solve,
-        branches=branches_of(em),
-        is_replicated=em.stop != "converge",
-        prior_from=FROM_FIRST_FIT,
-    )
-
-
-def branches_of(em: EM) -> tuple[str, ...]:
-    """What EM does otherwise where the counts say so."""
-    if em.stays_closed:
-        return ()
-    by_heldout = em.stop == "heldout"
-    said = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
-    return (LOOPY_BRANCH, *said, NO_STEP_BRANCH)
+    return Climber(em, network, partially, families, closed, averages).stage()
 
 
 def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPlan]:
