@@ -652,10 +652,7 @@ def _by_graph(
     laws = population_laws(network, verdict, population)
     found = recovered(verdict, data, population=laws, within=sets)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
-    shape = found.found.table.shape
-    cells = np.arange(int(np.prod(shape))).reshape(shape)[chosen]  # cause, outcome
-    covariance = found.covariance[np.ix_(cells.reshape(-1), cells.reshape(-1))]
-    blocks = covariance.reshape(*cells.shape, *cells.shape)
+    table = found.found.table
     how = f"; {100 * asked.level:g}% intervals by {found.left_out.words}" if intervals else ""
     basis = (
         *found.found.estimand.splitlines(),
@@ -663,9 +660,11 @@ def _by_graph(
         f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}){how}.",
         *found.found.warnings,
     )
-    without = replace(asked, probabilities=found.found.table[chosen], basis=basis)
+    without = replace(asked, probabilities=table[chosen], basis=basis)
     if not intervals:
         return without
+    cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome
+    blocks = found.covariance[cells[:, :, None, None], cells]
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
     interval = found.interval(asked.level)[chosen]
     return replace(without, interval=interval, correlations=correlations)
