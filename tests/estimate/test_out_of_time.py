@@ -154,7 +154,7 @@ def test_nothing_is_prepared_for_em_once_its_time_is_up(
 
     monkeypatch.setattr(forms, "Joint", an_hour_later)
     monkeypatch.setattr(stage, "engine_of", too_late)
-    monkeypatch.setattr(stage, "_learning", too_late)
+    monkeypatch.setattr(stage.Climber, "_learning", too_late)
     with timed_by(lambda: now[0]):
         result = lc.learn(ASIA, rows(3), method, time_limit=600.0)
     assert now[0] > 600
