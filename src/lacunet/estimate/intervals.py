@@ -12,8 +12,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
     from lacunet.inference.expectation.forecast import Forecast
     from lacunet.uncertainty.delta import AnsweredQuery, Covariance
+    from lacunet.uncertainty.jackknife import Replicates
     from lacunet.uncertainty.rate_matrix import Direction
 
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
@@ -222,13 +224,13 @@ class Fitted:
 
     def uncertainty(self, recipe: str) -> Uncertainty:
         """How sure the CPTs are, by a recipe."""
-        plan, network, whole = self.plan, self.network, self.statistics.sample(0)
+        plan, network, whole = self.plan, self.network, self.whole
         ways = {
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
             RATE_MATRIX: self._by_rate_matrix,
         }
-        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)(network, whole)
+        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
         are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != RATE_MATRIX else ():
             family, report = plan.network.family(name), self.learned.families[name]
@@ -246,12 +248,18 @@ class Fitted:
             spread_of[name] = replace(spread, rates=rates, sizes=sizes)
         return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak)
 
-    @property
+    @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
         return self.learned.network or self.plan.network.with_tables(self.learned.tables)
 
-    def _by_counts(self, network: Network, whole: Statistics) -> Sure:
+    @cached_property
+    def whole(self) -> Statistics:
+        """What was counted of all rows."""
+        return self.statistics.sample(0)
+
+    def _by_counts(self) -> Sure:
+        network, whole = self.network, self.whole
         counts_of = {
             v: (whole.complete or whole.counts)[network.family(v)] for v in network.variables
         }
@@ -259,10 +267,9 @@ class Fitted:
         pseudo_of = pseudo_counts(self.setting.used_prior, network)
         return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
-    def _by_influence(self, network: Network, whole: Statistics) -> Sure:
+    def _by_influence(self) -> Sure:
         """Entries from sums over groups, answers from replicates of what the folds move."""
-        from lacunet.uncertainty.jackknife import Replicates
-
+        network, whole = self.network, self.whole
         statistics, folds, prior = self.statistics, self.statistics.folds, self.setting.used_prior
         assert folds is not None
         samples = folds.samples[folds.replicates :]
@@ -283,53 +290,47 @@ class Fitted:
             network.with_tables({name: tables[at] for name, tables in tables_of.items()})
             for at in range(len(samples))
         ]
-        replicates = Replicates(
-            network,
-            tuple(networks),
-            folds.scales,
-            folds.degrees,
-            whole.total,
-            pseudo_counts(prior, network),
-            worth_of=self._worth_of(whole),
-        )
-        return spread_of, replicates, ()
+        return spread_of, self._replicates(networks, folds.scales, folds.degrees), ()
 
-    def _worth_of(self, whole: Statistics) -> dict[str, FloatArray]:
-        """How many effective rows a unit of weight is, in each cell; empty if all are one."""
-        network = self.plan.network
-        family_of = {name: network.family(name) for name in network.variables}
-        return {
-            name: rows_per_weight(whole.counts[family])
-            for name, family in family_of.items()
-            if self.plan.is_unequal and family in whole.counts
-        }
-
-    def _by_replicates(self, network: Network, whole: Statistics) -> Sure:
+    def _by_replicates(self) -> Sure:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
-        from lacunet.uncertainty.jackknife import Replicates
-
-        plan, setting, learned = self.plan, self.setting, self.learned
+        plan, setting = self.plan, self.setting
         samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
-        quietly = replace(setting, progress=silent, deadline=NEVER, whole=learned)
+        quietly = replace(setting, progress=silent, deadline=NEVER, whole=self.learned)
         networks = []
         for at, sample in enumerate(samples):
             setting.progress("intervals", at, len(scales), "fits")
             networks.append(replace(self, learned=run(plan, sample, quietly)).network)
         setting.progress("intervals", len(scales), len(scales), "fits")
-        found = Replicates(
+        found = self._replicates(networks, scales, degrees)
+        return found.spreads(), found, ()
+
+    def _replicates(
+        self, networks: Iterable[Network], scales: FloatArray, degrees: float
+    ) -> Replicates:
+        """The network and those of replicates, with what a unit of weight is worth."""
+        from lacunet.uncertainty.jackknife import Replicates
+
+        plan, network, whole = self.plan, self.network, self.whole
+        family_of = {name: plan.network.family(name) for name in plan.network.variables}
+        worth_of = {
+            name: rows_per_weight(whole.counts[family])
+            for name, family in family_of.items()
+            if plan.is_unequal and family in whole.counts
+        }
+        return Replicates(
             network,
             tuple(networks),
             scales,
             degrees,
             whole.total,
-            pseudo_counts(setting.used_prior, network),
-            plan.units is not None,
-            self._worth_of(whole),
-            learned.row_weights,
+            pseudo_counts(self.setting.used_prior, network),
+            by_design=plan.units is not None,
+            worth_of=worth_of,
+            row_weights=self.learned.row_weights,
         )
-        return found.spreads(), found, ()
 
-    def _by_rate_matrix(self, _network: Network, _whole: Statistics) -> Sure:
+    def _by_rate_matrix(self) -> Sure:
         from lacunet.estimate.em.uncertain import em_uncertainty
 
         em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)
