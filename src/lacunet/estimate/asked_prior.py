@@ -33,7 +33,7 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
         )
     if isinstance(prior, LearnedPrior):
         shape_of = {name: network.shape(network.family(name)) for name in network.variables}
-        if {name: own.shape for name, own in prior.items()} != shape_of:
+        if {name: pseudo.shape for name, pseudo in prior.items()} != shape_of:
             raise MethodError(
                 "the prior was learned for a network with other variables, states or parents.",
                 'learn it anew with prior="learn", or give pseudo-counts of some variables as a '
@@ -54,8 +54,8 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
 
 def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedPrior:
     """The pseudo-counts that were given of some variables, one per cell for all others."""
-    found: dict[str, FloatArray] = {}
-    for name, own in given.items():
+    pseudo_of: dict[str, FloatArray] = {}
+    for name, pseudo in given.items():
         if name not in network.variables:
             hint = did_you_mean(str(name), network.variables)
             known = first_of([*network.variables], 10)
@@ -66,29 +66,29 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
         family = network.family(name)
         axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
         try:
-            found[name] = np.array(own, float)
+            pseudo_of[name] = np.array(pseudo, float)
         except (TypeError, ValueError):
             raise MethodError(
-                f"prior of {name!r} is {own!r}, but must be one number for each cell.",
+                f"prior of {name!r} is {pseudo!r}, but must be one number for each cell.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             ) from None
-        if found[name].shape != network.shape(family):
+        if pseudo_of[name].shape != network.shape(family):
             raise MethodError(
-                f"prior of {name!r} has the shape {found[name].shape}, but its CPT has "
+                f"prior of {name!r} has the shape {pseudo_of[name].shape}, but its CPT has "
                 f"{network.shape(family)}.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             )
-        fits = (found[name] >= 0) & (found[name] <= MOST_PRIOR)
+        fits = (pseudo_of[name] >= 0) & (pseudo_of[name] <= MOST_PRIOR)
         if not fits.all():
-            wrong = float(found[name][~fits][0])
+            wrong = float(pseudo_of[name][~fits][0])
             raise MethodError(
                 f"prior of {name!r} holds {wrong:g}, but pseudo-counts are from 0 to "
                 f"{MOST_PRIOR:g}.",
                 "a pseudo-count is how many rows it is worth; 0 adds nothing.",
             )
-    kept = tuple(v for v in network.variables if v not in found)
+    kept = tuple(v for v in network.variables if v not in pseudo_of)
     ones = {v: np.ones(network.shape(network.family(v))) for v in kept}
-    in_order = {v: {**found, **ones}[v] for v in network.variables}
+    in_order = {v: {**pseudo_of, **ones}[v] for v in network.variables}
     return LearnedPrior(in_order, 0.0, kept, is_given=True)
 
 

@@ -76,7 +76,7 @@ class Auto:
         converging = EM(time_limit=self.time_limit)
         to_its_end = climb_stage(converging, network, plan.partially, closed, averages=True)
         solve = partial(_em, climb.solve, to_its_end.solve)
-        branches = (own for own in climb.branches if own != TOO_FEW_BRANCH)
+        branches = (branch for branch in climb.branches if branch != TOO_FEW_BRANCH)
         climb = replace(climb, solve=solve, branches=(*_branches(look.total), *branches))
         return replace(
             plan,
@@ -145,14 +145,14 @@ def _why(choice: str, statistics: Statistics, learned: Learned, _: Setting) -> s
     share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
     verb = "has" if partially == 1 else "have"
     variables = counted(len(statistics.missing_of), "variable")
-    found = f"{partially} of {variables} {verb} missing values, {share:.0%} of all cells"
+    words = f"{partially} of {variables} {verb} missing values, {share:.0%} of all cells"
     shown = {name: report.rows_shown for name, report in learned.families.items()}
     fewest = min(shown, key=lambda name: shown[name])
     if shown[fewest]:
-        found += f"; every family is observed whole in {counted(shown[fewest], 'row')} or more"
+        words += f"; every family is observed whole in {counted(shown[fewest], 'row')} or more"
     else:
         never = [name for name, rows in shown.items() if not rows]
         families = counted(len(never), "family", "families")
         verb = "is" if len(never) == 1 else "are"
-        found += f"; {families} ({first_of(never, 3)}) {verb} observed whole in no row"
-    return f"{found}. Chosen: {choice}."
+        words += f"; {families} ({first_of(never, 3)}) {verb} observed whole in no row"
+    return f"{words}. Chosen: {choice}."

@@ -106,8 +106,8 @@ def count(
     name, is_named = name_of(data, part), part is not None
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
-            found = _of_families(network, source, method, progress)
-            counted = families_part(found, name, is_named=is_named)
+            statistics = _of_families(network, source, method, progress)
+            counted = families_part(statistics, name, is_named=is_named)
         else:
             read_report = ReadReport()
             every = _distinct(network, source, budget, read_report)
@@ -118,7 +118,7 @@ def count(
                     "of the memory budget.",
                     "raise memory=... (--memory), or count them into a file: lacunet count.",
                 )
-            found = Statistics(
+            statistics = Statistics(
                 tally=whole.tally.all_rows,
                 missing_of=whole.table().missing_of,
                 counts={},
@@ -129,11 +129,13 @@ def count(
             )
             rows = Fingerprint()
             rows.add(whole.columns, whole.counts)
-            counted = rows.part(name, rows=found.rows, total=found.total, is_named=is_named)
-    counted = counted if name else unnamed_part(found.rows)
-    parts = (_with_losses(counted, data, found.notes, found.cells_of_sets),)
+            counted = rows.part(
+                name, rows=statistics.rows, total=statistics.total, is_named=is_named
+            )
+    counted = counted if name else unnamed_part(statistics.rows)
+    parts = (_with_losses(counted, data, statistics.notes, statistics.cells_of_sets),)
     warn_of_design(parts)
-    return replace(found, notes=notes_on(parts), parts=parts)
+    return replace(statistics, notes=notes_on(parts), parts=parts)
 
 
 def _refuse_counted(data: Data) -> None:
@@ -175,10 +177,10 @@ def count_into(
     budget, is_rows = memory_budget(memory), needs_rows(method)
     with observations(data, given, budget, scratch=scratch, progress=progress) as source:
         if not is_rows:
-            found = _of_families(network, source, method, progress)
-            named = families_part(found, name_of(data, part), is_named=part is not None)
-            block = (_with_losses(named, data, found.notes, found.cells_of_sets),)
-            header = write_families(header_of(found), [(found, block)], path)
+            statistics = _of_families(network, source, method, progress)
+            named = families_part(statistics, name_of(data, part), is_named=part is not None)
+            block = (_with_losses(named, data, statistics.notes, statistics.cells_of_sets),)
+            header = write_families(header_of(statistics), [(statistics, block)], path)
             return header, notes_on(header.parts)
         read_report = ReadReport()
         counted = RowsToWrite(
@@ -216,32 +218,34 @@ def merge_into(
     parts = saved_paths(list(parts)) or parts
     headers = headers_of(parts)
     network = headers[0].network
-    holders = [(repr(str(part)), own.blocks) for part, own in zip(parts, headers, strict=True)]
+    holders = [
+        (repr(str(part)), header.blocks) for part, header in zip(parts, headers, strict=True)
+    ]
     notes = () if replacing else check_distinct(holders)
-    stays = replaced(holders) if replacing else [[True] * len(own.blocks) for own in headers]
+    stays = replaced(holders) if replacing else [[True] * len(header.blocks) for header in headers]
     kept = [
-        (part, at, block)
+        (part, index, block)
         for part, header, stay in zip(parts, headers, stays, strict=True)
-        for at, block in enumerate(header.blocks)
-        if stay[at]
+        for index, block in enumerate(header.blocks)
+        if stay[index]
     ]
     methods = {header.method for header in headers}
     method = methods.pop() if len(methods) == 1 else ""
     if headers[0].kind == FAMILIES:
         counts = {part: read_families(part) for part in parts}
-        blocks = [(counts[part][at], block) for part, at, block in kept]
+        blocks = [(counts[part][index], block) for part, index, block in kept]
         if summing:
-            whole = summed(one for one, _ in blocks)
+            whole = summed(statistics for statistics, _ in blocks)
             blocks = [(whole, whole.parts)]
-        header = header_of(summed(replace(one, parts=()) for one, _ in blocks))
+        header = header_of(summed(replace(statistics, parts=()) for statistics, _ in blocks))
         return write_families(replace(header, method=method), blocks, path), notes
     room = memory_budget(memory) / KEPT_SHARE
 
     def rows(chosen: Sequence[tuple[str | PathLike[str], int, Block]]) -> Iterator[Rows]:
         tables = (
             table
-            for part, at, _ in chosen
-            for table in SavedRows(network, Path(part), at).tables(MOST_ROWS)
+            for part, index, _ in chosen
+            for table in SavedRows(network, Path(part), index).tables(MOST_ROWS)
         )
         return rows_in_parts(tables, network.variables, room)
 
@@ -249,7 +253,7 @@ def merge_into(
         every = tuple(part for _, _, block in kept for part in block)
         sources = [RowsToWrite(rows(kept), every)]
     else:
-        sources = [RowsToWrite(rows([one]), one[2]) for one in kept]
+        sources = [RowsToWrite(rows([entry]), entry[2]) for entry in kept]
     return write_rows(sources, network, method, path), notes
 
 
@@ -266,8 +270,8 @@ def _of_families(
     network: Network, source: Observations, method: str, progress: Progress
 ) -> Statistics:
     needs = Needs(network.families, complete=method == Listwise.name)
-    found = source.gather(Gathering(needs, network), progress)
-    return replace(found, network=network, method=method)
+    statistics = source.gather(Gathering(needs, network), progress)
+    return replace(statistics, network=network, method=method)
 
 
 def _distinct(

@@ -73,7 +73,7 @@ def posterior_mode(
     """
     weights, pseudo = total * joint, prior - 1
     if possible is not None:
-        weights, pseudo = (np.where(possible, own, 0.0) for own in (weights, pseudo))
+        weights, pseudo = (np.where(possible, cells, 0.0) for cells in (weights, pseudo))
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
     weights += pseudo
     sums = weights.sum(axis=-1, keepdims=True)
@@ -127,13 +127,13 @@ def family_report(
     unshown = tuple(name for name in counts.scope if name in hidden)
     backing = counts.backing(unshown) if unshown else support
     backing = network.backing(family.variable, backing)
-    own = [family.note] if family.note else []
-    own += warnings
+    notes = [family.note] if family.note else []
+    notes += warnings
     if fallback_mass > 0 and fallback:
         part = f"{fallback_mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {fallback} was used"
-        own.append(Warned(words, FELL_BACK, part, fallback_mass))
-    own += _about_support(family, unshown, backing, network, prior)
+        notes.append(Warned(words, FELL_BACK, part, fallback_mass))
+    notes += _about_support(family, unshown, backing, network, prior)
     return FamilyReport(
         variable=family.variable,
         parents=family.parents,
@@ -147,7 +147,7 @@ def family_report(
         fallback_mass=fallback_mass,
         fallback=fallback if fallback_mass > 0 else "",
         unseen=unseen,
-        warnings=tuple(own),
+        warnings=tuple(notes),
         hidden=unshown,
     )
 
@@ -200,19 +200,21 @@ def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) 
     words: list[str] = []
     left = chosen.copy()
     while left.any() and len(words) < NAMED:
-        at: list[int | slice] = [int(place) for place in np.argwhere(left)[0]]
+        indices: list[int | slice] = [int(index) for index in np.argwhere(left)[0]]
         for axis in range(len(parents)):
-            wider = [*at[:axis], slice(None), *at[axis + 1 :]]
+            wider = [*indices[:axis], slice(None), *indices[axis + 1 :]]
             if chosen[tuple(wider)].all():
-                at = wider
+                indices = wider
         fixed = [
-            assigned(name, network.states(name)[place])
-            for name, place in zip(parents, at, strict=True)
-            if isinstance(place, int)
+            assigned(name, network.states(name)[index])
+            for name, index in zip(parents, indices, strict=True)
+            if isinstance(index, int)
         ]
-        free = [name for name, place in zip(parents, at, strict=True) if isinstance(place, slice)]
+        free = [
+            name for name, index in zip(parents, indices, strict=True) if isinstance(index, slice)
+        ]
         words.append(", ".join(fixed) + (f" ({', '.join(free)} any)" if free else ""))
-        left[tuple(at)] = False
+        left[tuple(indices)] = False
     if left.any():
         rest = int(left.sum())
         words.append(f"{rest:,} other configurations" if rest > 1 else "1 other configuration")

@@ -89,12 +89,14 @@ class Explanation:
     @property
     def assumption(self) -> str:
         """What the method assumes of missing values, as the result will say it."""
-        made = self.plan.needs().problems
-        parents = () if made is None else map(made.network.parents, made.mechanism_of)
+        compiling = self.plan.needs().problems
+        parents = (
+            () if compiling is None else map(compiling.network.parents, compiling.mechanism_of)
+        )
         return assumed_by(
             self.plan.method,
             self.missing,
-            (cause for own in parents for cause in own),
+            (cause for causes in parents for cause in causes),
             () if self.rows is None else self.families.values(),
             str(self.plan.graph or ""),
         )
@@ -124,8 +126,8 @@ class Explanation:
             lines += [*_stage_lines(plan), f"prior: {self.prior}"]
         lines.append("")
         for family in self.families.values():
-            own = [stage.families.get(family.variable) for stage in plan.stages]
-            notes = [one.note for one in own if one is not None and one.note]
+            plans = [stage.families.get(family.variable) for stage in plan.stages]
+            notes = [planned.note for planned in plans if planned is not None and planned.note]
             lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
             if self.rows:
                 lines.append(f"  {self._share(self.shown[family.variable])} show the whole family")
@@ -266,9 +268,9 @@ def explain(
     """
     progress = as_progress(progress)
     if data is not None:
-        said = {"weight": weight, "counts": counts, "missing": missing}
-        said |= {"strata": strata, "cluster": cluster}
-        data = data_given(data, **said)
+        shorthands = {"weight": weight, "counts": counts, "missing": missing}
+        shorthands |= {"strata": strata, "cluster": cluster}
+        data = data_given(data, **shorthands)
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, prior, options, budget)
     if data is None:
@@ -282,26 +284,26 @@ def _explained(
 ) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    found, families, notes, shown = None, plan.families, plan.notes, {}
+    statistics, families, notes, shown = None, plan.families, plan.notes, {}
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
-        found = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
-        notes = (*notes_on_rows(plan, found), *warned_of_missing(plan, found, latent))
-        counts_of = {name: found.counts[network.family(name)] for name in network.variables}
-        shown = {name: round(own.row_counts().sum()) for name, own in counts_of.items()}
+        statistics = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
+        notes = (*notes_on_rows(plan, statistics), *warned_of_missing(plan, statistics, latent))
+        counts_of = {name: statistics.counts[network.family(name)] for name in network.variables}
+        shown = {name: round(counts.row_counts().sum()) for name, counts in counts_of.items()}
         for stage in plan.stages:
             if stage.chosen is not None:
-                chosen = stage.chosen(found)
+                chosen = stage.chosen(statistics)
                 families = {
-                    name: chosen[name] if stage.families.get(name) is own else own
-                    for name, own in families.items()
+                    name: chosen[name] if stage.families.get(name) is family else family
+                    for name, family in families.items()
                 }
-    problems = None if found is None else found.problems
+    problems = None if statistics is None else statistics.problems
     cost = None if problems is None else forecast(problems, budget)
     return Explanation(
         plan,
         families,
-        None if found is None else found.rows,
+        None if statistics is None else statistics.rows,
         shown,
         tuple(union for union, _ in superfamilies(needs.families, radix_of)),
         tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
@@ -310,8 +312,10 @@ def _explained(
         work_of(plan, recipe_of(plan, budget), cost),
         None if rows is None else rows.scratch_bytes(needs),
         notes,
-        found.complete_rows if found is not None and needs.complete else None,
-        plan.partially if found is None else tuple(filter(found.missing_of.get, network.variables)),
+        statistics.complete_rows if statistics is not None and needs.complete else None,
+        plan.partially
+        if statistics is None
+        else tuple(filter(statistics.missing_of.get, network.variables)),
     )
 
 
@@ -361,12 +365,12 @@ def rows_entering(
     condition asks to be shown, and agrees with ``values`` where these say anything; the
     variables summed over are free.
     """
-    found = []
+    entering = []
     for order in estimand.orders:
         factors = tuple(FactorRows(factor, _rows(factor, table, values)) for factor in order)
-        together = np.unique(np.concatenate([one.rows for one in factors]))
-        found.append(OrderRows(factors, together))
-    return tuple(found)
+        together = np.unique(np.concatenate([factor.rows for factor in factors]))
+        entering.append(OrderRows(factors, together))
+    return tuple(entering)
 
 
 def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> RowNumbers:

@@ -118,13 +118,13 @@ def assumed_by(
 def _separating(families: Iterable[ByFormula], partially: Sequence[str]) -> Scope:
     """What rows are grouped by beside the family itself, or for all incomplete families."""
     groups = [
-        (own.formula.given, (*own.parents, own.variable))
-        for own in families
-        if not {*partially}.isdisjoint((*own.parents, own.variable))
+        (family.formula.given, (*family.parents, family.variable))
+        for family in families
+        if not {*partially}.isdisjoint((*family.parents, family.variable))
     ]
     shared = set.intersection(*({*given} for given, _ in groups))
-    found = (v for given, own in groups for v in given if v in shared or v not in own)
-    return tuple(dict.fromkeys(found))
+    names = (v for given, family in groups for v in given if v in shared or v not in family)
+    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,9 +160,9 @@ class Warned(str):
 
     def __new__(cls, text: str, kind: str, detail: str = "", weight: float = 0.0) -> Warned:
         """The text, with what it knows."""
-        made = super().__new__(cls, text)
-        made.kind, made.detail, made.weight = kind, detail, weight
-        return made
+        warned = super().__new__(cls, text)
+        warned.kind, warned.detail, warned.weight = kind, detail, weight
+        return warned
 
     def __getnewargs__(self) -> tuple[str, str, str, float]:  # type: ignore[override]
         """What a copy is made of."""
@@ -226,13 +226,13 @@ class FamilyReport(ByFormula):
         rows = f"{counted(self.rows_shown, 'row')} shown, {self.rows_used:,} used"
         if self.effective_size is not None:
             rows += f"; effective {self.effective}"
-        found = [*super().lines(), rows]
+        lines = [*super().lines(), rows]
         if self.fallback_mass:
             weight = f"{self.fallback_mass:.1%} of the rows' weight"
-            found.append(f"{weight} fell back: {self.fallback} was used")
+            lines.append(f"{weight} fell back: {self.fallback} was used")
         if self.unsupported:
-            found.append(f"{counted(self.unsupported, 'configuration')} of the parents unsupported")
-        return [text for text in (*found, *(f"! {own}" for own in self.warnings)) if text]
+            lines.append(f"{counted(self.unsupported, 'configuration')} of the parents unsupported")
+        return [text for text in (*lines, *(f"! {warning}" for warning in self.warnings)) if text]
 
     @property
     def effective(self) -> str:
@@ -264,8 +264,8 @@ class FamilyReport(ByFormula):
         sizes = np.where(self.support > 0, self.effective_sizes, np.inf)
         if not np.isfinite(sizes).any():
             return None
-        place = np.unravel_index(int(sizes.argmin()), sizes.shape)
+        weakest = np.unravel_index(int(sizes.argmin()), sizes.shape)
         columns, shows = self.counts.columns(), np.ones(len(self.counts.keys), bool)
-        for parent, state in zip(self.parents, place, strict=True):
+        for parent, state in zip(self.parents, weakest, strict=True):
             shows &= columns[parent] == state
         return round(float(self.counts.tally.rows[shows].sum()))

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
-    Sure = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
+    Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -84,7 +84,7 @@ class Uncertainty:
     @property
     def unidentified(self) -> tuple[Direction, ...]:
         """The directions in which the data do not identify EM's parameters."""
-        return tuple(own for own in self.weak_directions if not own.is_identified)
+        return tuple(direction for direction in self.weak_directions if not direction.is_identified)
 
     @property
     def chance(self) -> str:
@@ -134,7 +134,7 @@ class Uncertainty:
         return bounded_spread(
             asked,
             network,
-            lambda own: query_spread(own, self.covariance, self.spread_of, self.total),
+            lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
         )
 
     def variances(self, asked: AnsweredQuery) -> FloatArray:
@@ -258,16 +258,18 @@ class Fitted:
         """What was counted of all rows."""
         return self.statistics.sample(0)
 
-    def _by_counts(self) -> Sure:
+    def _by_counts(self) -> Spreads:
         network, whole = self.network, self.whole
         counts_of = {
             v: (whole.complete or whole.counts)[network.family(v)] for v in network.variables
         }
-        spread_of = {v: counted_spread(own, network.cpt(v).table) for v, own in counts_of.items()}
+        spread_of = {
+            v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
+        }
         pseudo_of = pseudo_counts(self.setting.used_prior, network)
         return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
-    def _by_influence(self) -> Sure:
+    def _by_influence(self) -> Spreads:
         """Entries from sums over groups, answers from replicates of what the folds move."""
         network, whole = self.network, self.whole
         statistics, folds, prior = self.statistics, self.statistics.folds, self.setting.used_prior
@@ -287,23 +289,23 @@ class Fitted:
             cells += np.multiply.outer(shares, _fallen(family, whole))
             tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, prior)
         networks = [
-            network.with_tables({name: tables[at] for name, tables in tables_of.items()})
-            for at in range(len(samples))
+            network.with_tables({name: tables[index] for name, tables in tables_of.items()})
+            for index in range(len(samples))
         ]
         return spread_of, self._replicates(networks, folds.scales, folds.degrees), ()
 
-    def _by_replicates(self) -> Sure:
+    def _by_replicates(self) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
         plan, setting = self.plan, self.setting
         samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
         quietly = replace(setting, progress=silent, deadline=NEVER, whole=self.learned)
         networks = []
-        for at, sample in enumerate(samples):
-            setting.progress("intervals", at, len(scales), "fits")
+        for index, sample in enumerate(samples):
+            setting.progress("intervals", index, len(scales), "fits")
             networks.append(replace(self, learned=run(plan, sample, quietly)).network)
         setting.progress("intervals", len(scales), len(scales), "fits")
-        found = self._replicates(networks, scales, degrees)
-        return found.spreads(), found, ()
+        covariance = self._replicates(networks, scales, degrees)
+        return covariance.spreads(), covariance, ()
 
     def _replicates(
         self, networks: Iterable[Network], scales: FloatArray, degrees: float
@@ -330,7 +332,7 @@ class Fitted:
             row_weights=self.learned.row_weights,
         )
 
-    def _by_rate_matrix(self) -> Sure:
+    def _by_rate_matrix(self) -> Spreads:
         from lacunet.estimate.em.uncertain import em_uncertainty
 
         em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)

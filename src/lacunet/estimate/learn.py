@@ -65,9 +65,11 @@ def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The call with edges in place of the network, where they were given by name or not at all."""
     data = repr(args[0]) if args and isinstance(args[0], str) else "data"
     if args and "network" in named:
-        own = named["network"]
-        own = repr(own) if isinstance(own, str) else "edges" if are_edges(own) else "network"
-        return f"the network, or edges, come first: learn({own}, {data})."
+        given = named["network"]
+        given = (
+            repr(given) if isinstance(given, str) else "edges" if are_edges(given) else "network"
+        )
+        return f"the network, or edges, come first: learn({given}, {data})."
     if "edges" not in named:
         is_alone = len(args) + len({"network", "data"} & named.keys()) == 1
         return _ONLY_DATA if is_alone else ""
@@ -199,9 +201,9 @@ def learn(
         raise MethodError(
             f"intervals is {intervals!r}, but must be True or False.", intervals_at(level)
         )
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
-    data, budget = data_given(data, **said), memory_budget(memory)
+    shorthands = {"weight": weight, "counts": counts, "missing": missing}
+    shorthands |= {"strata": strata, "cluster": cluster}
+    data, budget = data_given(data, **shorthands), memory_budget(memory)
     asked = asked_method("learn", network, data, method, prior, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     setting = Setting(
@@ -308,7 +310,7 @@ def counted(
     replicate: int | None = None,
 ) -> Statistics:
     """What a plan needs, with weights that add up to what the rows are worth."""
-    how = Gathering(
+    gathering = Gathering(
         plan.needs(recipe, seed),
         plan.network,
         setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables)),
@@ -316,7 +318,7 @@ def counted(
         scale=plan.scale,
         replicate=replicate,
     )
-    return rows.gather(how, setting.progress)
+    return rows.gather(gathering, setting.progress)
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
@@ -324,7 +326,9 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     if plan.graph is not None:
         mechanisms = Mechanisms(str(plan.graph), learned.mechanisms, plan.graph.latent)
     families = {name: learned.families[name] for name in plan.network.variables}
-    backing_of = {name: plan.network.backing(name, own.backing) for name, own in families.items()}
+    backing_of = {
+        name: plan.network.backing(name, report.backing) for name, report in families.items()
+    }
     network = plan.network.with_tables(learned.tables).with_support(backing_of)
     result = Result(
         network.with_mechanisms(mechanisms),
@@ -356,13 +360,13 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
 def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
     """What the rows say too little of in a CPT: once for each kind, by the weakest direction."""
     for is_identified, kind in ((False, NOT_IDENTIFIED), (True, OUTWEIGHED)):
-        named = [own for own in directions if name in own.families]
-        if weak := [own for own in named if own.is_identified is is_identified]:
-            least = min(weak, key=lambda own: own.information)
+        named = [direction for direction in directions if name in direction.families]
+        if weak := [direction for direction in named if direction.is_identified is is_identified]:
+            least = min(weak, key=lambda direction: direction.information)
             others = [other for other in least.families if other != name]
             detail = f"with {', '.join(others)}" if others else "by itself"
-            told = f": {least}" if others else str(least).removeprefix(name)
-            yield Warned(f"{kind}{told}", kind, detail, 1 - least.information)
+            words = f": {least}" if others else str(least).removeprefix(name)
+            yield Warned(f"{kind}{words}", kind, detail, 1 - least.information)
 
 
 def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:

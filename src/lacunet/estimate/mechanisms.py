@@ -52,7 +52,7 @@ class CountedMechanism:
     @property
     def columns(self) -> Scope:
         """The columns that its CPT is counted from."""
-        others = (one.variable for one in self.mechanisms)
+        others = (mechanism.variable for mechanism in self.mechanisms)
         return tuple(dict.fromkeys((*self.causes, *others, self.variable)))
 
     @property
@@ -67,19 +67,19 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
     Some of them alone would complete rows neither by the graph nor as if missing at random.
     """
     try:
-        made = augmented(graph, partially)
+        augmentation = augmented(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if made.name_of else mechanism_stages(graph, partially, made)
+    return () if augmentation.name_of else mechanism_stages(graph, partially, augmentation)
 
 
 def mechanism_stages(
-    graph: MissingnessGraph, partially: Scope, made: Augmented
+    graph: MissingnessGraph, partially: Scope, augmentation: Augmented
 ) -> tuple[Stage, ...]:
     """The stage that counts the mechanisms that EM on the graph leaves out, if there are any."""
     whole = augmented(graph, partially, leave_out_ignorable=False)
-    causes_of = made.graph.causes
-    needed = _with_causes(causes_of, {*partially} & {*made.ignorable})
+    causes_of = augmentation.graph.causes
+    needed = _with_causes(causes_of, {*partially} & {*augmentation.ignorable})
     counted = [
         CountedMechanism(
             variable,
@@ -88,23 +88,23 @@ def mechanism_stages(
             tuple(cause for cause in causes_of[variable] if isinstance(cause, str)),
             tuple(cause for cause in causes_of[variable] if isinstance(cause, Mechanism)),
         )
-        for variable in made.ignorable
+        for variable in augmentation.ignorable
         if variable in needed
     ]
-    needs = Needs(graph.network.families, rows=tuple(own.columns for own in counted))
+    needs = Needs(graph.network.families, rows=tuple(mechanism.columns for mechanism in counted))
     stage = Stage(NAME, {}, needs, partial(_solved, graph, counted))
     return (stage,) if counted else ()
 
 
 def _with_causes(causes_of: Mapping[str, Iterable[object]], chosen: set[str]) -> set[str]:
     """The variables, and those whose mechanisms are causes of theirs."""
-    found, waiting = set(chosen), list(chosen)
+    reached, waiting = set(chosen), list(chosen)
     while waiting:
         causes = causes_of.get(waiting.pop(), ())
-        fresh = {own.variable for own in causes if isinstance(own, Mechanism)} - found
-        found |= fresh
+        fresh = {cause.variable for cause in causes if isinstance(cause, Mechanism)} - reached
+        reached |= fresh
         waiting += fresh
-    return found
+    return reached
 
 
 def _solved(
@@ -117,14 +117,16 @@ def _solved(
     """The same with the mechanisms that are counted; a note on those that are too large."""
     statistics = statistics.sample(0)
     most = SHARE_OF_MEMORY * setting.memory
-    too_large = {own.variable for own in counted if prod(own.shape) * BYTES_PER_CELL > most}
-    among = {own.variable: own.mechanisms for own in counted}
+    too_large = {
+        mechanism.variable for mechanism in counted if prod(mechanism.shape) * BYTES_PER_CELL > most
+    }
+    among = {mechanism.variable: mechanism.mechanisms for mechanism in counted}
     left = {name for name in among if too_large & _with_causes(among, {name})}
     concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
-    found = dict(learned.mechanisms)
-    for own in counted:
-        if own.variable not in left:
-            found[own.variable] = _cpt(own, statistics, float(concentration))
+    cpt_of = dict(learned.mechanisms)
+    for mechanism in counted:
+        if mechanism.variable not in left:
+            cpt_of[mechanism.variable] = _cpt(mechanism, statistics, float(concentration))
     notes = learned.notes
     if left:
         notes += (
@@ -132,15 +134,17 @@ def _solved(
             "memory. Rows that miss their causes are completed without them",
         )
     names = (*graph.partially_observed, SELECTION.variable)
-    in_order = {name: found[name] for name in names if name in found}
+    in_order = {name: cpt_of[name] for name in names if name in cpt_of}
     return replace(learned, mechanisms=in_order, notes=notes)
 
 
-def _cpt(own: CountedMechanism, statistics: Statistics, concentration: float) -> Cpt:
-    rows = statistics.distinct[own.columns]
-    shown = rows.is_shown(own.causes)
-    cells = rows.cells(own.causes, shown, (*own.mechanisms, Mechanism(own.variable)))
-    counts = added_up(cells, rows.weights[shown], prod(own.shape)).reshape(own.shape)
+def _cpt(mechanism: CountedMechanism, statistics: Statistics, concentration: float) -> Cpt:
+    rows = statistics.distinct[mechanism.columns]
+    shown = rows.is_shown(mechanism.causes)
+    cells = rows.cells(
+        mechanism.causes, shown, (*mechanism.mechanisms, Mechanism(mechanism.variable))
+    )
+    counts = added_up(cells, rows.weights[shown], prod(mechanism.shape)).reshape(mechanism.shape)
     table, _ = posterior_mode(np.asarray(counts), 1.0, concentration)
-    *parents, _ = family = own.network.family(own.node)
-    return Cpt(own.node, tuple(parents), table, tuple(map(own.network.states, family)))
+    *parents, _ = family = mechanism.network.family(mechanism.node)
+    return Cpt(mechanism.node, tuple(parents), table, tuple(map(mechanism.network.states, family)))

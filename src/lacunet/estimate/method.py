@@ -101,14 +101,14 @@ class Plan:
     @property
     def prior_from(self) -> str:
         """What the prior will be learned from; empty where it is given."""
-        said = dict.fromkeys(stage.prior_from for stage in self.stages if stage.prior_from)
-        return "; ".join(said) if self.prior == LEARN else ""
+        sources = dict.fromkeys(stage.prior_from for stage in self.stages if stage.prior_from)
+        return "; ".join(sources) if self.prior == LEARN else ""
 
     @property
     def families(self) -> dict[str, FamilyPlan]:
         """How each CPT will be estimated: by the last stage that answers for it."""
-        found = {name: own for stage in self.stages for name, own in stage.families.items()}
-        return {name: found[name] for name in self.network.variables}
+        plans = {name: family for stage in self.stages for name, family in stage.families.items()}
+        return {name: plans[name] for name in self.network.variables}
 
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
@@ -125,11 +125,11 @@ class Plan:
             for grouping in stage.needs.groupings
         ]
         return Needs(
-            families=tuple(dict.fromkeys(one for own in asked for one in own.families)),
-            complete=any(own.complete for own in asked),
+            families=tuple(dict.fromkeys(family for needs in asked for family in needs.families)),
+            complete=any(needs.complete for needs in asked),
             groupings=tuple(groupings),
-            problems=next((own.problems for own in asked if own.problems is not None), None),
-            rows=tuple(dict.fromkeys(one for own in asked for one in own.rows)),
+            problems=next((needs.problems for needs in asked if needs.problems is not None), None),
+            rows=tuple(dict.fromkeys(columns for needs in asked for columns in needs.rows)),
             folds=folds_of(self.heldout, groups, seed, units),
         )
 
@@ -169,7 +169,7 @@ def agreed(starts: Sequence[float]) -> int:
     >>> agreed([-10.0, -12.5, -10.05])
     2
     """
-    return sum(one >= max(starts) - AGREEMENT for one in starts)
+    return sum(start >= max(starts) - AGREEMENT for start in starts)
 
 
 @dataclass(frozen=True)

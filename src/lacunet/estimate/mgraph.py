@@ -150,7 +150,7 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
         plan.needs(),
         partial(_stood_in, plan, name),
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
-        prior_from=next((own.prior_from for own in plan.stages[::-1] if own.prior_from), ""),
+        prior_from=next((stage.prior_from for stage in plan.stages[::-1] if stage.prior_from), ""),
     )
 
 
@@ -165,11 +165,11 @@ def _stood_in(
     stand_in = run(plan, statistics, setting)
     tables, families = dict(learned.tables), dict(learned.families)
     for variable, why in learned.left.items():
-        own = stand_in.families[variable]
+        report = stand_in.families[variable]
         tables[variable] = stand_in.tables[variable]
-        is_said = any(text.startswith(why) for text in own.warnings)  # with what EM makes of it
-        warnings = own.warnings if is_said else (why, *own.warnings)
-        families[variable] = replace(own, fallback_mass=1.0, fallback=name, warnings=warnings)
+        is_said = any(text.startswith(why) for text in report.warnings)  # with what EM makes of it
+        warnings = report.warnings if is_said else (why, *report.warnings)
+        families[variable] = replace(report, fallback_mass=1.0, fallback=name, warnings=warnings)
     prior = None
     if stand_in.prior is not None:
         prior = merged(learned.prior, stand_in.prior, learned.left)

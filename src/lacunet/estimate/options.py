@@ -53,13 +53,13 @@ def graph_option() -> Any:
 
 def check_options(method: Any) -> None:
     """Refuse a value that an option does not take; for a method's ``__post_init__``."""
-    for own in method.__dataclass_fields__.values():
-        allowed, value = own.metadata, getattr(method, own.name, None)
+    for option in method.__dataclass_fields__.values():
+        allowed, value = option.metadata, getattr(method, option.name, None)
         if not allowed or value is None:
             continue
         if allowed["choices"] is not None and value not in allowed["choices"]:
             known = ", ".join(allowed["choices"])
-            raise MethodError(f"{own.name} is {value!r}, but must be one of {known}.")
+            raise MethodError(f"{option.name} is {value!r}, but must be one of {known}.")
         least, most = allowed["least"], allowed["most"]
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if isinf(least) or (is_number and least <= value <= most):
@@ -67,6 +67,6 @@ def check_options(method: Any) -> None:
         bounds = "above 0" if least == ABOVE_ZERO else f"at least {least:g}"
         bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
         raise MethodError(
-            f"{own.name} is {value!r}, but must be {'' if is_number else 'a number, '}{bounds}.",
-            "" if is_number else f"{own.name}: {allowed['text']}.",
+            f"{option.name} is {value!r}, but must be {'' if is_number else 'a number, '}{bounds}.",
+            "" if is_number else f"{option.name}: {allowed['text']}.",
         )

@@ -106,7 +106,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
     is_given: bool = False
 
     def __post_init__(self) -> None:
-        arrays = {name: np.asarray(own, float) for name, own in self.pseudo_counts.items()}
+        arrays = {name: np.asarray(pseudo, float) for name, pseudo in self.pseudo_counts.items()}
         object.__setattr__(self, "pseudo_counts", arrays)
 
     @property
@@ -125,14 +125,14 @@ class LearnedPrior(Mapping[str, FloatArray]):
     def least(self) -> float:
         """The fewest pseudo-counts of a cell that was given, or was learned and is possible."""
         floor = -1.0 if self.is_given else 0.0
-        learned = [own[own > floor] for name, own in self.items() if name not in self.kept]
-        return float(min((own.min() for own in learned if own.size), default=1.0))
+        learned = [pseudo[pseudo > floor] for name, pseudo in self.items() if name not in self.kept]
+        return float(min((pseudo.min() for pseudo in learned if pseudo.size), default=1.0))
 
     @property
     def most(self) -> float:
         """The most pseudo-counts of a cell that was learned."""
-        learned = [own for name, own in self.items() if name not in self.kept]
-        return max((float(own.max()) for own in learned if own.size), default=1.0)
+        learned = [pseudo for name, pseudo in self.items() if name not in self.kept]
+        return max((float(pseudo.max()) for pseudo in learned if pseudo.size), default=1.0)
 
     def __getitem__(self, variable: str) -> FloatArray:
         return self.pseudo_counts[variable]
@@ -154,12 +154,14 @@ class LearnedPrior(Mapping[str, FloatArray]):
 
     def keeping(self, variables: Collection[str]) -> LearnedPrior:
         """The same with one pseudo-count per cell for some variables."""
-        ones = {v: np.ones_like(own) for v, own in self.pseudo_counts.items()}
+        ones = {v: np.ones_like(pseudo) for v, pseudo in self.pseudo_counts.items()}
         return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
 
     def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
         """The same with the pseudo-counts of each CPT multiplied."""
-        pseudo_counts = {v: own * factor_of.get(v, 1.0) for v, own in self.pseudo_counts.items()}
+        pseudo_counts = {
+            v: pseudo * factor_of.get(v, 1.0) for v, pseudo in self.pseudo_counts.items()
+        }
         return replace(self, pseudo_counts=pseudo_counts)
 
     def __str__(self) -> str:
@@ -186,7 +188,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
             "like_neighbours": self.like_neighbours,
             "kept": list(self.kept),
             "is_given": self.is_given,
-            "pseudo_counts": {name: own.tolist() for name, own in self.pseudo_counts.items()},
+            "pseudo_counts": {name: pseudo.tolist() for name, pseudo in self.pseudo_counts.items()},
         }
 
 
@@ -206,15 +208,17 @@ def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
     >>> pseudo_counts(3.0, Network({"A": ["0", "1"]}))["A"].tolist()
     [2.0, 2.0]
     """
-    own = prior if isinstance(prior, LearnedPrior) else {}
+    learned = prior if isinstance(prior, LearnedPrior) else {}
     other = 1.0 if isinstance(prior, LearnedPrior) else prior - 1
-    found = {
-        name: np.broadcast_to(own.get(name, np.float64(other)), network.shape(network.family(name)))
+    pseudo_of = {
+        name: np.broadcast_to(
+            learned.get(name, np.float64(other)), network.shape(network.family(name))
+        )
         for name in network.variables
     }
     for name, possible in possible_cells(network).items():
-        found[name] = np.where(possible, found[name], 0.0)
-    return found
+        pseudo_of[name] = np.where(possible, pseudo_of[name], 0.0)
+    return pseudo_of
 
 
 def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
@@ -235,14 +239,14 @@ def has_pseudo_counts(prior: AskedPrior) -> bool:
 def smooths_every_cell(prior: AskedPrior) -> bool:
     """Whether every cell has pseudo-counts: then no estimate is zero."""
     if isinstance(prior, LearnedPrior) and prior.is_given:
-        return all(bool(own.all()) for own in prior.values())
+        return all(bool(pseudo.all()) for pseudo in prior.values())
     return has_pseudo_counts(prior)
 
 
 def possible_cells(network: Network) -> dict[str, Possible]:
     """Which cells are not structural zeros, of the CPTs that have any."""
     each = {name: network.possible(name) for name in network.not_asked_of}
-    return {name: own for name, own in each.items() if own is not None}
+    return {name: possible for name, possible in each.items() if possible is not None}
 
 
 def prior_of_counts(
@@ -258,10 +262,10 @@ def prior_of_counts(
         return asked
     statistics = statistics.sample(0)
     counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
-    shown = {own[-1]: counts[own].dense() for own in network.families if own in counts}
+    shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
-    found = learn_prior(shown, kept, possible_cells(network))
-    return for_closed_form(found, shown, statistics.total) if weighs_up else found
+    learned = learn_prior(shown, kept, possible_cells(network))
+    return for_closed_form(learned, shown, statistics.total) if weighs_up else learned
 
 
 def merged(
@@ -306,7 +310,7 @@ def learn_prior(
         name: np.broadcast_to((possible_of or {}).get(name, np.True_), counts.shape)
         for name, counts in counts_of.items()
     }
-    learned = {name: own for name, own in counts_of.items() if name not in kept}
+    learned = {name: counts for name, counts in counts_of.items() if name not in kept}
     stacks = [
         (names, np.stack([learned[v] for v in names]), np.stack([possible_of[v] for v in names]))
         for names in _of_one_shape(learned)
@@ -317,18 +321,18 @@ def learn_prior(
         logs = components.power * log_likelihood(counts, pseudo)
         logs_of |= zip(names, np.moveaxis(logs, 1, 0), strict=True)
     every = [np.empty((len(components), 0))]
-    for name, own in learned.items():
-        every.append(logs_of[name][:, own.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
+    for name, cells in learned.items():
+        every.append(logs_of[name][:, cells.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
     weights, like_neighbours = component_weights(
         np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )
-    found = {name: np.where(possible_of[name], 1.0, 0.0) for name in kept if name in counts_of}
+    pseudo_of = {name: np.where(possible_of[name], 1.0, 0.0) for name in kept if name in counts_of}
     for names, counts, possible in stacks:
         shares = _shares(np.stack([logs_of[name] for name in names], axis=1), weights)
         candidates = components.pseudo_counts(counts, possible)
-        found |= zip(names, mean_pseudo_counts(counts, candidates, shares), strict=True)
+        pseudo_of |= zip(names, mean_pseudo_counts(counts, candidates, shares), strict=True)
     in_order = tuple(name for name in counts_of if name in kept)
-    return LearnedPrior({name: found[name] for name in counts_of}, like_neighbours, in_order)
+    return LearnedPrior({name: pseudo_of[name] for name in counts_of}, like_neighbours, in_order)
 
 
 def _of_one_shape(counts_of: Mapping[str, FloatArray]) -> Iterator[list[str]]:
@@ -414,8 +418,8 @@ def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
     """
     seen = counts > 0
     cells = np.zeros(pseudo_counts.shape)
-    own = pseudo_counts[..., seen]
-    cells[..., seen] = log_gamma(own + counts[seen]) - log_gamma(own)
+    pseudo_seen = pseudo_counts[..., seen]
+    cells[..., seen] = log_gamma(pseudo_seen + counts[seen]) - log_gamma(pseudo_seen)
     total, pseudo = counts.sum(axis=-1), pseudo_counts.sum(axis=-1)
     return np.asarray(log_gamma(pseudo) - log_gamma(pseudo + total) + cells.sum(axis=-1))
 

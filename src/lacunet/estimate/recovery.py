@@ -105,22 +105,24 @@ class Recovery:
         prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
-            found, why = self._estimated(name, statistics)
-            if found is None:
+            estimation, why = self._estimated(name, statistics)
+            if estimation is None:
                 left[name] = why
                 continue
-            shares = found.given_share[..., None]
-            joint = np.where(np.isnan(found.table), 0.0, found.table) * shares
-            row_weights[name] = found.weighted_size * shares
-            tables[name], unseen = estimated_cpt(network, name, joint, found.weighted_size, prior)
+            shares = estimation.given_share[..., None]
+            joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
+            row_weights[name] = estimation.weighted_size * shares
+            tables[name], unseen = estimated_cpt(
+                network, name, joint, estimation.weighted_size, prior
+            )
             reports[name] = family_report(
-                replace(family, formula=ByVerdict(self.verdicts[name], found)),
+                replace(family, formula=ByVerdict(self.verdicts[name], estimation)),
                 statistics.counts[network.family(name)],
                 network,
                 prior,
-                rows_used=found.rows_used,
+                rows_used=estimation.rows_used,
                 unseen=unseen,
-                warnings=(*found.warnings, *_on_weights(found)),
+                warnings=(*estimation.warnings, *_on_weights(estimation)),
             )
         setting.progress("families", len(families), len(families))
         return replace(
@@ -137,9 +139,9 @@ class Recovery:
         """The families with the estimand that the data support best, or what stands in for it."""
         statistics, families = statistics.sample(0), self.families
         for name, family in families.items():
-            found, why = self._estimated(name, statistics)
-            if found is not None:
-                formula = ByVerdict(self.verdicts[name], found)
+            estimation, why = self._estimated(name, statistics)
+            if estimation is not None:
+                formula = ByVerdict(self.verdicts[name], estimation)
                 families[name] = replace(family, formula=formula)
             else:
                 note = why if self.verdicts[name].is_recoverable else family.note
@@ -151,12 +153,12 @@ class Recovery:
         """The estimate of one family; None, and why there is none."""
         verdict = self.verdicts[name]
         try:
-            found = estimate(verdict, statistics.distinct[columns_needed(verdict)])
+            estimation = estimate(verdict, statistics.distinct[columns_needed(verdict)])
         except (NoRowsError, TooLargeEstimandError) as error:
             return None, error.message
         except NotRecoverableError:
             return None, f"{verdict.standing}: {verdict.why}"
-        return (found, "") if found.is_founded else (None, found.warnings[0])
+        return (estimation, "") if estimation.is_founded else (None, estimation.warnings[0])
 
     def prior_stage(self, unrecovered: Iterable[str]) -> Stage:
         """What no other stage has estimated holds the prior alone, marked as such.
@@ -164,15 +166,15 @@ class Recovery:
         ``unrecovered`` are those that the stage answers for before any data are read.
         """
         families = self.families
-        own = {name: families[name] for name in unrecovered}
-        return Stage("prior", own, Needs(self.network.families), self.at_prior)
+        planned = {name: families[name] for name in unrecovered}
+        return Stage("prior", planned, Needs(self.network.families), self.at_prior)
 
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What is left, at the prior alone."""
         statistics, network, families = statistics.sample(0), self.network, self.families
         tables, reports = dict(learned.tables), dict(learned.families)
-        own = None if learned.prior is None else learned.prior.keeping(learned.left)
-        prior = setting.used_prior if own is None else own
+        kept = None if learned.prior is None else learned.prior.keeping(learned.left)
+        prior = setting.used_prior if kept is None else kept
         for name, why in learned.left.items():
             nothing = np.zeros(network.shape(network.family(name)))
             tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
@@ -186,16 +188,17 @@ class Recovery:
                 warnings=(why,),
             )
             reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
-        return replace(learned, tables=tables, families=reports, left={}, prior=own)
+        return replace(learned, tables=tables, families=reports, left={}, prior=kept)
 
 
-def _on_weights(found: Estimation) -> Iterator[str]:
+def _on_weights(estimation: Estimation) -> Iterator[str]:
     """A warning where the formula weighs rows so differently that they tell as much as few."""
-    share = found.weighted_size / max(found.rows_used, 1)
+    share = estimation.weighted_size / max(estimation.rows_used, 1)
     if share < UNEVEN:
-        part = f"{found.weighted_size:,.0f} of {found.rows_used:,} rows"
+        part = f"{estimation.weighted_size:,.0f} of {estimation.rows_used:,} rows"
         words = (
-            f"the formula weighs rows up to {found.largest_weight:.2g} times: they tell as much as "
-            f"{part} of equal weight, and intervals may be too narrow; em uses all that they show"
+            f"the formula weighs rows up to {estimation.largest_weight:.2g} times: they tell as "
+            f"much as {part} of equal weight, and intervals may be too narrow; em uses all that "
+            "they show"
         )
         yield Warned(words, UNEVEN_WEIGHTS, part, 1 - share)

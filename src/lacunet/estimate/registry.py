@@ -28,7 +28,7 @@ def options_of(name: str) -> dict[str, Field[Any]]:
         choose = f"{offer} Or choose" if offer else "choose"
         raise MethodError(f"there is no method {name!r}.", f"{choose} one of {', '.join(METHODS)}.")
     every = fields(KINDS[name])  # type: ignore[arg-type]
-    return {own.name: own for own in every if own.metadata}
+    return {option.name: option for option in every if option.metadata}
 
 
 def _meant_method(name: str) -> str:
@@ -117,8 +117,8 @@ def _way_to(option: str, known: Collection[str]) -> str:
         return OF_NETWORK[option]
     if option in Data.__dataclass_fields__:
         of_query = option in ("query", "database")
-        said = "query='select ...', database=..." if of_query else f"data, {option}=..."
-        return f"it belongs to the data: lacunet.Data({said})."
+        arguments = "query='select ...', database=..." if of_query else f"data, {option}=..."
+        return f"it belongs to the data: lacunet.Data({arguments})."
     if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
         of_explain = "explain always says what intervals will cost; "
         return of_explain * (option == "intervals") + intervals_at()

@@ -370,8 +370,8 @@ class Result:
         if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
             write_network(self.network, path)
             return
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
-        write_with_learned(self.network, as_json(self.network, own), path)
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        write_with_learned(self.network, as_json(self.network, values), path)
 
 
 def _gravity(kind: str) -> float:
@@ -390,7 +390,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
         else (0.0, name)
         for name, warning in places
     ]
-    worst = [words for _, words in sorted(named, key=lambda own: own[0])[:WORST]]
+    worst = [words for _, words in sorted(named, key=lambda pair: pair[0])[:WORST]]
     label = "worst " if len(places) > WORST else ""
     return f"{kind}: {len(places):,} CPTs, {label}{', '.join(worst)}"
 
@@ -413,13 +413,13 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     FormatError
         The file holds a network alone, or was changed after it was written.
     """
-    found = read_learned(path)
-    if isinstance(found, Network):
+    learned = read_learned(path)
+    if isinstance(learned, Network):
         raise FormatError(
             f"{os.fspath(path)}: the file holds a network, but no result of learning.",
             "result.write(path) writes one as .json, and so does lacunet learn -o FILE.json.",
         )
-    return found
+    return learned
 
 
 def read_learned(path: str | os.PathLike[str]) -> Result | Network:
@@ -446,14 +446,14 @@ def _check(result: Result) -> None:
     for name, kind in KIND_OF.items():
         if not isinstance(getattr(result, name), kind):
             raise TypeError(f"{name!r} is not of its kind")
-    network, sure = result.network, result.uncertainty
+    network, uncertainty = result.network, result.uncertainty
     fits = list(result.families) == list(network.variables)
     for name, report in result.families.items():
         if not isinstance(report, FamilyReport) or not isinstance(report.counts, Counts):
             raise TypeError(f"there is no report on {name!r}")
         shape = network.shape(network.family(name))
         fits &= report.support.shape == shape[:-1]
-        fits &= sure is None or sure.spread_of[name].sizes.shape == shape
+        fits &= uncertainty is None or uncertainty.spread_of[name].sizes.shape == shape
         fits &= all(isinstance(warning, str) for warning in report.warnings)
     if not fits or not all(isinstance(text, str) for text in result.notes):
         raise TypeError("the reports do not fit the network")

@@ -50,7 +50,7 @@ class WrittenFormula:
 
     def written(self, notation: Notation) -> str:
         """In plain text, LaTeX or MathML."""
-        name = next(name for name, own in NOTATIONS.items() if own is notation)
+        name = next(name for name, known in NOTATIONS.items() if known is notation)
         return str(getattr(self, name))
 
 
@@ -117,7 +117,7 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
             hint,
         )
     try:
-        structures = [parse(Source.of(name, own)) for own in learned["structures"]]
+        structures = [parse(Source.of(name, text)) for text in learned["structures"]]
         return dict(_Reader(structures).read(learned["known"]))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise FormatError.unsound(name, "result", error) from None
@@ -136,38 +136,40 @@ class _Writer:
         """A value as JSON has it; objects say in ``is`` what they are."""
         match value:
             case None | bool() | str():
-                found: Any = self._warning(value) if isinstance(value, Warned) else value
+                encoded: Any = self._warning(value) if isinstance(value, Warned) else value
             case int() | np.integer():
-                found = int(value)
+                encoded = int(value)
             case float() | np.floating():
-                found = {"is": "float", "value": float(value).hex()}
+                encoded = {"is": "float", "value": float(value).hex()}
             case np.ndarray():
-                found = _written_array(value)
+                encoded = _written_array(value)
             case _ if type(value) in NAME_OF:
-                own = {one.name: self.written(getattr(value, one.name)) for one in fields(value)}
-                found = {"is": NAME_OF[type(value)], "fields": own}
+                content = {
+                    field.name: self.written(getattr(value, field.name)) for field in fields(value)
+                }
+                encoded = {"is": NAME_OF[type(value)], "fields": content}
             case Mapping():
-                pairs = [[key, self.written(own)] for key, own in value.items()]
-                found = {"is": "map", "of": pairs}
+                pairs = [[key, self.written(part)] for key, part in value.items()]
+                encoded = {"is": "map", "of": pairs}
             case tuple() | list():
-                found = [self.written(own) for own in value]
+                encoded = [self.written(part) for part in value]
             case Network():
-                place = self._structure(value)
+                index = self._structure(value)
                 tables = self.written(value.tables_of)
-                found = {"is": "network", "structure": place, "tables": tables}
+                encoded = {"is": "network", "structure": index, "tables": tables}
             case Layout():
-                found = {"is": "layout", "network": self.written(value.network)}
+                encoded = {"is": "layout", "network": self.written(value.network)}
             case _:  # a formula
                 words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
-                found = self.written(WrittenFormula(**words, given=tuple(value.given)))
-        return found
+                encoded = self.written(WrittenFormula(**words, given=tuple(value.given)))
+        return encoded
 
     def _warning(self, value: Warned) -> Any:
-        own = str(value), value.kind, value.detail, float(value.weight)
-        return {"is": "warning", "of": self.written(own)}
+        parts = str(value), value.kind, value.detail, float(value.weight)
+        return {"is": "warning", "of": self.written(parts)}
 
     def _structure(self, network: Network) -> int:
-        """The place of a network's structure, which is written once."""
+        """The index of a network's structure, which is written once."""
         structure = render(network.with_tables(None))
         if structure not in self.structures:
             self.structures.append(structure)
@@ -191,34 +193,38 @@ class _Reader:
     def read(self, data: Any) -> Any:
         """The value that was written."""
         if isinstance(data, list):
-            return tuple(self.read(own) for own in data)
+            return tuple(self.read(part) for part in data)
         if not isinstance(data, dict):
             return data
         match data["is"]:
             case "float":
-                found: Any = float.fromhex(data["value"])
+                value: Any = float.fromhex(data["value"])
             case "array":
-                found = _array(data)
+                value = _array(data)
             case "map":
-                found = {key: self.read(own) for key, own in data["of"]}
+                value = {key: self.read(part) for key, part in data["of"]}
             case "network":
                 tables = self.read(data["tables"])
-                found = self.structures[data["structure"]]
-                found = found if tables is None else found.with_tables(tables)
+                value = self.structures[data["structure"]]
+                value = value if tables is None else value.with_tables(tables)
             case "layout":
-                found = layout_of(self.read(data["network"]))
+                value = layout_of(self.read(data["network"]))
             case "warning":
-                found = Warned(*self.read(data["of"]))
+                value = Warned(*self.read(data["of"]))
             case kind:
-                found = self._built(KINDS[kind], data["fields"])
-        return found
+                value = self._built(KINDS[kind], data["fields"])
+        return value
 
     def _built(self, kind: Any, data: Mapping[str, Any]) -> Any:
-        own = {one.name for one in fields(kind)}
-        needed = {one.name for one in fields(kind) if one.default is one.default_factory is MISSING}
-        if not needed <= data.keys() <= own | FORMER.get(kind, set()):
-            raise ValueError(f"the fields of {kind.__name__} are {', '.join(sorted(own))}")
-        return kind(**{name: self.read(value) for name, value in data.items() if name in own})
+        names = {field.name for field in fields(kind)}
+        needed = {
+            field.name
+            for field in fields(kind)
+            if field.default is field.default_factory is MISSING
+        }
+        if not needed <= data.keys() <= names | FORMER.get(kind, set()):
+            raise ValueError(f"the fields of {kind.__name__} are {', '.join(sorted(names))}")
+        return kind(**{name: self.read(value) for name, value in data.items() if name in names})
 
 
 def _array(data: Mapping[str, Any]) -> Any:
@@ -226,5 +232,5 @@ def _array(data: Mapping[str, Any]) -> Any:
     if kind.kind not in "biuf":
         raise ValueError(f"an array of {kind} is not known")
     content = base64.b64decode(data["bytes"], validate=True)
-    found = np.frombuffer(content, kind).reshape(data["shape"])
-    return found.astype(kind.newbyteorder("="))
+    array = np.frombuffer(content, kind).reshape(data["shape"])
+    return array.astype(kind.newbyteorder("="))

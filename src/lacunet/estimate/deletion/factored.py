@@ -43,8 +43,8 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
         if shown not in table_of:
             table_of.clear()
             radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
-            place = pack([columns[axis] for axis in shown], radices, len(counts.keys))
-            cells = added_up(place, counts.tally.weights, prod(radices)).reshape(radices)
+            keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
+            cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
             shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
             table_of[shown] = cells[tuple(slice(-1) for _ in shown)].reshape(shape)
         free = tuple(axis for axis in shown if axis not in agree)
@@ -75,8 +75,8 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
             rows_of.clear()
             rows_of[shown] = rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
         rows, in_whole = rows_of[shown]
-        place, number = _sub_cells(cells, columns, agree, rows)
-        return added_up(place, cells.tally.weights[rows], number)[place[in_whole]]
+        sub_cell, number = _sub_cells(cells, columns, agree, rows)
+        return added_up(sub_cell, cells.tally.weights[rows], number)[sub_cell[in_whole]]
 
     joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
     inside = whole.weighing(cells.groups.weights[whole.group] * joint)
@@ -87,7 +87,7 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
 def _sub_cells(
     cells: GroupedCounts, columns: list[Keys], axes: tuple[int, ...], rows: Index
 ) -> tuple[Index, int]:
-    """A place for each (group, values on some axes) among some rows of the counts."""
+    """An index for each (group, values on some axes) among some rows of the counts."""
     sizes = [cells.cardinalities[axis] for axis in axes]
     keys = pack([columns[axis][rows] for axis in axes], sizes, len(rows))
     return _within_group(cells.group[rows], keys, len(cells.groups.weights), prod(sizes))
@@ -110,9 +110,9 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
     varied = int(np.argmin(sizes))
     axes = [axis for axis in range(len(sizes)) if axis != varied]
     every = np.arange(len(shown.cells))
-    place, number = _sub_cells(shown, columns, tuple(axes), every)
+    sub_cell, number = _sub_cells(shown, columns, tuple(axes), every)
     first = np.full(number, -1, dtype=np.intp)
-    first[place] = every
+    first[sub_cell] = every
     line = first[first >= 0]  # one cell of each line along the axis that is varied
     group = np.repeat(shown.group[line], sizes[varied])
     reached = [np.repeat(column[line], sizes[varied]) for column in columns]
@@ -124,10 +124,10 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
         radices = [sizes[other] for other in others]
         both = [np.concatenate([columns[other], reached[other]]) for other in others]
         keys = pack(both, radices, len(groups))
-        place, number = _within_group(groups, keys, len(shown.groups.weights), prod(radices))
+        sub_cell, number = _within_group(groups, keys, len(shown.groups.weights), prod(radices))
         occurs = np.zeros(number, dtype=bool)
-        occurs[place[:seen]] = True
-        keep &= occurs[place[seen:]]
+        occurs[sub_cell[:seen]] = True
+        keep &= occurs[sub_cell[seen:]]
     cells = pack([column[keep] for column in reached], [size + 1 for size in sizes], keep.sum())
     weights = shown.groups.weights[group[keep]]
     tally = Tally(weights, weights, weights)

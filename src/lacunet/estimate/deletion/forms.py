@@ -194,8 +194,8 @@ class Deletion:
                 fallback=UNGROUPED,
             )
         setting.progress("estimating", len(wanted), len(wanted))
-        found = merged(learned.prior, prior, wanted)
-        return replace(learned, tables=tables, families=reports, prior=found)
+        merged_prior = merged(learned.prior, prior, wanted)
+        return replace(learned, tables=tables, families=reports, prior=merged_prior)
 
     def joint(self, network: Network, variable: str, statistics: Statistics) -> Joint:
         """The estimate of one family's joint, and the rows that enter it."""

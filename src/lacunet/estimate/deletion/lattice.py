@@ -130,9 +130,9 @@ def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> M
         return _by_inverse_variance(candidates)
     if aggregation == "lowest-variance":
         return reduce(_less_variable, candidates)
-    found = list(candidates)
-    means = np.stack([one.mean for one in found])
-    variance = np.mean([one.variance for one in found], axis=0)
+    estimates = list(candidates)
+    means = np.stack([estimate.mean for estimate in estimates])
+    variance = np.mean([estimate.variance for estimate in estimates], axis=0)
     return MeanAndVariance(
         np.mean(means, 0) if aggregation == "mean" else np.median(means, 0), variance
     )
@@ -140,31 +140,33 @@ def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> M
 
 def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVariance:
     total = weighted = np.zeros(())
-    sure: MeanAndVariance | None = None  # sum and number of the certain ones
-    for one in candidates:
-        certain = one.variance == 0
-        precision = np.divide(1, one.variance, out=np.zeros(certain.shape), where=~certain)
+    certain_sum: MeanAndVariance | None = None  # sum and number of the certain ones
+    for candidate in candidates:
+        certain = candidate.variance == 0
+        precision = np.divide(1, candidate.variance, out=np.zeros(certain.shape), where=~certain)
         total = total + precision
-        weighted = weighted + precision * one.mean
+        weighted = weighted + precision * candidate.mean
         if certain.any():
-            before = sure or MeanAndVariance(np.zeros(()), np.zeros(()))
-            sure = MeanAndVariance(
-                before.mean + np.where(certain, one.mean, 0.0), before.variance + certain
+            before = certain_sum or MeanAndVariance(np.zeros(()), np.zeros(()))
+            certain_sum = MeanAndVariance(
+                before.mean + np.where(certain, candidate.mean, 0.0), before.variance + certain
             )
     has_weight = total > 0
     mean = np.divide(weighted, total, out=np.zeros(total.shape), where=has_weight)
     variance = np.divide(1, total, out=np.zeros(total.shape), where=has_weight)
-    if sure is None:
+    if certain_sum is None:
         return MeanAndVariance(mean, variance)
-    is_sure = sure.variance > 0
-    share = np.divide(sure.mean, sure.variance, out=np.zeros_like(mean), where=is_sure)
+    is_sure = certain_sum.variance > 0
+    share = np.divide(
+        certain_sum.mean, certain_sum.variance, out=np.zeros_like(mean), where=is_sure
+    )
     return MeanAndVariance(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
 
 
-def _less_variable(one: MeanAndVariance, two: MeanAndVariance) -> MeanAndVariance:
-    keep = one.variance <= two.variance
+def _less_variable(left: MeanAndVariance, right: MeanAndVariance) -> MeanAndVariance:
+    keep = left.variance <= right.variance
     return MeanAndVariance(
-        np.where(keep, one.mean, two.mean), np.where(keep, one.variance, two.variance)
+        np.where(keep, left.mean, right.mean), np.where(keep, left.variance, right.variance)
     )
 
 

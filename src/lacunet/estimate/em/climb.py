@@ -126,21 +126,21 @@ def climb(
         Called with where the climb is, at the start and after each iteration.
     """
     report = _Report(limits, progress)
-    found = Climb.at_start(start)
+    latest = Climb.at_start(start)
     parts = np.ones(engine.problems.parts) if parts is None else parts
     rows = CptRows.of(engine.problems.layout)
     climbing = _Climbing(engine, rows, rows.concentrations(prior), limits, parts)
     try:
-        for at in climbing.iterates(start):
-            found = at
-            report(at)
+        for iterate in climbing.iterates(start):
+            latest = iterate
+            report(iterate)
             if visit is not None:
-                visit(at)
+                visit(iterate)
     except OutOfTimeError:
-        return replace(found, reason="time limit")
+        return replace(latest, reason="time limit")
     except KeyboardInterrupt:
-        return replace(found, reason="interrupted")
-    return found
+        return replace(latest, reason="interrupted")
+    return latest
 
 
 @dataclass(frozen=True)
@@ -189,25 +189,27 @@ class _Climbing:
         reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
         return replace(here, cells=after, counts=here.expected, reason=reason, iterations=done)
 
-    def _look(self, at: Climb) -> Climb:
-        """The expectation there; only the likelihood if the climb ends there."""
-        expected, messages, deadline = None, at.messages, self.limits.deadline
-        if at.reason:
-            logs = self.engine.log_likelihoods(at.cells, deadline, messages)
+    def _look(self, here: Climb) -> Climb:
+        """The expectation here; only the likelihood if the climb ends here."""
+        expected, messages, deadline = None, here.messages, self.limits.deadline
+        if here.reason:
+            logs = self.engine.log_likelihoods(here.cells, deadline, messages)
         else:
-            found = self.engine.expect(at.cells, self.parts, deadline, messages)
-            logs, expected, messages = found.log_likelihoods, found.counts, found.messages
+            outcome = self.engine.expect(here.cells, self.parts, deadline, messages)
+            logs, expected, messages = outcome.log_likelihoods, outcome.counts, outcome.messages
         counted = self.parts > 0
         likelihood = float(logs[counted] @ self.parts[counted])
-        trace = (*at.trace, likelihood + log_prior(at.cells, self.prior))
-        return replace(at, expected=expected, log_likelihoods=logs, trace=trace, messages=messages)
+        trace = (*here.trace, likelihood + log_prior(here.cells, self.prior))
+        return replace(
+            here, expected=expected, log_likelihoods=logs, trace=trace, messages=messages
+        )
 
-    def _look_if_possible(self, at: Climb) -> Climb:
-        """The expectation there; no posterior if it went below what floating point holds."""
+    def _look_if_possible(self, here: Climb) -> Climb:
+        """The expectation here; no posterior if it went below what floating point holds."""
         try:
-            return self._look(at)
+            return self._look(here)
         except ImpossibleDataError:
-            return replace(at, trace=())
+            return replace(here, trace=())
 
 
 @dataclass(frozen=True)
@@ -293,16 +295,16 @@ class _Report:
         self.last: FloatArray | None = None
         self.changes = [np.inf]
 
-    def __call__(self, at: Climb) -> None:
+    def __call__(self, here: Climb) -> None:
         if self.last is not None:
-            self.changes.append(float(np.abs(at.cells - self.last).max()))
-        self.last = at.cells
-        seconds = (monotonic() - self.began) / max(at.iterations, 1)
+            self.changes.append(float(np.abs(here.cells - self.last).max()))
+        self.last = here.cells
+        seconds = (monotonic() - self.began) / max(here.iterations, 1)
         left = min(seconds * iterations_left(self.changes, self.limits), self.limits.deadline.left)
-        note = f"log-posterior {at.log_posterior:,.4f}"
-        if at.iterations and isfinite(left):
+        note = f"log-posterior {here.log_posterior:,.4f}"
+        if here.iterations and isfinite(left):
             note += f", about {left:,.0f} s left"
-        self.progress("em", at.iterations, self.limits.iterations, note)
+        self.progress("em", here.iterations, self.limits.iterations, note)
 
 
 def iterations_left(changes: list[float], limits: Limits) -> int:

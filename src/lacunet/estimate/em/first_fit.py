@@ -50,22 +50,22 @@ def fit_and_learn_prior(
     within = Deadline.within(SHARE * deadline.left)
     em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
     first = replace(fitting, prior=ONE_PER_CELL, em=em, deadline=within).fit(seeds)
-    at = first.climb
-    if not at.iterations:
+    climb = first.climb
+    if not climb.iterations:
         return first, before
-    if at.reason == "interrupted":
+    if climb.reason == "interrupted":
         return first, before.keeping(before)
     prior, layout = before, engine.problems.layout
     if not is_learned:
-        expected = at.expected
+        expected = climb.expected
         if expected is None:
-            expected = engine.expect(at.cells, deadline=deadline, messages=at.messages).counts
+            expected = engine.expect(climb.cells, deadline=deadline, messages=climb.messages).counts
         tables = layout.tables(expected)
         counts = {name: tables[name] for name in before}
         prior = learn_prior(counts, before.kept, possible_cells(layout.network))
     concentration = flat_concentration(prior, layout)
-    found = replace(fitting, prior=concentration).refit(first, seeds)
-    return (first, before.keeping(before)) if found is None else (found, prior)
+    refitted = replace(fitting, prior=concentration).refit(first, seeds)
+    return (first, before.keeping(before)) if refitted is None else (refitted, prior)
 
 
 def flat_concentration(prior: Prior, layout: Layout) -> Concentration:

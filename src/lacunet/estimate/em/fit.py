@@ -150,18 +150,18 @@ class Fitting:
 
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
-        made = [self.climb(seeds.whole, limits)]
+        climbs = [self.climb(seeds.whole, limits)]
         number = self.number_of_starts(limits.exactly)
         enough = ENOUGH_AGREE if self.em.restarts is None else number
         starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
-        while len(made) < number and made[-1].reason not in CUT_SHORT:
-            if agreed([climb.log_posterior for climb in made]) >= enough:
+        while len(climbs) < number and climbs[-1].reason not in CUT_SHORT:
+            if agreed([climb.log_posterior for climb in climbs]) >= enough:
                 break
-            made.append(self.climb(next(starts), limits))
-        found = _best(made)
-        if averages and seeds.redrawn is None and found.climb.reason not in CUT_SHORT:
-            return self.averaged(found, made)
-        return found
+            climbs.append(self.climb(next(starts), limits))
+        best = _best(climbs)
+        if averages and seeds.redrawn is None and best.climb.reason not in CUT_SHORT:
+            return self.averaged(best, climbs)
+        return best
 
     def stopped_by_heldout(self, seeds: Seeds) -> Fit:
         """EM to convergence, unless weight put aside clearly speaks for fewer steps.
@@ -177,10 +177,10 @@ class Fitting:
         usual = replace(usual, heldout=curve)
         steps = None if reason in CUT_SHORT else fewer_steps(curve)
         if steps is not None:
-            found = self.climb(seeds.whole, self.limits(steps))
-            if found.reason not in CUT_SHORT:
-                return Fit(replace(found, reason="held-out peak"), curve)
-            reason = found.reason
+            shorter = self.climb(seeds.whole, self.limits(steps))
+            if shorter.reason not in CUT_SHORT:
+                return Fit(replace(shorter, reason="held-out peak"), curve)
+            reason = shorter.reason
         if reason == "interrupted":
             return replace(usual, climb=replace(usual.climb, reason=reason))
         return self.continued(usual)
@@ -201,8 +201,10 @@ class Fitting:
         """
         best = usual.climb
         weights = np.exp([climb.log_posterior - best.log_posterior for climb in optima])
-        kept = [(w, at.cells) for w, at in zip(weights, optima, strict=True) if w >= NEGLIGIBLE]
-        cells = np.average([own for _, own in kept], axis=0, weights=[w for w, _ in kept])
+        kept = [
+            (w, climb.cells) for w, climb in zip(weights, optima, strict=True) if w >= NEGLIGIBLE
+        ]
+        cells = np.average([cells for _, cells in kept], axis=0, weights=[w for w, _ in kept])
         if np.abs(cells - best.cells).max() < SAME:
             return usual
         mean = self.mean(best, cells)
@@ -228,58 +230,59 @@ class Fitting:
         As many steps as were made before are made anew from the seed. Optima that were averaged
         are averaged again, with the weights they had.
         """
-        at = before.climb
-        limits = self.limits("converge", done=at.iterations)
-        if at.reason in ("steps done", "held-out peak"):
-            found = self.climb(seeds.whole, self.limits(at.iterations))
+        earlier = before.climb
+        limits = self.limits("converge", done=earlier.iterations)
+        if earlier.reason in ("steps done", "held-out peak"):
+            repeated = self.climb(seeds.whole, self.limits(earlier.iterations))
             done = replace(
-                found, reason=at.reason if found.reason == "steps done" else found.reason
+                repeated,
+                reason=earlier.reason if repeated.reason == "steps done" else repeated.reason,
             )
         elif limits.iterations <= 0:
             return None
         else:
-            optima = before.optima or ((1.0, at.cells),)
+            optima = before.optima or ((1.0, earlier.cells),)
             each = [self.climb(cells, limits) for _, cells in optima]
             done = max(each, key=lambda climb: climb.log_posterior)
             if before.optima and all(climb.reason not in CUT_SHORT for climb in each):
                 weights = [weight for weight, _ in optima]
                 cells = np.average([climb.cells for climb in each], axis=0, weights=weights)
                 done = self.mean(done, cells)
-            done = replace(done, iterations=at.iterations + done.iterations)
+            done = replace(done, iterations=earlier.iterations + done.iterations)
         return replace(before, climb=done) if done.trace else None
 
     def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:
         """How likely is what is put aside at each stop, without a part in it; why it ended."""
         curve: list[float] = []
 
-        def at_stop(at: Climb) -> None:
-            if at.iterations in STOPS and not at.reason:
-                curve.append(float(at.log_likelihoods[1]))
+        def at_stop(here: Climb) -> None:
+            if here.iterations in STOPS and not here.reason:
+                curve.append(float(here.log_likelihoods[1]))
 
         limits = self.limits("converge", SHARE_TO_JUDGE)
         plainly = min(STOPS[-1] + 1, limits.iterations)
         first = replace(limits, iterations=plainly, accelerate=False)
-        found = self.climb(start, first, parts=LEARNING, visit=at_stop)
-        if found.reason == "iteration limit" and limits.iterations > plainly:
+        climb = self.climb(start, first, parts=LEARNING, visit=at_stop)
+        if climb.reason == "iteration limit" and limits.iterations > plainly:
             later = replace(limits, iterations=limits.iterations - plainly)
-            found = self.climb(found.cells, later, parts=LEARNING)
-        if found.reason not in CUT_SHORT:
-            curve.append(float(found.log_likelihoods[1]))
-        return tuple(curve), found.reason
+            climb = self.climb(climb.cells, later, parts=LEARNING)
+        if climb.reason not in CUT_SHORT:
+            curve.append(float(climb.log_likelihoods[1]))
+        return tuple(curve), climb.reason
 
 
-def _best(made: Sequence[Climb]) -> Fit:
+def _best(climbs: Sequence[Climb]) -> Fit:
     """The climb of highest posterior; the first unless another is clearly better.
 
     If time was up, or somebody interrupted, that is why it ended.
     """
-    known = [climb for climb in made if climb.trace] or made[:1]
+    known = [climb for climb in climbs if climb.trace] or climbs[:1]
     best = max(known, key=lambda climb: climb.log_posterior)
     if best.log_posterior <= known[0].log_posterior + AGREEMENT:
         best = known[0]
     starts = tuple(climb.log_posterior for climb in known)
-    if made[-1].reason in CUT_SHORT:
-        best = replace(best, reason=made[-1].reason)
+    if climbs[-1].reason in CUT_SHORT:
+        best = replace(best, reason=climbs[-1].reason)
     return Fit(best, starts=starts, gain=best.log_posterior - starts[0])
 
 

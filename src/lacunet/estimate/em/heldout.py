@@ -37,4 +37,4 @@ def fewer_steps(curve: Sequence[float]) -> int | None:
     best = max(curve[:-1], default=-inf)
     if not best > curve[-1] + CLEARLY:
         return None
-    return next(n for n, own in zip(STOPS, curve, strict=False) if own >= best - AS_LIKELY)
+    return next(n for n, log in zip(STOPS, curve, strict=False) if log >= best - AS_LIKELY)

@@ -67,21 +67,21 @@ class Doubt:
     verdict: Verdict
     columns: Scope | None = None
 
-    def said(self, statistics: Statistics, setting: Setting) -> str:
+    def warning(self, statistics: Statistics, setting: Setting) -> str:
         """The warning, with the widest of the identified sets of its entries."""
         if self.columns is None or setting.deadline.left <= 0:
             return self.words
         graph, asked = self.verdict.graph, self.verdict.asked
         model = lifted_near(graph, asked)
-        found = ends_of(best_fit(model, statistics.distinct[self.columns]), asked)
-        cell = found.widest
+        ends = ends_of(best_fit(model, statistics.distinct[self.columns]), asked)
+        cell = ends.widest
         states = [graph.network.states(n)[k] for n, k in zip(asked.names, cell, strict=True)]
-        low, high = found.interval()[cell]
-        is_narrow = found.is_narrow and self.verdict.generic is False
+        low, high = ends.interval()[cell]
+        is_narrow = ends.is_narrow and self.verdict.generic is False
         return (
             f"{self.words}; models that fit the data as well put {asked.at(states)} "
             f"{'' if is_narrow else 'anywhere '}"
-            f"between {found.low[cell]:.3f} and {found.high[cell]:.3f} "
+            f"between {ends.low[cell]:.3f} and {ends.high[cell]:.3f} "
             f"(95% interval {low:.3f} to {high:.3f})"
             f"{f'. This range is {NARROW}' if is_narrow else ''}"
         )
@@ -103,32 +103,34 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     if look.partially is not None:
         partially = look.partially
         notes = graph.check_partially(partially, network.variables)
-    made = augmented(graph, partially)
+    augmentation = augmented(graph, partially)
     verdicts = recover_families(graph)
-    doubts = _doubts(graph, made, verdicts)
+    doubts = _doubts(graph, augmentation, verdicts)
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
     families = highest_posterior(closed.families)
     if em.stays_closed:
         families = {
-            name: recovery.families[name] if verdicts[name].is_recoverable else own
-            for name, own in closed.families.items()
+            name: recovery.families[name] if verdicts[name].is_recoverable else family
+            for name, family in closed.families.items()
         }
     families = {
-        name: replace(own, verdict=recovery.families[name].verdict)
-        for name, own in families.items()
+        name: replace(family, verdict=recovery.families[name].verdict)
+        for name, family in families.items()
     }
-    mechanism_of = {node: variable for variable, node in made.name_of.items()}
-    climber = Climber(em, made.network, partially, families, recorded=made.selection)
+    mechanism_of = {node: variable for variable, node in augmentation.name_of.items()}
+    climber = Climber(
+        em, augmentation.network, partially, families, recorded=augmentation.selection
+    )
     climb = replace(
         climber.stage(),
         name=f"{em.name} on the graph",
         needs=Needs(
             network.families,
-            problems=Compiling(made.network, mechanism_of, made.selection),
+            problems=Compiling(augmentation.network, mechanism_of, augmentation.selection),
             rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
         ),
-        solve=partial(_solved, climber, made, doubts),
+        solve=partial(_solved, climber, augmentation, doubts),
         chosen=recovery.chosen if em.stays_closed else None,
     )
     starts = (recovery, closed) if em.starts_closed else ()
@@ -137,13 +139,13 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         network,
         partially,
         (
-            *[start_stage(own, em) for own in starts],
+            *[start_stage(stage, em) for stage in starts],
             climb,
-            *mechanism_stages(graph, partially, made),
+            *mechanism_stages(graph, partially, augmentation),
         ),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if em.stop == "converge" and not made.selection else JACKKNIFE,
-        intention=_on_graph(made),
+        RATE_MATRIX if em.stop == "converge" and not augmentation.selection else JACKKNIFE,
+        intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,
         graph=graph,
@@ -152,7 +154,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
 
 def _solved(
     climber: Climber,
-    made: Augmented,
+    augmentation: Augmented,
     doubts: Mapping[str, Doubt],
     statistics: Statistics,
     learned: Learned,
@@ -160,40 +162,42 @@ def _solved(
 ) -> Learned:
     """All CPTs, those of the mechanisms too; doubts where the graph does not identify them."""
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
-    start = {**learned.tables, **mechanism_start(made, shown_of)}
-    found = climber.solve(statistics, Learned(start, learned.families), setting)
-    assert found.network is not None
-    assert found.ended is not None
-    nodes = {**made.name_of} | ({SELECTION.variable: made.selection} if made.selection else {})
-    reports = dict(found.families)
+    start = {**learned.tables, **mechanism_start(augmentation, shown_of)}
+    fitted = climber.solve(statistics, Learned(start, learned.families), setting)
+    assert fitted.network is not None
+    assert fitted.ended is not None
+    nodes = {**augmentation.name_of} | (
+        {SELECTION.variable: augmentation.selection} if augmentation.selection else {}
+    )
+    reports = dict(fitted.families)
     if setting.whole is None:
         whole = statistics.sample(0)
         for name, doubt in doubts.items():
-            words = doubt.said(whole, setting)
+            words = doubt.warning(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
     return replace(
-        found,
-        tables={name: found.tables[name] for name in made.graph.network.variables},
+        fitted,
+        tables={name: fitted.tables[name] for name in augmentation.graph.network.variables},
         families=reports,
-        ended=replace(found.ended, notes=(*found.ended.notes, _likelihood(made))),
-        why=_on_graph(made),
-        mechanisms={v: found.network.cpt(name) for v, name in nodes.items()},
+        ended=replace(fitted.ended, notes=(*fitted.ended.notes, _likelihood(augmentation))),
+        why=_on_graph(augmentation),
+        mechanisms={v: fitted.network.cpt(name) for v, name in nodes.items()},
     )
 
 
-def _on_graph(made: Augmented) -> str:
-    if not made.name_of:
+def _on_graph(augmentation: Augmented) -> str:
+    if not augmentation.name_of:
         return "EM on the missingness graph: no mechanism depends on a missing value, none is added"
-    names = first_of(list(made.name_of.values()), MOST_NAMES)
+    names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
     return f"EM on the missingness graph: {names} added to the network, observed in every row"
 
 
-def _likelihood(made: Augmented) -> str:
+def _likelihood(augmentation: Augmented) -> str:
     """Which likelihood EM gives; those of different mechanisms do not compare."""
-    given = " given that rows were recorded" if made.selection else ""
-    if not made.name_of:
+    given = " given that rows were recorded" if augmentation.selection else ""
+    if not augmentation.name_of:
         return f"the log-likelihood is that of the observed values alone{given}"
-    names = first_of(list(made.name_of.values()), MOST_NAMES)
+    names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
     return (
         f"the log-likelihood is that of the observed values and {names}{given}; "
         "lacunet.log_likelihood(result, data) is that of the values alone"
@@ -201,18 +205,20 @@ def _likelihood(made: Augmented) -> str:
 
 
 def _doubts(
-    graph: MissingnessGraph, made: Augmented, verdicts: Mapping[str, Verdict]
+    graph: MissingnessGraph, augmentation: Augmented, verdicts: Mapping[str, Verdict]
 ) -> dict[str, Doubt]:
     """The CPTs that are not known to be recoverable; under MAR all of them are."""
     if graph.category() != "MNAR" and graph.selection is None:
         return {}
-    found = {name: _doubt(own) for name, own in verdicts.items() if own.status != RECOVERABLE}
+    doubt_of = {
+        name: _doubt(verdict) for name, verdict in verdicts.items() if verdict.status != RECOVERABLE
+    }
     if graph.hidden:  # what the directed edges may have lost
         lost = "undecided: the hidden cause was taken in by edges that identify less"
-        for name, own in recover_families(made.graph).items():
-            if name not in found and not own.is_recoverable and not own.generic:
-                found[name] = Doubt(lost, own)
-    return found
+        for name, verdict in recover_families(augmentation.graph).items():
+            if name not in doubt_of and not verdict.is_recoverable and not verdict.generic:
+                doubt_of[name] = Doubt(lost, verdict)
+    return doubt_of
 
 
 def _doubt(verdict: Verdict) -> Doubt:

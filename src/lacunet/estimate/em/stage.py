@@ -108,13 +108,13 @@ class Climber:
         """EM from what the stages before have learned; what it does otherwise, by the counts."""
         em, network = self.em, self.network
         by_heldout = em.stop == "heldout"
-        said = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
+        branches = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
         return Stage(
             em.name,
             self.families,
             Needs(network.families, problems=Compiling(network)),
             self.solve,
-            branches=() if em.stays_closed else (LOOPY_BRANCH, *said, NO_STEP_BRANCH),
+            branches=() if em.stays_closed else (LOOPY_BRANCH, *branches, NO_STEP_BRANCH),
             is_replicated=em.stop != "converge",
             prior_from=FROM_FIRST_FIT,
         )
@@ -127,10 +127,10 @@ class Climber:
         em, network = self.em, self.network
         layout = layout_of(network.with_tables(None))
         climbed = self._climbed(layout, statistics, learned, setting)
-        at = climbed.fit.climb
-        tables = layout.tables(at.cells)
-        expected = None if at.counts is None else layout.tables(at.counts)
-        has_moved = at.iterations or not em.starts_closed
+        climb = climbed.fit.climb
+        tables = layout.tables(climb.cells)
+        expected = None if climb.counts is None else layout.tables(climb.counts)
+        has_moved = climb.iterations or not em.starts_closed
         reports, incomplete = dict(learned.families), set(self.partially)
         hidden = _hidden(network, self.families, statistics)
         for name, family in self.families.items() if has_moved else ():
@@ -198,16 +198,16 @@ class Climber:
             flat, averages = flat_concentration(prior, layout), climber.averages
             fitting = Fitting(engine, flat, em, setting.rng, deadline, progress, averages)
             if isinstance(prior, LearnedPrior) and _has_first_fit(em, setting.prior):
-                found, prior = fit_and_learn_prior(
+                fit, prior = fit_and_learn_prior(
                     fitting, seeds, prior, is_learned=setting.prior != LEARN
                 )
             else:
-                found = fitting.fit(seeds)
+                fit = fitting.fit(seeds)
         except OutOfTimeError:
-            found = Fit(Climb.at_start(seeds.whole, "time limit"))
+            fit = Fit(Climb.at_start(seeds.whole, "time limit"))
         except KeyboardInterrupt:
-            found = Fit(Climb.at_start(seeds.whole, "interrupted"))
-        return Climbed(found, engine, prior, notes, monotonic() - began)
+            fit = Fit(Climb.at_start(seeds.whole, "interrupted"))
+        return Climbed(fit, engine, prior, notes, monotonic() - began)
 
     def _replicated(self, statistics: Statistics, setting: Setting) -> Climber:
         """How a replicate of the rows is learned; all rows as it is."""
@@ -329,11 +329,11 @@ def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: 
 def _hidden(network: Network, variables: Container[str], statistics: Statistics) -> set[str]:
     """The variables that no row shows, but one of several states, or what follows from them."""
     never = set(statistics.never_shown)
-    told = set(statistics.cells_of_sets)  # and the parents of what is shown, or of what is told
+    informed = set(statistics.cells_of_sets)  # and the parents of what is shown, or informed
     for name in reversed(network.order) if never else ():
-        if name in variables and (name not in never or name in told):
-            told.update(network.parents(name))
-    return never & told
+        if name in variables and (name not in never or name in informed):
+            informed.update(network.parents(name))
+    return never & informed
 
 
 def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, em: EM) -> Engine:
@@ -371,19 +371,19 @@ def can_hold_out(statistics: Statistics) -> bool:
 
 def _ended(em: EM, climbed: Climbed) -> Ended:
     """How EM ended."""
-    at, notes = climbed.fit.climb, climbed.notes
-    if SMOOTHED in notes and not at.iterations:
-        notes = (*(own for own in notes if own != SMOOTHED), KEPT_SMOOTHED)
+    climb, notes = climbed.fit.climb, climbed.notes
+    if SMOOTHED in notes and not climb.iterations:
+        notes = (*(note for note in notes if note != SMOOTHED), KEPT_SMOOTHED)
     if climbed.loopy:
         number = counted(len(climbed.loopy), "family", "families")
         notes += (f"loopy belief propagation touched {number}",)
     return Ended(
-        at.reason,
-        at.iterations,
+        climb.reason,
+        climb.iterations,
         climbed.seconds,
-        float(at.log_likelihoods.sum()),
-        at.log_posterior,
-        at.trace,
+        float(climb.log_likelihoods.sum()),
+        climb.log_posterior,
+        climb.trace,
         (*notes, *_starts_in_words(em, climbed)),
         climbed.fit.heldout,
         climbed.fit.starts,
@@ -392,44 +392,44 @@ def _ended(em: EM, climbed: Climbed) -> Ended:
 
 def _why(em: EM, climbed: Climbed, drawn: Scope) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
-    found = climbed.fit
+    fit = climbed.fit
     reads = 0.0 if climbed.engine is None else climbed.engine.reads
     start = em.start if isinstance(em.start, str) else "the given network"
-    at = found.climb
-    steps = counted(at.iterations, "EM step")
+    climb = fit.climb
+    steps = counted(climb.iterations, "EM step")
     each = f" (each reads {reads:,.0f} table cells)" if round(reads) else ""
-    done = f"{start} and {steps}{each}" if at.iterations else f"{start} alone"
-    if drawn and at.iterations:
+    done = f"{start} and {steps}{each}" if climb.iterations else f"{start} alone"
+    if drawn and climb.iterations:
         done += f", at random where no row shows {first_of(drawn, 5)}"
-    if at.reason == "held-out peak":
-        margin = max(found.heldout) - found.heldout[-1]
+    if climb.reason == "held-out peak":
+        margin = max(fit.heldout) - fit.heldout[-1]
         if isinf(margin):
             return f"{done}, since EM to convergence makes held-out rows impossible"
         more = f"{margin:.1f} nats more likely than by EM to convergence"
         return f"{done}, since held-out rows are {more}"
-    if at.reason in CUT_SHORT:
-        what = "convergence" if at.iterations else "the first EM step"
-        return f"{done}: {CUT_SHORT[at.reason]} before {what}"
-    if at.reason == "optima averaged":
+    if climb.reason in CUT_SHORT:
+        what = "convergence" if climb.iterations else "the first EM step"
+        return f"{done}: {CUT_SHORT[climb.reason]} before {what}"
+    if climb.reason == "optima averaged":
         return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
-    if not found.heldout:
-        return f"{done}, to convergence, from the best of {counted(len(found.starts), 'start')}"
+    if not fit.heldout:
+        return f"{done}, to convergence, from the best of {counted(len(fit.starts), 'start')}"
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
 
 
 def _starts_in_words(em: EM, climbed: Climbed) -> tuple[str, ...]:
-    found = climbed.fit
-    if len(found.starts) > 1:
+    fit = climbed.fit
+    if len(fit.starts) > 1:
         words = (
-            f"{len(found.starts)} starts were made, {agreed(found.starts)} of them ended within "
+            f"{len(fit.starts)} starts were made, {agreed(fit.starts)} of them ended within "
             f"{AGREEMENT:g} nats of the best posterior"
         )
-        if found.gain > AGREEMENT:
-            words += f"; the first start alone would have ended {found.gain:.1f} nats lower"
-        if found.climb.reason == "optima averaged":
+        if fit.gain > AGREEMENT:
+            words += f"; the first start alone would have ended {fit.gain:.1f} nats lower"
+        if fit.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
         return (words,)
-    if em.starts_by_cost and found.climb.iterations:
+    if em.starts_by_cost and fit.climb.iterations:
         reason = (
             "loopy belief propagation is used" if climbed.loopy else "an iteration is expensive"
         )

@@ -45,9 +45,9 @@ class CptRows:
         network, possible = layout.network, None
         if network.not_asked_of:
             possible = np.ones(layout.cells, dtype=bool)
-            for name, own in layout.tables(possible).items():
+            for name, table in layout.tables(possible).items():
                 if name in network.not_asked_of:
-                    own[...] = network.possible(name)
+                    table[...] = network.possible(name)
         return cls(np.cumsum(lengths) - lengths, lengths, possible)
 
     def normalised(self, weights: FloatArray) -> FloatArray:
@@ -131,14 +131,14 @@ def alike_states(
     >>> alike_states(network, {"H": root, "X": np.array([[0.9, 0.1], [0.2, 0.8]])}, ["H"])
     ()
     """
-    found = []
+    alike = []
     for name in variables:
-        families = [own for own in network.families if name in own]
-        by_state = [np.moveaxis(tables[own[-1]], own.index(name), 0) for own in families]
-        rows = np.concatenate([own.reshape(len(own), -1) for own in by_state], axis=1)
-        if any(np.allclose(one, other) for one, other in combinations(rows, 2)):
-            found.append(name)
-    return tuple(found)
+        families = [family for family in network.families if name in family]
+        by_state = [np.moveaxis(tables[family[-1]], family.index(name), 0) for family in families]
+        rows = np.concatenate([table.reshape(len(table), -1) for table in by_state], axis=1)
+        if any(np.allclose(row, other) for row, other in combinations(rows, 2)):
+            alike.append(name)
+    return tuple(alike)
 
 
 def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
@@ -163,13 +163,13 @@ def starting_form(start: str | Network) -> Deletion:
 def tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:
     """The CPTs of another network over the same variables, states and edges, in any order."""
     try:
-        found = matched(network, start) if start.has_cpts else None
+        reordered = matched(network, start) if start.has_cpts else None
     except ComparisonError:
-        found = None
-    if found is None or found.parents_of != network.parents_of:
+        reordered = None
+    if reordered is None or reordered.parents_of != network.parents_of:
         raise MethodError(
             "the network to start from has other variables, states or parents than the one to "
             "learn.",
             "it gives CPTs only; its structure must be the same.",
         )
-    return {name: found.cpt(name).table for name in network.variables}
+    return {name: reordered.cpt(name).table for name in network.variables}

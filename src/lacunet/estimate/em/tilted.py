@@ -72,8 +72,8 @@ class TiltedRows:
     def answer(self, delta: float) -> float:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
         question = self.question
-        found = query(self.network(self.cells(delta)), question.target, question.evidence)
-        return float(found[question.state])
+        answer = query(self.network(self.cells(delta)), question.target, question.evidence)
+        return float(answer[question.state])
 
     def network(self, cells: FloatArray) -> Network:
         """The network with these cells, the mechanism left out."""
@@ -92,7 +92,7 @@ class TiltedRows:
         shows = layout.network.variables[-1]
         shape = layout.network.shape(layout.network.family(shows))
         size = int(np.prod(shape))  # the mechanism comes last
-        own = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
+        network_rows = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
         ratio = exp(min(max(delta, -BEYOND), BEYOND))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
         rule = self.start.not_asked_of.get(self.question.mechanism)
@@ -124,7 +124,7 @@ class TiltedRows:
                 past = remembered(past, Step.between(here[:-size], after[:-size]))
                 past = past if change < before else past[-1:]
                 if len(past) > 1:
-                    jump, _ = extrapolated(past, np.ones(len(here) - size), own, LONGEST)
+                    jump, _ = extrapolated(past, np.ones(len(here) - size), network_rows, LONGEST)
                     after = np.concatenate([jump, after[-size:]])
                 here = after
             return here
@@ -142,7 +142,7 @@ class TiltedRows:
         odds[state] *= ratio
         hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
         others_shown[-size:] = np.ravel(
-            np.stack([np.broadcast_to(own, shape[:-1]) for own in (hidden, 1 - hidden)], axis=-1)
+            np.stack([np.broadcast_to(p, shape[:-1]) for p in (hidden, 1 - hidden)], axis=-1)
         )
         starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
         return max(map(climbed, starts), key=log_posterior)
@@ -211,7 +211,7 @@ def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = N
     times = np.ones(len(counts))
     times[state] = ratio
     share = 1 / (1 + np.multiply.outer(1 / times, inverse))
-    found = np.stack([share, 1 - share], axis=-1)
+    table = np.stack([share, 1 - share], axis=-1)
     if skip is not None:
-        found[skip] = 1.0
-    return found
+        table[skip] = 1.0
+    return table

@@ -46,10 +46,10 @@ def em_uncertainty(
     """The spread of every CPT, and what the data do not identify."""
     curvature = em_curvature(engine, cells, pseudo)
     parts = parts_of(engine.problems, curvature)
-    return em_spreads(curvature, parts, progress, said_by_rows(engine, cells))
+    return em_spreads(curvature, parts, progress, row_information(engine, cells))
 
 
-def said_by_rows(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def row_information(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
     r"""What single rows say about each of some moves of all cells; None with loopy propagation.
 
     :math:`\sum_r w_r (\partial \log \Pr(r))^2`, summed over the problems and the complete
@@ -62,14 +62,14 @@ def said_by_rows(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], Fl
     problems = engine.problems
     weights, counted = problems.weights.sum(axis=1), problems.fixed.sum(axis=1)
 
-    def said(moves: FloatArray) -> FloatArray:
+    def of_moves(moves: FloatArray) -> FloatArray:
         slopes = quotient(moves, cells)
         steps = SMALL / np.abs(slopes).max(axis=1)
-        found = np.square(slopes) @ counted
+        information = np.square(slopes) @ counted
         for batch in batches_of(problems, memory_budget(None)):
-            for at, (move, step) in enumerate(zip(moves, steps, strict=True)):
-                up, down = (solve(batch, cells + own * move).log_z for own in (step, -step))
-                found[at] += weights[batch.problems] @ np.square((up - down) / (2 * step))
-        return np.asarray(found)
+            for index, (move, step) in enumerate(zip(moves, steps, strict=True)):
+                up, down = (solve(batch, cells + signed * move).log_z for signed in (step, -step))
+                information[index] += weights[batch.problems] @ np.square((up - down) / (2 * step))
+        return np.asarray(information)
 
-    return said
+    return of_moves
