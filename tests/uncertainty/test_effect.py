@@ -377,7 +377,7 @@ def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPat
     grouped = recovered(verdict, rows)
     assert grouped.left_out.words == "leaving out each of 30 groups of rows in turn"
     assert grouped.left_out.degrees == 29
-    assert grouped.found.table == pytest.approx(exact.found.table, abs=1e-12)
+    assert grouped.estimation.table == pytest.approx(exact.estimation.table, abs=1e-12)
     # The variance of 30 groups is uncertain by a factor of chi-squared with 29 degrees / 29.
     ratio = np.diag(grouped.covariance) / np.diag(exact.covariance)
     assert (ratio > 0.4).all()
@@ -467,7 +467,7 @@ def test_estimate_and_covariance_are_those_made_by_hand(size: int) -> None:
     frame = frame_by_hand(counts)
     verdict = BY_HAND.recover(["Y"], do=["X"])
     found = recovered(verdict, lc.Data(frame[frame["rows"] > 0], counts="rows"))
-    assert found.found.table[:, 1] == pytest.approx(risks_by_hand(shaped)[0], abs=1e-12)
+    assert found.estimation.table[:, 1] == pytest.approx(risks_by_hand(shaped)[0], abs=1e-12)
     ours = found.covariance[np.ix_([1, 3], [1, 3])]
     assert ours == pytest.approx(covariance_by_hand(shaped)[0], abs=1e-12)
 

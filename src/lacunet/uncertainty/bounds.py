@@ -60,7 +60,7 @@ class WorstCase:
     def __repr__(self) -> str:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
         cells = zip(product(*self.states), ends, strict=True)
-        rows = [[*states, *map(probability, own)] for states, own in cells]
+        rows = [[*states, *map(probability, pair)] for states, pair in cells]
         table = text_table([*self.scope, "low", "high"], rows, left=len(self.scope))
         return f"{self.title}, whatever the missing values are\n{table}"
 
@@ -126,37 +126,39 @@ def worst_case(
     no   0.3750  0.8750
     yes  0.1250  0.6250
     """
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
-    said_data = data_given(data, **said)
-    network = network_beside(network, said_data, "worst_case").with_tables(None)
+    shorthands = {"weight": weight, "counts": counts, "missing": missing}
+    shorthands |= {"strata": strata, "cluster": cluster}
+    described = data_given(data, **shorthands)
+    network = network_beside(network, described, "worst_case").with_tables(None)
     left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
     if not left:
         raise LacunetError(
             "the query has no target.", "name one: worst_case(network, data, 'Ill')."
         )
-    if twice := [name for at, name in enumerate(scope) if name in scope[:at]]:
+    if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
         network.known(name)
-    with observations(said_data, network, memory_budget(memory)) as rows:
+    with observations(described, network, memory_budget(memory)) as rows:
         look = rows.look()
         folds = folds_of(None, 0, 0, look.units)
-        known = with_data_codes(network, said_data)
+        known = with_data_codes(network, described)
         columns = with_rule_variables(known, scope)
         needs = Needs((columns,), folds=folds)
         if any(
-            isinstance(own, tuple) for v in columns for own in known.codes_of.get(v, {}).values()
+            isinstance(states, tuple)
+            for v in columns
+            for states in known.codes_of.get(v, {}).values()
         ):
             needs = Needs((), rows=(columns,), folds=folds)  # counts take sets as missing
-        how = Gathering(needs, network, scale=look.scale)
-        statistics = rows.gather(how)
+        gathering = Gathering(needs, network, scale=look.scale)
+        statistics = rows.gather(gathering)
         whole = bounds(_rows(statistics.sample(0), columns), known, left, right)
         if look.units is None:
             return whole
         again = replicates(
-            look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
+            look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
         )
         parts = [bounds(_rows(sample, columns), known, left, right) for sample in again.samples]
 
@@ -173,11 +175,11 @@ def worst_case(
 
 def with_rule_variables(network: Network, scope: Scope) -> Scope:
     """The variables, and those that the rules of what was not asked look at for them."""
-    found = list(scope)
-    for name in found:  # it grows
+    names = list(scope)
+    for name in names:  # it grows
         rule = network.not_asked_of.get(name)
-        found += [other for other in (rule.scope if rule else ()) if other not in found]
-    return tuple(found)
+        names += [other for other in (rule.scope if rule else ()) if other not in names]
+    return tuple(names)
 
 
 def _asked(
@@ -241,7 +243,7 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
         Has the rules of what was not asked.
     """
     scope = (*given, *target)
-    has_rules = any({v, *own.scope} <= {*rows.scope} for v, own in network.not_asked_of.items())
+    has_rules = any({v, *rule.scope} <= {*rows.scope} for v, rule in network.not_asked_of.items())
     sums = _sums_by_rules if has_rules else _sums_by_axes
     of_each = [
         sums(rows, values, network, scope, len(target))
@@ -282,8 +284,8 @@ def _sums_by_axes(
 ) -> _Sums:
     """The sums axis by axis: without rules, what rows allow one variable is left to each."""
     sets = [allowed_states(network.cardinality(v), rows.sets_of.get(v, ())) for v in scope]
-    only = [own & (own.sum(axis=1, keepdims=True) == 1) for own in sets]
-    whole = np.zeros([len(own) for own in sets])
+    only = [allows & (allows.sum(axis=1, keepdims=True) == 1) for allows in sets]
+    whole = np.zeros([len(allows) for allows in sets])
     np.add.at(whole, tuple(rows.column(name) for name in scope), values)
     conditions = range(whole.ndim - targets)
     last = range(whole.ndim - targets, whole.ndim)
@@ -319,23 +321,23 @@ def _sums_by_rules(
         within = cells.sum(axis=2, keepdims=True)  # completions of each row that have u
         every = within.sum(axis=1, keepdims=True)
         is_given = (within == every) & (every > 0)
-        found = (cells & (every == 1), within > cells, cells, ~cells & is_given)
-        parts += [values[here] @ own.reshape(len(cells), -1) for own in found]
+        masks = (cells & (every == 1), within > cells, cells, ~cells & is_given)
+        parts += [values[here] @ mask.reshape(len(cells), -1) for mask in masks]
     return _Sums(*parts.reshape(4, *shape))
 
 
 def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDArray[np.bool_]:
     """For some rows, which cells of a table over ``scope`` a completion can have."""
     number = len(rows.weights[here])
-    found = np.repeat(network.can_occur(rows.scope)[None], number, axis=0)
+    possible = np.repeat(network.can_occur(rows.scope)[None], number, axis=0)
     for axis, name in enumerate(rows.scope):
         sets = allowed_states(rows.size(name), rows.sets_of.get(name, ()))
         after = (1,) * (len(rows.scope) - axis - 1)
-        found &= sets[rows.column(name)[here]].reshape(number, *(1,) * axis, -1, *after)
-    others = tuple(1 + at for at, name in enumerate(rows.scope) if name not in scope)
+        possible &= sets[rows.column(name)[here]].reshape(number, *(1,) * axis, -1, *after)
+    others = tuple(1 + axis for axis, name in enumerate(rows.scope) if name not in scope)
     left = [name for name in rows.scope if name in scope]
     axes = [1 + left.index(name) for name in scope]
-    return np.asarray(found.any(axis=others)).transpose(0, *axes)
+    return np.asarray(possible.any(axis=others)).transpose(0, *axes)
 
 
 def _with_one_row(shown: FloatArray, may: FloatArray, rest: FloatArray) -> FloatArray:

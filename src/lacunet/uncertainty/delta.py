@@ -167,35 +167,35 @@ def query_spread(
     total
         The weight of all rows: how many know an answer that nothing moves.
     """
-    answer, rates_of = asked.answer, {name: own.rates for name, own in cpt_spread_of.items()}
+    answer, rates_of = asked.answer, {name: spread.rates for name, spread in cpt_spread_of.items()}
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
     rates = _by_rows_alone(asked, rates_of).copy()
     degrees_of = np.full(answer.shape, covariance.degrees)
-    for at, cell in enumerate(np.ndindex(answer.shape)):
-        if (entry := _entry(asked, at)) is not None:
-            own = cpt_spread_of[entry[0]].at(entry[1])
-            rates[cell], sizes[cell], degrees_of[cell] = own.rates, own.sizes, own.degrees
+    for index, cell in enumerate(np.ndindex(answer.shape)):
+        if (entry := _entry(asked, index)) is not None:
+            spread = cpt_spread_of[entry[0]].at(entry[1])
+            rates[cell], sizes[cell], degrees_of[cell] = spread.rates, spread.sizes, spread.degrees
     return Spread(answer, rates, sizes, degrees_of)
 
 
-def _entry(asked: AnsweredQuery, at: int) -> tuple[str, tuple[int, ...]] | None:
+def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | None:
     r"""The CPT entry that a cell of an answer is, where nothing else moves it.
 
     There :math:`\partial p / \partial \theta(x' \mid u) = 1[x' = x] - \theta(x \mid u)`, rounding
     aside, and it is zero in all other CPT rows.
     """
     entries = []
-    for name, gradient in asked.gradients[at].items():
+    for name, gradient in asked.gradients[index].items():
         cpt = asked.network.cpt(name).table
         rounding = np.where(cpt > ROUNDING, ROUNDING, ROUNDING_BY_A_HAIR)
         apart = centred(gradient, cpt)
-        for place in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
-            by_state = np.eye(cpt.shape[-1]) - cpt[place][:, None]
-            is_entry = (np.abs(by_state - apart[place]) <= rounding[place]).all(axis=-1)
-            is_entry &= np.abs(cpt[place] - np.ravel(asked.answer)[at]) <= ROUNDING
-            entries.append((name, (*place, int(is_entry.argmax()))) if is_entry.any() else None)
+        for row in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
+            by_state = np.eye(cpt.shape[-1]) - cpt[row][:, None]
+            is_entry = (np.abs(by_state - apart[row]) <= rounding[row]).all(axis=-1)
+            is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= ROUNDING
+            entries.append((name, (*row, int(is_entry.argmax()))) if is_entry.any() else None)
             if len(entries) > 1:
                 return None
     return entries[0] if entries else None
@@ -255,15 +255,15 @@ def _cell_by_cell(
     spread: Spread, states: NDArray[np.int64], by_rows: Callable[[tuple[int, ...]], Spread]
 ) -> Spread:
     """Each cell of an answer as some states of CPT rows give it; as it is where they are -1."""
-    table, rates, sizes = (own.copy() for own in (spread.table, spread.rates, spread.sizes))
+    table, rates, sizes = (array.copy() for array in (spread.table, spread.rates, spread.sizes))
     degrees = np.broadcast_to(spread.degrees, table.shape).copy()
     for cell in np.ndindex(table.shape):
         chosen = tuple(states[cell].tolist())
         if -1 in chosen:
             continue
-        own = by_rows(chosen).at(cell)
-        table[cell], rates[cell] = own.table, own.rates
-        sizes[cell], degrees[cell] = own.sizes, own.degrees
+        entry = by_rows(chosen).at(cell)
+        table[cell], rates[cell] = entry.table, entry.rates
+        sizes[cell], degrees[cell] = entry.sizes, entry.degrees
     return Spread(table, rates, sizes, degrees)
 
 
@@ -273,7 +273,7 @@ def _is_seen(asked: AnsweredQuery) -> Mask:
     seen = places_seen(network, asked.evidence)
     states_of = [seen.get(name, range(network.cardinality(name))) for name in asked.scope]
     is_seen = np.ones(asked.answer.shape, dtype=bool)
-    is_seen[np.ix_(*states_of)] = all(len(own) == 1 for own in states_of)
+    is_seen[np.ix_(*states_of)] = all(len(states) == 1 for states in states_of)
     return is_seen
 
 
@@ -289,8 +289,8 @@ def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
         cells = np.ones(cpt.table.shape) if possible is None else possible.astype(np.float64)
         return np.asarray(cells / cells.sum(axis=-1, keepdims=True))
 
-    found = asked.by_tables(allowed)
-    return np.asarray(is_extreme & ((found == 0) | (found == 1)))
+    by_rules = asked.by_tables(allowed)
+    return np.asarray(is_extreme & ((by_rules == 0) | (by_rules == 1)))
 
 
 def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
@@ -325,12 +325,12 @@ def moved_variances(
         How many rows each CPT row rests on, on an axis of length one for the child; without any
         the answer does not move.
     """
-    found = np.zeros(len(asked.gradients))
-    for at, gradient_of in enumerate(asked.gradients):
+    variances = np.zeros(len(asked.gradients))
+    for index, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             moved = quotient(centred(gradient, asked.network.cpt(name).table), rows_of[name])
-            found[at] += float((squares_of[name] * np.square(moved)).sum())
-    return found
+            variances[index] += float((squares_of[name] * np.square(moved)).sum())
+    return variances
 
 
 def in_rows(
@@ -343,28 +343,28 @@ def in_rows(
 
     A cell that less than half a row speaks for has what lacks to that besides.
     """
-    found = {}
+    scaled_of = {}
     for name, weight in weight_of.items():
         rows = rows_of[name]
         usable = (weight > 0) & np.isfinite(rows) & (rows > 0)
         worth = np.divide(rows, weight, out=np.ones(weight.shape), where=usable)
-        found[name] = pseudo_of[name] * worth
-    lacks_of = lacking(network, found, rows_of)
-    return {name: found[name] + lacks for name, lacks in lacks_of.items()}
+        scaled_of[name] = pseudo_of[name] * worth
+    lacks_of = lacking(network, scaled_of, rows_of)
+    return {name: scaled_of[name] + lacks for name, lacks in lacks_of.items()}
 
 
 def lacking(
     network: Network, pseudo_of: Mapping[str, FloatArray], rows_of: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
     """What lacks to half a row, for each cell that no rule excludes."""
-    found = {}
+    lacks_of = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
         table, possible = network.cpt(name).table, network.possible(name)
         is_sure = np.isinf(rows_of[name])
         rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
         lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS - table * rows, 0.0))
-        found[name] = lacks if possible is None else lacks * possible
-    return found
+        lacks_of[name] = lacks if possible is None else lacks * possible
+    return lacks_of
 
 
 def pseudo_variances(
@@ -375,7 +375,9 @@ def pseudo_variances(
     ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child;
     ``pseudo_of`` has the pseudo-counts of every cell, in rows.
     """
-    total_of = {v: rows_of[v] + own.sum(axis=-1, keepdims=True) for v, own in pseudo_of.items()}
+    total_of = {
+        v: rows_of[v] + pseudo.sum(axis=-1, keepdims=True) for v, pseudo in pseudo_of.items()
+    }
     return moved_variances(asked, pseudo_of, total_of)
 
 
@@ -396,7 +398,7 @@ def without_prior(
         Of each answer, pseudo-counts taken for rows.
     """
     known = np.zeros(len(asked.gradients))
-    for at, gradient_of in enumerate(asked.gradients):
+    for index, gradient_of in enumerate(asked.gradients):
         for name, gradient in gradient_of.items():
             cpt = asked.network.cpt(name).table
             pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)
@@ -404,7 +406,7 @@ def without_prior(
             brought = quotient(
                 (cpt * centred(gradient, cpt) ** 2).sum(axis=-1, keepdims=True), total
             )
-            known[at] += float((brought * quotient(pseudo, total)).sum())
+            known[index] += float((brought * quotient(pseudo, total)).sum())
     share = 1 - np.minimum(quotient(known, variance), 1)
     return quotient(variance, share, np.inf)
 

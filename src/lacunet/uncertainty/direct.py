@@ -116,14 +116,14 @@ class Uncorrelated:
             without_prior,
         )
 
-        names = dict.fromkeys(name for one in asked.gradients for name in one)
+        names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
         sizes_of = {name: spread_of[name].row_sizes[..., None] for name in names}
         squares_of = {name: self.counts_of[name].squares() for name in names}
         weight_of, total_of = {}, {}
         for name in names:
             weight_of[name] = self.counts_of[name].dense().sum(axis=-1, keepdims=True)
             total_of[name] = weight_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
-        found = moved_variances(asked, squares_of, total_of)
+        variances = moved_variances(asked, squares_of, total_of)
         pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
-        found = found + pseudo_variances(asked, sizes_of, pseudo_of)
-        return without_prior(asked, found, sizes_of, pseudo_of)
+        variances = variances + pseudo_variances(asked, sizes_of, pseudo_of)
+        return without_prior(asked, variances, sizes_of, pseudo_of)

@@ -132,8 +132,8 @@ class Effect:
         sides = contrast.state, contrast.reference
         return max(self._shares[self.states.index(state)] for state in sides)
 
-    def _measured(self, one: int, two: int, outcome: int, scale: _Scale) -> Measured:
-        p = self.probabilities[[one, two], outcome]
+    def _measured(self, state: int, reference: int, outcome: int, scale: _Scale) -> Measured:
+        p = self.probabilities[[state, reference], outcome]
         with np.errstate(divide="ignore", invalid="ignore"):
             h = scale.of(p)
             value = float(scale.back(h[0] - h[1]))
@@ -143,11 +143,11 @@ class Effect:
                 return Measured(value, np.nan, np.nan)
             if self.is_zero:
                 return Measured(value, value, value)
-            ends = scale.of(self.interval[[one, two], outcome])  # of both: low, high
+            ends = scale.of(self.interval[[state, reference], outcome])  # of both: low, high
             if not np.isfinite(h).all():  # a probability of 0 or 1: the ends themselves
                 furthest = ends[0, 0] - ends[1, 1], ends[0, 1] - ends[1, 0]
                 return Measured(value, *(float(scale.back(end)) for end in furthest))
-            rho = float(self.correlations[outcome, one, two])
+            rho = float(self.correlations[outcome, state, reference])
             low = h[0] - h[1] - _length(h[0] - ends[0, 0], ends[1, 1] - h[1], rho)
             high = h[0] - h[1] + _length(ends[0, 1] - h[0], h[1] - ends[1, 0], rho)
             return Measured(value, float(scale.back(low)), float(scale.back(high)))
@@ -161,13 +161,15 @@ class Effect:
     def to_frame(self, library: Library = "pandas") -> Any:
         """The contrasts as a data frame, one row each."""
         columns: dict[str, list[Any]] = {
-            name: [getattr(one, name) for one in self.contrasts]
+            name: [getattr(contrast, name) for contrast in self.contrasts]
             for name in ("outcome", "state", "reference")
         }
         for measure in ("difference", "ratio", "odds_ratio"):
             for part in ("value", "low", "high"):
                 name = measure if part == "value" else f"{measure}_{part}"
-                columns[name] = [getattr(getattr(one, measure), part) for one in self.contrasts]
+                columns[name] = [
+                    getattr(getattr(contrast, measure), part) for contrast in self.contrasts
+                ]
         if self.unsupported is not None:
             columns["unsupported"] = [*map(self.unsupported_of, self.contrasts)]
         return frame_of(columns, library)
@@ -182,20 +184,20 @@ class Effect:
             for x, state in enumerate(self.states)
         ]
         contrasts = [
-            [f"{one.state} vs {one.reference}", one.outcome, *map(str, one[3:])]
-            for one in self.contrasts
+            [f"{contrast.state} vs {contrast.reference}", contrast.outcome, *map(str, contrast[3:])]
+            for contrast in self.contrasts
         ]
-        header = [f"do({self.cause})", *(assigned(self.target, one) for one in self.outcomes)]
+        header = [f"do({self.cause})", *(assigned(self.target, state) for state in self.outcomes)]
         shares = tuple(map(self.unsupported_of, self.contrasts))
-        found = [
+        tables = [
             (header, probabilities, self._shares),
             ([self.cause, self.target, *MEASURES], contrasts, shares),
         ]
         if max(self._shares) < SHOWN_SHARE:
-            return [(header, rows) for header, rows, _ in found]
+            return [(header, rows) for header, rows, _ in tables]
         return [
-            ([*header, ""], [[*row, _mark(own)] for row, own in zip(rows, shares, strict=True)])
-            for header, rows, shares in found
+            ([*header, ""], [[*row, _mark(share)] for row, share in zip(rows, shares, strict=True)])
+            for header, rows, shares in tables
         ]
 
     def _notes(self) -> tuple[str, ...]:
@@ -218,7 +220,8 @@ class Effect:
 
     def _repr_html_(self) -> str:
         basis = "".join(f"<p>{escape(text)}</p>" for text in self._notes())
-        return f"<p>{escape(self.title)}</p>{''.join(_html(*one) for one in self.tables())}{basis}"
+        tables = "".join(_html(*table) for table in self.tables())
+        return f"<p>{escape(self.title)}</p>{tables}{basis}"
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON; None for no number."""
@@ -236,9 +239,9 @@ class Effect:
                 "contrasts": [
                     {
                         name: part._asdict() if isinstance(part, Measured) else part
-                        for name, part in one._asdict().items()
+                        for name, part in contrast._asdict().items()
                     }
-                    for one in self.contrasts
+                    for contrast in self.contrasts
                 ],
                 "basis": list(self.basis),
                 "unsupported": None if self.unsupported is None else list(self.unsupported),
@@ -272,14 +275,14 @@ SCALES = (
 )
 
 
-def _length(one: float, two: float, rho: float) -> float:
-    if np.isinf(one) or np.isinf(two):
+def _length(left: float, right: float, rho: float) -> float:
+    if np.isinf(left) or np.isinf(right):
         return np.inf
-    return float(np.sqrt(max(one**2 - 2 * rho * one * two + two**2, 0.0)))
+    return float(np.sqrt(max(left**2 - 2 * rho * left * right + right**2, 0.0)))
 
 
 def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return html_table(header, ("".join(f"<td>{escape(one)}</td>" for one in row) for row in rows))
+    return html_table(header, ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows))
 
 
 def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
@@ -293,10 +296,10 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
         is_guess = bool(more) and "intervals" in named
         return f"write {more[2:]}, of a result of learn(..., intervals=True)." * is_guess
-    one, two = args[1:3]
+    left, right = args[1:3]
     return (
-        f"for the effect of {one} on {two} write effect(result, {two!r}, do={one!r}{more}); "
-        f"for that of {two} on {one}, effect(result, {one!r}, do={two!r}{more})."
+        f"for the effect of {left} on {right} write effect(result, {right!r}, do={left!r}{more}); "
+        f"for that of {right} on {left}, effect(result, {left!r}, do={right!r}{more})."
     )
 
 
@@ -442,11 +445,11 @@ def effect(
     asked = Effect(target, do, given, outcomes, states, base, unknown, level=level, outcome=outcome)
     if is_graph:
         return _by_graph(asked, source, network, data, population, intervals=interval)
-    found = _by_network(asked, source, network, intervals=interval)
+    answer = _by_network(asked, source, network, intervals=interval)
     if _is_zero(network, target, do, seen, sets):
         zero = _by_directions(network, target, do, seen) or _ZERO.format(do=do, target=target)
-        return replace(found, basis=(*found.basis, zero), is_zero=True)
-    return found
+        return replace(answer, basis=(*answer.basis, zero), is_zero=True)
+    return answer
 
 
 def _check_names(target: object, do: object) -> None:
@@ -454,11 +457,11 @@ def _check_names(target: object, do: object) -> None:
     for name, value in (("target", target), ("do", do)):
         if not isinstance(value, str):
             on, of = _as_name(target, "Ill"), _as_name(do, "Smoke")
-            one = f"; query(result, {on!r}, do={do!r}) sets one." * isinstance(do, Mapping)
+            by_query = f"; query(result, {on!r}, do={do!r}) sets one." * isinstance(do, Mapping)
             raise LacunetError(
                 f"{name} is {value!r}, but must be the name of one variable.",
                 f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared"
-                f"{one or '.'}",
+                f"{by_query or '.'}",
             )
 
 
@@ -494,9 +497,11 @@ def _by_directions(network: Network, target: str, do: str, given: Iterable[str] 
     drawn.remove_nodes_from([*given])
     if not has_path(drawn, do, target):
         return ""
-    against = [own[::-1] for own in pairwise(shortest_path(drawn, do, target))]
+    against = [edge[::-1] for edge in pairwise(shortest_path(drawn, do, target))]
     edges = [
-        f"{quoted(one)} -> {quoted(two)}" for one, two in against if (one, two) in network.edges
+        f"{quoted(parent)} -> {quoted(child)}"
+        for parent, child in against
+        if (parent, child) in network.edges
     ]
     if not edges:
         return ""
@@ -560,21 +565,25 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        by_share = [(own, one.basis.title) for own, one in zip(shares, answers, strict=True)]
-        if noted := [f"{title}: {resting(own)}" for own, title in by_share if own >= NOTED_SHARE]:
+        by_share = [
+            (share, answer.basis.title) for share, answer in zip(shares, answers, strict=True)
+        ]
+        if noted := [
+            f"{title}: {resting(share)}" for share, title in by_share if share >= NOTED_SHARE
+        ]:
             warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
-    found = replace(asked, probabilities=probabilities, unsupported=shares)
+    without = replace(asked, probabilities=probabilities, unsupported=shares)
     if not intervals:
         is_learned = hasattr(source, "require_intervals") and source.uncertainty is None
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
-        return replace(found, basis=(_as_causes(source), *more))
+        return replace(without, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
     together = _Together.of([AnsweredQuery.of(network, target, given, do) for do in each])
     # of p_x + p_w, and of p_x - p_w
     sums, gaps = uncertainty.variances(together).reshape(together.shape)
     return replace(
-        found,
+        without,
         interval=np.stack([np.asarray(answer.interval) for answer in answers]),
         correlations=_correlations((sums - gaps) / 4),
         basis=(_as_causes(source), f"{100 * asked.level:g}% intervals by {uncertainty.recipe}."),
@@ -608,16 +617,16 @@ class _Together:
 
     def of_network(self, network: Network) -> FloatArray:
         """The same from another network."""
-        answers = np.stack([one.of_network(network).reshape(-1) for one in self.asked], axis=1)
+        answers = np.stack([query.of_network(network).reshape(-1) for query in self.asked], axis=1)
         sums = answers[:, :, None] + answers[:, None, :]
         return np.stack([sums, answers[:, :, None] - answers[:, None, :]]).reshape(-1)
 
 
 def _added(
-    one: Mapping[str, FloatArray], two: Mapping[str, FloatArray], sign: int
+    left: Mapping[str, FloatArray], right: Mapping[str, FloatArray], sign: int
 ) -> dict[str, FloatArray]:
-    names = dict.fromkeys((*one, *two))
-    return {name: np.asarray(one.get(name, 0.0) + sign * two.get(name, 0.0)) for name in names}
+    names = dict.fromkeys((*left, *right))
+    return {name: np.asarray(left.get(name, 0.0) + sign * right.get(name, 0.0)) for name in names}
 
 
 def _as_read(graph: MissingnessGraph, data: Any) -> Network:
@@ -650,23 +659,24 @@ def _by_graph(
         by_em = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
         raise not_recoverable(verdict, by_em)
     laws = population_laws(network, verdict, population)
-    found = recovered(verdict, data, population=laws, within=sets)
+    recovery = recovered(verdict, data, population=laws, within=sets)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
-    table = found.found.table
-    how = f"; {100 * asked.level:g}% intervals by {found.left_out.words}" if intervals else ""
+    estimation = recovery.estimation
+    table = estimation.table
+    recipe = f"; {100 * asked.level:g}% intervals by {recovery.left_out.words}" if intervals else ""
     basis = (
-        *found.found.estimand.splitlines(),
+        *estimation.estimand.splitlines(),
         f"{sentence(verdict.why)}.",
-        f"{found.found.rows_used:,} rows used ({found.found.share_used:.1%}){how}.",
-        *found.found.warnings,
+        f"{estimation.rows_used:,} rows used ({estimation.share_used:.1%}){recipe}.",
+        *estimation.warnings,
     )
     without = replace(asked, probabilities=table[chosen], basis=basis)
     if not intervals:
         return without
     cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome
-    blocks = found.covariance[cells[:, :, None, None], cells]
+    blocks = recovery.covariance[cells[:, :, None, None], cells]
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
-    interval = found.interval(asked.level)[chosen]
+    interval = recovery.interval(asked.level)[chosen]
     return replace(without, interval=interval, correlations=correlations)
 
 
@@ -675,5 +685,5 @@ def _correlations(covariance: FloatArray) -> FloatArray:
     errors = np.sqrt(np.einsum("yxx->yx", covariance))
     both = errors[:, :, None] * errors[:, None, :]
     usable = (both > 0) & np.isfinite(both)
-    found = np.divide(covariance, both, out=np.zeros_like(covariance), where=usable)
-    return np.asarray(np.clip(found, -1, 1))
+    correlations = np.divide(covariance, both, out=np.zeros_like(covariance), where=usable)
+    return np.asarray(np.clip(correlations, -1, 1))

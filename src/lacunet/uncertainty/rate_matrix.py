@@ -46,7 +46,7 @@ RANK = 1e-4  # rows that say less than this share of what complete rows would sa
 MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 
 Step = Callable[[FloatArray], FloatArray]
-Said = Callable[[FloatArray], FloatArray]
+RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
 SINGULAR = 1e-8  # less information than this share of the complete rows' is none
@@ -173,13 +173,13 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
     turns = max(map(len, members), default=0)
     for turn in range(turns):
         progress("intervals", turn, turns, "EM steps there and back")
-        chosen = np.array([own[turn] for own in members if turn < len(own)])
+        chosen = np.array([block[turn] for block in members if turn < len(block)])
         direction = np.zeros(number)
         direction[chosen] = 1.0
         change = curvature.moved(direction, np.maximum(parts, 0))
-        for one in chosen:
-            own = members[parts[one]]
-            rates[own, one] = change[own]
+        for index in chosen:
+            block = members[parts[index]]
+            rates[block, index] = change[block]
     kept = np.eye(number) - rates  # I - dM, one column for each direction
     whole = np.apply_along_axis(curvature.complete, 0, kept) if number else kept
     return np.asarray((whole + whole.T) / 2)
@@ -228,27 +228,30 @@ class EmSpreads:
         and the covariance knows. EM does not move what less than half a row speaks for.
         """
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
-        found = np.zeros(len(asked.gradients))
-        for at, gradient_of in enumerate(asked.gradients):
+        variances = np.zeros(len(asked.gradients))
+        for index, gradient_of in enumerate(asked.gradients):
             cells = self.layout.flat({**nothing, **gradient_of})
             moved = cells[self.free.cell] - cells[self.free.reference]
-            found[at] = moved @ self.covariance @ moved
+            variances[index] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
-                found[at] = np.inf
+                variances[index] = np.inf
         rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
         pseudo_of = self.layout.tables(self.pseudo)
         lacks_of = lacking(asked.network, pseudo_of, rows_of)
         if self.pseudo.any():
-            lacks_of = {name: own * (rows_of[name] > 0) for name, own in lacks_of.items()}
-        found = found + pseudo_variances(asked, rows_of, lacks_of)
+            lacks_of = {name: lacks * (rows_of[name] > 0) for name, lacks in lacks_of.items()}
+        variances = variances + pseudo_variances(asked, rows_of, lacks_of)
         if not self.pseudo.any():  # only where there are no rows, something else is known
-            rows_of = {name: np.where(own > 0, np.inf, 0.0) for name, own in rows_of.items()}
-        half = {name: np.maximum(own, JEFFREYS) for name, own in pseudo_of.items()}
-        return without_prior(asked, found, rows_of, half)
+            rows_of = {name: np.where(rows > 0, np.inf, 0.0) for name, rows in rows_of.items()}
+        half = {name: np.maximum(pseudo, JEFFREYS) for name, pseudo in pseudo_of.items()}
+        return without_prior(asked, variances, rows_of, half)
 
 
 def em_spreads(
-    curvature: Curvature, parts: Integers, progress: Progress, said: Said | None
+    curvature: Curvature,
+    parts: Integers,
+    progress: Progress,
+    row_information: RowInformation | None,
 ) -> EmSpreads:
     r"""The spread of every CPT from the whole rate matrix.
 
@@ -257,7 +260,7 @@ def em_spreads(
 
     Parameters
     ----------
-    said
+    row_information
         What single rows say about each of some moves of all cells, :math:`\sum_r w_r (\partial \log
         \Pr(r))^2`; None where that cannot be had.
     """
@@ -277,7 +280,7 @@ def em_spreads(
         curvature.free,
         curvature.layout,
         pseudo,
-        _weak_directions(curvature, observed, said),
+        _weak_directions(curvature, observed, row_information),
     )
 
 
@@ -292,9 +295,9 @@ def _spreads(
     variance = np.zeros(len(theta))
     variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))
     for row in np.unique(free.row):
-        own = np.flatnonzero(free.row == row)
-        total = np.inf if lost[own].any() else covariance[np.ix_(own, own)].sum()
-        variance[free.reference[own[0]]] = total
+        members = np.flatnonzero(free.row == row)
+        total = np.inf if lost[members].any() else covariance[np.ix_(members, members)].sum()
+        variance[free.reference[members[0]]] = total
     in_row = curvature.in_row(pseudo)
     totals = curvature.totals - in_row  # E n(u)
     counts = curvature.expected - pseudo
@@ -306,7 +309,7 @@ def _spreads(
 
 
 def _weak_directions(
-    curvature: Curvature, observed: FloatArray, said: Said | None
+    curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
 ) -> tuple[Direction, ...]:
     """The directions about which the prior knows more than the rows, the weakest first."""
     free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
@@ -326,13 +329,15 @@ def _weak_directions(
     # Where the prior holds half of all information there are few rows, which is another matter.
     weak = np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5))
     is_identified = values[weak] > SINGULAR
-    if said is not None and len(weak):
+    if row_information is not None and len(weak):
         moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
         cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
-        is_identified[:MOST_DIRECTIONS] = said(np.array(cells)) > RANK
-    found = []
-    for at, known in zip(weak, is_identified, strict=True):
-        weight = np.bincount(curvature.family, np.square(vectors[:, at]), len(layout.cardinalities))
+        is_identified[:MOST_DIRECTIONS] = row_information(np.array(cells)) > RANK
+    directions = []
+    for index, known in zip(weak, is_identified, strict=True):
+        weight = np.bincount(
+            curvature.family, np.square(vectors[:, index]), len(layout.cardinalities)
+        )
         most = [layout.network.variables[v] for v in np.argsort(-weight) if weight[v] > 0.05]
-        found.append(Direction(tuple(most), max(float(values[at]), 0.0), bool(known)))
-    return tuple(found)
+        directions.append(Direction(tuple(most), max(float(values[index]), 0.0), bool(known)))
+    return tuple(directions)

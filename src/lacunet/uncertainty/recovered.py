@@ -100,7 +100,7 @@ class Recovered:
     conditions: how many know a probability of zero or one, which all parts agree on.
     """
 
-    found: Estimation
+    estimation: Estimation
     replicates: FloatArray
     left_out: LeftOut
     rows: FloatArray
@@ -111,21 +111,21 @@ class Recovered:
         scales = self.left_out.scales
         centre = scales @ self.replicates / scales.sum()
         if self.left_out.by_design:
-            centre = np.nan_to_num(self.found.table.reshape(-1))
+            centre = np.nan_to_num(self.estimation.table.reshape(-1))
         apart = self.replicates - centre
         return np.asarray(apart.T @ (scales[:, None] * apart))
 
     @property
     def spread(self) -> Spread:
         """The standard error and the interval of every cell."""
-        table = self.found.table.reshape(self.rows.size, -1)
+        table = self.estimation.table.reshape(self.rows.size, -1)
         known = np.nan_to_num(table)
         variance = np.diag(self.covariance).reshape(known.shape)
-        used = float(max(self.found.rows_used, 1))
+        used = float(max(self.estimation.rows_used, 1))
         rows = np.minimum(self.rows.reshape(-1, 1), used)
         whole = Spread.of_variance(known, known, variance, rows)
         sizes = np.where(np.isnan(table), 0.0, np.minimum(whole.sizes, used))
-        shape = self.found.table.shape
+        shape = self.estimation.table.shape
         degrees = self.left_out.degrees
         return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
 
@@ -156,31 +156,33 @@ def recovered(
     """
     gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
     left_out = _left_out(verdict, gathered)
-    found = _within(estimate(verdict, left_out.rows, population), within)
-    chosen = replace(verdict, term=found.term, find_terms=None)
+    estimation = _within(estimate(verdict, left_out.rows, population), within)
+    chosen = replace(verdict, term=estimation.term, find_terms=None)
     again_of = []
     for rows in left_out.parts():
         try:
             again = estimate(chosen, rows, population)
             again_of.append(_within(again, within).table.reshape(-1))
         except NoRowsError:
-            again_of.append(np.full(found.table.size, np.nan))
+            again_of.append(np.full(estimation.table.size, np.nan))
     whole = np.stack(again_of)
-    known = np.nan_to_num(found.table.reshape(-1))
+    known = np.nan_to_num(estimation.table.reshape(-1))
     replicates = np.where(np.isnan(whole), known, whole)
-    return Recovered(found, replicates, left_out, _rows_that_show(found, left_out.rows, within))
+    return Recovered(
+        estimation, replicates, left_out, _rows_that_show(estimation, left_out.rows, within)
+    )
 
 
-def _within(found: Estimation, within: Places) -> Estimation:
+def _within(estimation: Estimation, within: Places) -> Estimation:
     """The estimate given that variables of its target have one of some states, without these."""
     if not within:
-        return found
-    table, names = found.table, found.asked.names
+        return estimation
+    table, names = estimation.table, estimation.asked.names
     for name, places in within.items():
         table = table.take(places, axis=names.index(name))
     table = table.sum(axis=tuple(map(names.index, within)))
-    rest = tuple(range(len(found.given), table.ndim))
-    return replace(found, table=quotient(table, table.sum(axis=rest, keepdims=True), np.nan))
+    rest = tuple(range(len(estimation.given), table.ndim))
+    return replace(estimation, table=quotient(table, table.sum(axis=rest, keepdims=True), np.nan))
 
 
 def answer_to(
@@ -192,26 +194,26 @@ def answer_to(
     states = [STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
     basis = AnswerBasis(verdict.query, tuple(map(str, names)), tuple(states))
     if interval is False:
-        found = verdict.estimate_with_report(data, population=population)
-        return Answer.of(found.table, basis), found.warnings
+        estimation = verdict.estimate_with_report(data, population=population)
+        return Answer.of(estimation.table, basis), estimation.warnings
     level = LEVEL if interval is True else interval
     both = recovered(verdict, data, population=population_laws(network, verdict, population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
     basis = replace(basis, level=level, spread=lambda: ends)
-    return Answer.of(both.found.table, basis), both.found.warnings
+    return Answer.of(both.estimation.table, basis), both.estimation.warnings
 
 
-def _rows_that_show(found: Estimation, rows: Rows, within: Places) -> FloatArray:
+def _rows_that_show(estimation: Estimation, rows: Rows, within: Places) -> FloatArray:
     """The rows that show a query, for each configuration of its conditions."""
-    shape = found.given_share.shape
-    if any(isinstance(name, Mechanism) for name in found.asked.names):
-        return np.full(shape, float(found.rows_shown))
-    shown = rows.is_shown(found.asked.variables)
+    shape = estimation.given_share.shape
+    if any(isinstance(name, Mechanism) for name in estimation.asked.names):
+        return np.full(shape, float(estimation.rows_shown))
+    shown = rows.is_shown(estimation.asked.variables)
     for name, places in within.items():
         shown = shown & np.isin(rows.column(name), places)
-    place = pack([rows.column(name)[shown] for name in found.given], shape, int(shown.sum()))
-    number = np.bincount(place, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
+    keys = pack([rows.column(name)[shown] for name in estimation.given], shape, int(shown.sum()))
+    number = np.bincount(keys, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
     return number.reshape(shape).astype(np.float64)
 
 

@@ -104,10 +104,10 @@ class Spread:
         """The standard error of each entry; infinite where the rows say nothing."""
         return np.asarray(np.sqrt(quotient(self.table * (1 - self.table), self.sizes, np.inf)))
 
-    def at(self, place: tuple[int, ...]) -> Spread:
+    def at(self, cell: tuple[int, ...]) -> Spread:
         """The spread of one entry."""
-        degrees = np.broadcast_to(self.degrees, self.table.shape)[place]
-        return Spread(self.table[place], self.rates[place], self.sizes[place], degrees)
+        degrees = np.broadcast_to(self.degrees, self.table.shape)[cell]
+        return Spread(self.table[cell], self.rates[cell], self.sizes[cell], degrees)
 
     @property
     def row_sizes(self) -> FloatArray:

@@ -139,12 +139,12 @@ def tilted_shares(
     weights = table.row_weights
     gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
     # Groups in which no row shows all: pooled with those that agree on the question's variables.
-    pool, place = distinct(groups.place(always), int(np.prod(network.shape(always))))
+    pool, pool_of = distinct(groups.place(always), int(np.prod(network.shape(always))))
     fell = known == 0
-    pooled_known = added_up(place[cells.group], cells.tally.weights, len(pool))
-    pooled = [added_up(place[fell], part[fell], len(pool)) for part in (groups.weights, gone)]
+    pooled_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
+    pooled = [added_up(pool_of[fell], part[fell], len(pool)) for part in (groups.weights, gone)]
     number = len(groups.weights)
-    both = np.concatenate([cells.group, place[cells.group] + number])
+    both = np.concatenate([cells.group, pool_of[cells.group] + number])
     total = np.concatenate([known, pooled_known])
     mass = np.concatenate([groups.weights * ~fell, pooled[0]])
     lacking = np.concatenate([gone * ~fell, pooled[1]])
@@ -153,8 +153,8 @@ def tilted_shares(
     columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
 
     def is_among(name: str, places: Sequence[int]) -> NDArray[np.bool_]:
-        found = np.isin(columns[name], places)
-        return np.concatenate([found, found])
+        among = np.isin(columns[name], places)
+        return np.concatenate([among, among])
 
     def is_state(name: str, state: str) -> NDArray[np.bool_]:
         return is_among(name, [network.state_index(name, state)])
@@ -167,7 +167,7 @@ def tilted_shares(
     for name in always:
         if name in seen:
             fits &= np.isin(groups.configs[groups.scope.index(name)], seen[name])
-    fits = np.concatenate([fits, added_up(place, fits, len(pool)) > 0])
+    fits = np.concatenate([fits, added_up(pool_of, fits, len(pool)) > 0])
     tilted = added_up(both, share * is_tilted, len(total))
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
     lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
@@ -205,11 +205,11 @@ def tipping_point(
         return shares.answer(delta) - threshold
 
     ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
-    found = []
-    for at in range(1, len(ends)):
-        before, after = answers[at - 1] - threshold, answers[at] - threshold
+    crossings = []
+    for index in range(1, len(ends)):
+        before, after = answers[index - 1] - threshold, answers[index] - threshold
         if before * after <= 0 and before != after:
-            two = ends[at - 1], ends[at]
-            crosses = apart(two[0]) * apart(two[1]) <= 0  # iterated answers are not exact
-            found.append(float(brentq(apart, *two, xtol=1e-8)) if crosses else two[0])
-    return min(found, key=abs, default=None)
+            bracket = ends[index - 1], ends[index]
+            crosses = apart(bracket[0]) * apart(bracket[1]) <= 0  # iterated answers are not exact
+            crossings.append(float(brentq(apart, *bracket, xtol=1e-8)) if crosses else bracket[0])
+    return min(crossings, key=abs, default=None)

@@ -108,7 +108,7 @@ def reported(
             return replace(bare, found=verdict.estimate_with_report(table, population=population))
         laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
-        return replace(bare, found=both.found, interval=both.interval(level))
+        return replace(bare, found=both.estimation, interval=both.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
 
