@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
+from operator import add
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -175,14 +176,12 @@ class Statistics:
         parts = (*self.parts, *other.parts)
         return Statistics(
             tally=self.tally + other.tally,
-            missing_of={v: n + other.missing_of[v] for v, n in self.missing_of.items()},
+            missing_of=_added(self.missing_of, other.missing_of),
             counts=_added(self.counts, other.counts),
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
             reduced={
-                family: tuple(
-                    one + two for one, two in zip(own, other.reduced[family], strict=True)
-                )
+                family: tuple(map(add, own, other.reduced[family]))
                 for family, own in self.reduced.items()
                 if family in other.reduced
             },
@@ -398,9 +397,7 @@ def read_families(path: str | PathLike[str]) -> list[Statistics]:
     found = []
     for block, own in zip(header.blocks, saved_counts(path, header), strict=True):
         first, *_ = own.counts.values()
-        alone = Statistics(
-            first.tally.all_rows, own.missing_of, own.counts, own.complete, own.complete_rows
-        )
+        alone = Statistics(first.tally.all_rows, **own._asdict())
         found.append(_counted_from(header, block, alone))
     return found
 
@@ -500,8 +497,8 @@ def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
     return asked.given, asked.hidden, asked.whole
 
 
-def _added(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
-    return {scope: value + two[scope] for scope, value in one.items()}
+def _added(one: Mapping[Any, Any], two: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value + two[key] for key, value in one.items()}
 
 
 def _in_both(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:

@@ -10,7 +10,7 @@ fold is kept beside each cell until a sample is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -131,8 +131,8 @@ class GroupedCounts:
         groups, place = _groups(one.scope, one.cardinalities, columns, weights, len(weights))
         moved = np.concatenate([self.group, other.group + len(self.groups.weights)])
         cells = np.concatenate([self.cells, other.cells])
-        tally = self.tally.joined(other.tally)
-        return _gathered(groups, self.scope, self.cardinalities, place[moved], cells, tally)
+        add = self.tally.joined(other.tally).gathered
+        return _gathered(groups, self.scope, self.cardinalities, place[moved], cells, add)
 
 
 @dataclass(frozen=True)
@@ -297,17 +297,11 @@ def _counted(
         [size + 1 for size in cardinalities],
         len(rows),
     )
-    size = prod(size + 1 for size in cardinalities)
-    if len(groups.weights) * size < LARGEST_KEY:
-        found, tally = added_by_key(
-            group[rows] * size + cells,
-            len(groups.weights) * size,
-            lambda place, places: Tally.of(table, place, places, rows),
-        )
-        in_group, in_cell = np.divmod(found, size)
-        return GroupedCounts(groups, scope, cardinalities, in_group, in_cell, tally)
-    single = Tally.of(table, np.arange(len(rows)), len(rows), rows)
-    return _gathered(groups, scope, cardinalities, group[rows], cells, single)
+
+    def add(place: Index, places: int) -> Tally:
+        return Tally.of(table, place, places, rows)
+
+    return _gathered(groups, scope, cardinalities, group[rows], cells, add)
 
 
 def _groups(
@@ -328,10 +322,15 @@ def _gathered(
     cardinalities: tuple[int, ...],
     group: Index,
     cells: Keys,
-    tally: Tally,
+    add: Callable[[Index, int], Tally],
 ) -> GroupedCounts:
-    found, cell = distinct(cells, prod(size + 1 for size in cardinalities))
-    bound = len(groups.weights) * len(found)
-    pairs, tally = added_by_key(group * len(found) + cell, bound, tally.gathered)
-    in_group, in_cell = np.divmod(pairs, max(len(found), 1))
-    return GroupedCounts(groups, scope, cardinalities, in_group, found[in_cell], tally)
+    """Each cell of each group once; ``add`` adds up at places."""
+    number, size = len(groups.weights), prod(size + 1 for size in cardinalities)
+    found = None
+    if number * size >= LARGEST_KEY:
+        found, cells = distinct(cells, size)
+        size = len(found)
+    pairs, tally = added_by_key(group * size + cells, number * size, add)
+    in_group, in_cell = np.divmod(pairs, size)
+    cells = in_cell if found is None else found[in_cell]
+    return GroupedCounts(groups, scope, cardinalities, in_group, cells, tally)

@@ -121,45 +121,38 @@ def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Su
 
 
 @dataclass(frozen=True)
-class Changed:
-    """The groups that each of some samples changes, and what they say then, side by side."""
-
-    groups: tuple[Index, ...]
-    solved: Solved
-
-    def about(
-        self, whole: Sequence[Summands], family: Scope, sizes: tuple[int, ...]
-    ) -> Iterator[Reduced]:
-        """What all groups add up to in each sample; ``whole`` is of all rows."""
-        samples = len(self.groups)
-        sample = np.repeat(np.arange(samples), [len(own) for own in self.groups])
-
-        @cache  # the third and the fourth may be the same
-        def table(same: Summands, new: Summands) -> FloatArray:
-            return same.without(self.groups) + new.by_sample(sample, samples)
-
-        tables = map(table, whole, self.solved.summands(family, sizes))
-        return (Reduced(*own) for own in zip(*tables, strict=True))
-
-
-@dataclass(frozen=True)
 class SolvedSamples:
-    """What the groups say in all rows, and in samples of them."""
+    """What the groups say in all rows, and in samples of them.
+
+    ``others`` has the groups that each of some samples changes, and what they say then, side by
+    side.
+    """
 
     whole: Solved
-    others: tuple[Changed, ...] = ()
+    others: Sequence[tuple[Sequence[Index], Solved]] = ()
 
     def about(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Reduced, ...]:
         """What the groups add up to for one family in each sample."""
         whole = self.whole.summands(family, sizes)
-        return (
-            Reduced(*(one.table for one in whole)),
-            *(
-                reduced
-                for changed in self.others
-                for reduced in changed.about(whole, family, sizes)
-            ),
-        )
+        found = [Reduced(*(own.table for own in whole))]
+        for groups, solved in self.others:
+            tables = _replaced(whole, groups, solved.summands(family, sizes))
+            found += [Reduced(*own) for own in zip(*tables, strict=True)]
+        return tuple(found)
+
+
+def _replaced(
+    whole: Sequence[Summands], groups: Sequence[Index], changed: Sequence[Summands]
+) -> Iterator[FloatArray]:
+    """What all add up to in each sample, where some of its groups are changed."""
+    samples = len(groups)
+    sample = np.repeat(np.arange(samples), [len(own) for own in groups])
+
+    @cache  # the third and the fourth may be the same
+    def table(same: Summands, new: Summands) -> FloatArray:
+        return same.without(groups) + new.by_sample(sample, samples)
+
+    return map(table, whole, changed)
 
 
 def solved_samples(
@@ -177,6 +170,6 @@ def solved_samples(
         size += int(cells_of[held[-1]].sum())
         if size > MOST_CELLS or at == len(samples):
             some = samples[at - len(held) : at]
-            changed.append(Changed(tuple(held), within(cells.side_by_side(held, some))))
+            changed.append((held, within(cells.side_by_side(held, some))))
             held, size = [], 0
-    return SolvedSamples(within(whole), tuple(changed))
+    return SolvedSamples(within(whole), changed)
