@@ -28,15 +28,16 @@ from lacunet.statistics.saved.parts import (
     unnamed_part,
 )
 from lacunet.statistics.saved.soundness import (
+    HEADER,
+    check_numbers,
+    checked,
     checked_blocks,
     checked_network,
-    checked_numbers,
     checked_sets,
     network_as_data,
     network_hash,
     refuse,
     seal,
-    with_losses,
 )
 from lacunet.wording import in_shell, keyed
 
@@ -105,20 +106,17 @@ class Header:
             ],
             "data": self.data,
         }
-        if self.sets_of:
-            told["sets"] = {
+        losses = {
+            "sets": {
                 name: [[network.states(name)[at] for at in own] for own in sets]
                 for name, sets in self.sets_of.items()
-            }
-        if designed := [part.id for part in self.parts if part.is_designed]:
-            told["designed"] = designed
-        coarse = {own.id: dict(own.cells_of_sets) for own in self.parts if own.cells_of_sets}
-        if coarse:
-            told["coarse"] = coarse
-        for key in ("notes", "latent"):
-            texts = {own.id: list(getattr(own, key)) for own in self.parts if getattr(own, key)}
-            if texts:
-                told[key] = texts
+            },
+            "designed": [part.id for part in self.parts if part.is_designed],
+            "coarse": {p.id: dict(p.cells_of_sets) for p in self.parts if p.cells_of_sets},
+            "notes": {part.id: list(part.notes) for part in self.parts if part.notes},
+            "latent": {part.id: list(part.latent) for part in self.parts if part.latent},
+        }
+        told |= {key: own for key, own in losses.items() if own}
         return {**told, "seal": seal(told)}
 
     @classmethod
@@ -167,29 +165,26 @@ class Header:
             refuse(f"its kind is {kind!r}")
         if ("seal" in told) is (version == 1) or (version > 1 and told["seal"] != seal(told)):
             refuse("its header was changed")
-        network = checked_network(told.get("network"))
-        checked_numbers(told, network)
-        rows = told["rows"]
         if version == 1:  # which had no parts
             told = {**told, "data": ""}
-            blocks: tuple[Block, ...] = ((CountedPart(seal(told)[:16], name, rows),),)
-        else:
-            blocks = checked_blocks(told.get("parts"), rows)
+            part = {"id": seal(told)[:16], "name": name, "rows": told.get("rows"), "named": False}
+            told["parts"] = [[part]]
         if kind == ROWS and "coarse" in told:
             refuse("its rows show which cells are one of several states, and it counts them too")
-        if not isinstance(told.get("data"), str):
-            refuse("it does not have a hash of its contents")
+        own = checked(told, HEADER)
+        network = checked_network(own["network"])
+        check_numbers(own, network)
         return cls(
             kind,
             network,
-            told["method"],
-            rows,
-            float(told["total"]),
-            told["missing"],
-            told["complete_rows"],
-            with_losses(told, blocks),
-            told["data"],
-            checked_sets(told.get("sets", {}), network),
+            own["method"],
+            own["rows"],
+            float(own["total"]),
+            own["missing"],
+            own["complete_rows"],
+            checked_blocks(own),
+            own["data"],
+            checked_sets(own["sets"], network),
         )
 
 
@@ -360,11 +355,8 @@ def believed(path: str | PathLike[str]) -> Iterator[None]:
     """What makes a file unbelievable, as an error that names it."""
     try:
         yield
-    except LacunetError as error:
-        if isinstance(error, StatisticsError):
-            raise
-        raise StatisticsError(
-            f"{str(path)!r} cannot be believed: {error.message}", REMAKE
-        ) from None
+    except StatisticsError:
+        raise
     except ValueError as error:
-        raise StatisticsError(f"{str(path)!r} cannot be believed: {error}.", REMAKE) from None
+        reason = error.message if isinstance(error, LacunetError) else f"{error}."
+        raise StatisticsError(f"{str(path)!r} cannot be believed: {reason}", REMAKE) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from lacunet.statistics.saved.header import (
     Header,
     believed,
 )
+from lacunet.statistics.saved.parts import Block
 from lacunet.statistics.saved.soundness import (
     Digest,
     Sums,
@@ -85,7 +86,6 @@ class SavedRows:
                     name: self._codes(batch, name, sets_of.get(name, ())) for name in names
                 }
                 numbers, block = _numbers(batch)
-                sums.check_entries(numbers, block)
                 sums.add(numbers, block)
                 digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
@@ -113,7 +113,8 @@ class SavedRows:
         return codes[filled(column.indices, len(words))]
 
 
-Cell = tuple[NDArray[Any], ...]  # keys, rows, weights, squares
+# Of each family, among all rows or the complete ones: keys, rows, weights and squares of cells.
+Families = dict[tuple[str, bool], list[list[NDArray[Any]]]]
 
 
 def saved_counts(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
@@ -125,7 +126,8 @@ def saved_counts(path: str | PathLike[str], header: Header) -> list[SavedCounts]
         The file is damaged.
     """
     with believed(path):
-        found = _blocks(path, header)
+        families = _families(path, header)
+        found = [_of_block(*own, header) for own in zip(families, header.blocks, strict=True)]
         lacking = {v: sum(own.missing_of[v] for own in found) for v in header.missing_of}
         complete = sum(own.complete_rows for own in found)
         if lacking != header.missing_of or complete != (header.complete_rows or 0):
@@ -133,10 +135,10 @@ def saved_counts(path: str | PathLike[str], header: Header) -> list[SavedCounts]
     return found
 
 
-def _blocks(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
-    """The cells of each family, among all rows or the complete ones, block by block."""
+def _families(path: str | PathLike[str], header: Header) -> list[Families]:
+    """The cells of each family, block by block."""
     network = header.network
-    cells_of: list[dict[tuple[str, bool], list[Cell]]] = [{} for _ in header.blocks]
+    found: list[Families] = [{} for _ in header.blocks]
     sums, digest = Sums(header.blocks), Digest()
     own = {"family": "string", "complete": "bool", "cell": "int64"}
     for batch in _batches(path, own, MOST_ROWS):
@@ -148,49 +150,48 @@ def _blocks(path: str | PathLike[str], header: Header) -> list[SavedCounts]:
         sides = np.array(batch.column("complete"), dtype=bool)
         cells = values_of(batch.column("cell"))
         numbers, block = _numbers(batch)
-        sums.check_entries(numbers, block)
+        sums.add(numbers, block, (family == 0) & ~sides)
         digest.add({"family": family, "complete": sides, "cell": cells})
         digest.add({**dict(zip(NUMBERS, numbers, strict=True)), PART: block})
-        is_first = (family == 0) & ~sides
-        rows, weights, squares = (own[is_first] for own in numbers)
-        sums.add((rows, weights, squares), block[is_first])
-        columns = (cells, *numbers)
         for at, side, where in sorted(
             set(zip(family.tolist(), sides.tolist(), block.tolist(), strict=True))
         ):
             chosen = (family == at) & (sides == side) & (block == where)
-            parts = cells_of[where].setdefault((network.variables[at], side), [])
-            parts.append(tuple(column[chosen] for column in columns))
+            parts = found[where].setdefault((network.variables[at], side), [])
+            parts.append([column[chosen] for column in (cells, *numbers)])
     sums.check(header.rows, header.total)
     _check_digest(digest, header)
-    found = []
-    for own_cells, block_parts in zip(cells_of, header.blocks, strict=True):
-        families = {}
-        for (name, side), parts in own_cells.items():
-            keys, rows, weights, squares = map(np.concatenate, zip(*parts, strict=True))
-            scope, tally = network.family(name), Tally(weights, rows.astype(np.float64), squares)
-            families[name, side] = Counts(scope, network.shape(scope), keys, tally)
-        number = sum(part.rows for part in block_parts)
-        missing_of, complete_rows = check_families(families, network, number)
-        counts = {scope: families[scope[-1], False] for scope in network.families}
-        complete = {}
-        if header.complete_rows is not None:  # perhaps there were none
-            complete = {
-                scope: families.get((scope[-1], True), _no_cells(scope, network))
-                for scope in network.families
-            }
-        found.append(SavedCounts(counts, complete, missing_of, complete_rows))
     return found
+
+
+def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
+    """The counts of one block, if they can be."""
+    network = header.network
+    sides: tuple[dict[str, Counts], ...] = ({}, {})  # all rows, and the complete ones
+    for (name, side), cells in families.items():
+        keys, rows, weights, squares = map(np.concatenate, zip(*cells, strict=True))
+        scope, tally = network.family(name), Tally(weights, rows.astype(np.float64), squares)
+        sides[side][name] = Counts(scope, network.shape(scope), keys, tally)
+    every, complete = sides
+    checked = check_families(every, complete, network, sum(part.rows for part in parts))
+    if header.complete_rows is not None and not complete:  # there were no such rows
+        none = np.zeros(0, np.intp)
+        complete = {
+            name: replace(own, keys=own.keys[none], tally=own.tally.take(none))
+            for name, own in every.items()
+        }
+    counts, whole = (
+        {scope: own[scope[-1]] for scope in network.families if own} for own in (every, complete)
+    )
+    return SavedCounts(counts, whole, *checked)
 
 
 def _numbers(batch: Any) -> tuple[tuple[Any, Any, Any], NDArray[np.int32]]:
     """The numbers beside the entries, and the block that each belongs to."""
-    has_parts = PART in batch.schema.names  # not in the first version
-    if any(batch.column(name).null_count for name in (*NUMBERS, *[PART] * has_parts)):
+    if any(batch.column(name).null_count for name in (*NUMBERS, PART)):
         refuse("a number is missing")
-    rows, weights, squares = (values_of(batch.column(name)) for name in NUMBERS)
-    none = np.zeros(batch.num_rows, dtype=np.int32)
-    return (rows, weights, squares), values_of(batch.column(PART)) if has_parts else none
+    rows, weights, squares, block = (values_of(batch.column(name)) for name in (*NUMBERS, PART))
+    return (rows, weights, squares), block
 
 
 def _check_digest(digest: Digest, header: Header) -> None:
@@ -198,15 +199,10 @@ def _check_digest(digest: Digest, header: Header) -> None:
         refuse("its contents were changed")
 
 
-def _no_cells(scope: Scope, network: Network) -> Counts:
-    none = np.zeros(0)
-    return Counts(scope, network.shape(scope), np.zeros(0, np.int64), Tally(none, none, none))
-
-
 def _batches(path: str | PathLike[str], kinds: Mapping[str, str], most: int) -> Iterator[Any]:
     """The record batches of a file with columns of these kinds, and the numbers; no empty ones.
 
-    Columns of strings come as dictionaries.
+    Columns of strings come as dictionaries. In files of the first version all is one part.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -226,6 +222,7 @@ def _batches(path: str | PathLike[str], kinds: Mapping[str, str], most: int) -> 
             for batch in file.iter_batches(min(most, MOST_ROWS), columns=list(expected)):
                 batch.validate(full=True)  # indices within their dictionaries
                 if batch.num_rows:
-                    yield batch
+                    zeros = pa.array(np.zeros(batch.num_rows, np.int32))
+                    yield batch if PART in expected else batch.append_column(PART, zeros)
     except (pa.ArrowException, OSError) as error:
         raise StatisticsError(f"{str(path)!r} is damaged: {error}.", REMAKE) from None

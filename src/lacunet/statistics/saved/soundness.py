@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf, isclose, prod
 from types import NoneType
@@ -30,6 +30,7 @@ CLOSE = 1e-9  # relative: sums of weights are made in any order
 SAFE = 2**53  # whole numbers up to here are floating-point numbers too
 
 Numbers = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, weights, squares
+Check = Callable[[Any], bool]
 
 
 def refuse(reason: str) -> NoReturn:
@@ -81,150 +82,154 @@ class Digest:
         return sha256(every.encode()).hexdigest()
 
 
-def checked_network(told: Any) -> Network:
+def is_a(*types: type) -> Check:
+    """Whether a value of JSON has one of some types; True is not a number."""
+    return lambda value: type(value) in types
+
+
+def is_list(check: Check) -> Check:
+    """Whether it is a list of such values."""
+    return lambda value: type(value) is list and all(map(check, value))
+
+
+def is_object(check: Check) -> Check:
+    """Whether it is an object of such values."""
+    return lambda value: type(value) is dict and all(map(check, value.values()))
+
+
+def is_count(value: Any, most: int = SAFE) -> bool:
+    """Whether it is a whole number from zero to ``most``."""
+    return type(value) is int and 0 <= value <= most
+
+
+TEXTS = is_list(is_a(str))
+CUTS = is_list(is_a(int, float, NoneType))
+STATES = "its network is not variables with states and parents"
+LOSSES = "it does not say which parts had a design, or cells of several states"
+DICTIONARY = "its network has {key} that cannot be"
+# What a header holds, and what it says of its network: the key, what stands for it where it is not
+# there, what it must be like, and the reason to refuse another value.
+Entries = Sequence[tuple[str, Any, Check, str]]
+HEADER: Entries = (
+    ("network", None, is_a(dict), "it does not say for which network it was counted"),
+    ("method", None, is_a(str), "it does not say for which method it was counted"),
+    ("rows", None, lambda own: is_count(own) and own > 0, "its number of rows is {!r}"),
+    ("total", None, is_a(int, float), "its total weight is {!r}"),
+    ("missing", None, is_object(is_a(int)), "it does not say how often each variable is missing"),
+    ("complete_rows", "", is_a(int, NoneType), "its number of complete rows is {!r}"),
+    ("parts", None, is_list(is_list(is_a(dict))), "it does not say which parts it holds"),
+    ("data", None, is_a(str), "it does not have a hash of its contents"),
+    ("sets", {}, is_object(is_list(TEXTS)), "its sets of states are not an object of lists"),
+    ("designed", [], TEXTS, LOSSES),
+    ("coarse", {}, is_object(is_object(is_a(int))), LOSSES),
+    ("notes", {}, is_object(TEXTS), "its {key} are not strings"),
+    ("latent", {}, is_object(TEXTS), "its {key} are not strings"),
+)
+NETWORK: Entries = (
+    ("states", None, is_object(TEXTS), STATES),
+    ("parents", None, is_object(TEXTS), STATES),
+    ("cuts", {}, is_object(CUTS), DICTIONARY),
+    ("codes", {}, is_object(is_a(dict)), DICTIONARY),
+    ("not_asked", {}, is_object(lambda own: TEXTS(own) and len(own) == 2), DICTIONARY),
+)
+PART = {"id": is_a(str), "name": is_a(str), "rows": is_count, "named": is_a(bool)}
+
+
+def checked(told: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
+    """All that is told, if each of some entries can be."""
+    found = {**{key: otherwise for key, otherwise, _, _ in entries}, **told}
+    for key, _, is_sound, reason in entries:
+        if not is_sound(found[key]):
+            refuse(reason.format(found[key], key=key))
+    return found
+
+
+def checked_network(told: Mapping[str, Any]) -> Network:
     """The network of a header."""
-    if not isinstance(told, dict):
-        refuse("it does not say for which network it was counted")
-    states: Any = told.get("states")
-    parents: Any = told.get("parents")
-    for own in (states, parents):
-        if not isinstance(own, dict) or not all(_are_texts(names) for names in own.values()):
-            refuse("its network is not variables with states and parents")
+    own = checked(told, NETWORK)
     network = Network(
-        states,
-        parents,
-        cuts={
-            name: cuts_from_json(own) for name, own in _entries(told, "cuts", _are_numbers).items()
-        },
-        codes=_entries(told, "codes", lambda own: isinstance(own, dict)),
-        not_asked={
-            name: tuple(own)
-            for name, own in _entries(
-                told, "not_asked", lambda own: _are_texts(own) and len(own) == 2
-            ).items()
-        },
+        own["states"],
+        own["parents"],
+        cuts={name: cuts_from_json(cuts) for name, cuts in own["cuts"].items()},
+        codes=own["codes"],
+        not_asked={name: tuple(rule) for name, rule in own["not_asked"].items()},
     )
-    if told.get("hash") != network_hash(network):
+    if own.get("hash") != network_hash(network):
         refuse("its network does not have the hash that it names")
     return network
 
 
-def _entries(told: dict[str, Any], key: str, is_sound: Callable[[Any], bool]) -> dict[str, Any]:
-    """What a header says of some variables, if it can be."""
-    found = told.get(key, {})
-    if not isinstance(found, dict) or not all(map(is_sound, found.values())):
-        refuse(f"its network has {key} that cannot be")
-    return found
-
-
-def _are_numbers(value: object) -> bool:
-    return isinstance(value, list) and all(type(own) in (int, float, NoneType) for own in value)
-
-
-def checked_sets(told: Any, network: Network) -> SetsOf:
+def checked_sets(told: Mapping[str, Any], network: Network) -> SetsOf:
     """The sets of states that cells may be one of, by the places of the states."""
-    if not isinstance(told, dict):
-        refuse("its sets of states are not an object")
     found = {}
     for name, sets in told.items():
-        if name not in network.states_of or not isinstance(sets, list):
+        if name not in network.states_of:
             refuse(f"it has sets of states for {name!r}")
         states = network.states(name)
         for own in sets:
-            is_set = _are_texts(own) and set(own) < set(states) and len(set(own)) == len(own) > 1
-            if not is_set:
+            if not (set(own) < set(states) and len(set(own)) == len(own) > 1):
                 refuse(f"{own!r} is not a set of states of {name!r}")
         found[name] = tuple(tuple(map(states.index, own)) for own in sets)
     return found
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def checked_numbers(told: dict[str, Any], network: Network) -> None:
+def check_numbers(told: Mapping[str, Any], network: Network) -> None:
     """Refuse numbers of rows that cannot be."""
-    rows: Any = told.get("rows")
-    total: Any = told.get("total")
-    missing = told.get("missing")
-    if not _is_count(rows, SAFE) or rows == 0:
-        refuse(f"its number of rows is {rows!r}")
-    is_number = isinstance(total, int | float) and not isinstance(total, bool)
-    if not is_number or not 0 <= total < inf:
+    rows, total, missing, complete = (
+        told[key] for key in ("rows", "total", "missing", "complete_rows")
+    )
+    if not 0 <= total < inf:
         refuse(f"its total weight is {total!r}")
-    if not isinstance(missing, dict) or set(missing) != set(network.variables):
+    if set(missing) != set(network.variables):
         refuse("it does not say how often each variable is missing")
-    if not all(_is_count(number, rows) for number in missing.values()):
+    if not all(is_count(number, rows) for number in missing.values()):
         refuse("a variable is missing in more rows than there are")
     if told.get("fully_observed") != [v for v in network.variables if not missing[v]]:
         refuse("its fully observed variables are not those that are never missing")
-    complete = told.get("complete_rows", "not given")
-    if complete is not None and not _is_count(complete, rows - max(missing.values())):
+    if complete is not None and not is_count(complete, rows - max(missing.values())):
         refuse(f"its number of complete rows is {complete!r}")
-    if not isinstance(told.get("method"), str):
-        refuse("it does not say for which method it was counted")
 
 
-def _is_count(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+def _is_part(told: Mapping[str, Any]) -> bool:
+    return told.keys() == PART.keys() and all(check(told[key]) for key, check in PART.items())
 
 
-def checked_blocks(told: Any, rows: int) -> tuple[Block, ...]:
-    """The parts of a header."""
-    if not isinstance(told, list) or not told or not all(isinstance(own, list) for own in told):
-        refuse("it does not say which parts it holds")
-    blocks = tuple(tuple(map(_checked_part, block)) for block in told)
-    ids = [part.id for block in blocks for part in block]
-    if len(set(ids)) < len(ids) or not all(blocks):
-        refuse("it holds a part more than once, or none")
-    if sum(part.rows for block in blocks for part in block) != rows:
-        refuse("its parts do not have all its rows")
-    return blocks
-
-
-def _checked_part(told: Any) -> CountedPart:
-    if not isinstance(told, dict) or set(told) != {"id", "name", "rows", "named"}:
-        refuse("a part is not described as it should be")
-    texts = isinstance(told["id"], str) and isinstance(told["name"], str)
-    if not texts or not _is_count(told["rows"], SAFE) or not isinstance(told["named"], bool):
-        refuse("a part is not described as it should be")
-    return CountedPart(told["id"], told["name"], told["rows"], told["named"])
-
-
-def with_losses(told: Mapping[str, Any], blocks: Sequence[Block]) -> tuple[Block, ...]:
+def checked_blocks(told: Mapping[str, Any]) -> tuple[Block, ...]:
     """The parts of a header, with what it says of their data that their statistics do not keep."""
-    designed, coarse = told.get("designed", []), told.get("coarse", {})
-    texts = {key: told.get(key, {}) for key in ("notes", "latent")}
-    part_of = {part.id: part for block in blocks for part in block}
-    if not _are_texts(designed) or not isinstance(coarse, dict):
-        refuse("it does not say which parts had a design, or cells of several states")
-    for key, own in texts.items():
-        if not isinstance(own, dict) or not all(map(_are_texts, own.values())):
-            refuse(f"its {key} are not strings")
-    described = {*designed, *coarse, *texts["notes"], *texts["latent"]}
-    if len(set(designed)) < len(designed) or not described <= set(part_of):
+    blocks, designed, coarse = told["parts"], told["designed"], told["coarse"]
+    parts = [part for block in blocks for part in block]
+    if not all(map(_is_part, parts)):
+        refuse("a part is not described as it should be")
+    rows_of = {part["id"]: part["rows"] for part in parts}
+    if not blocks or not all(blocks) or len(rows_of) < len(parts):
+        refuse("it holds a part more than once, or none")
+    if sum(rows_of.values()) != told["rows"]:
+        refuse("its parts do not have all its rows")
+    described = {*designed, *coarse, *told["notes"], *told["latent"]}
+    if len(set(designed)) < len(designed) or not described <= set(rows_of):
         refuse("it describes a part that it does not hold")
     left = dict(told["missing"])
-    for key, cells in coarse.items():
-        if not isinstance(cells, dict) or not cells or not {*cells} <= {*left}:
+    for part_id, cells in coarse.items():
+        if not cells or not set(cells) <= set(left):
             refuse("its cells of several states are not those of its variables")
         for name, number in cells.items():
-            if not _is_count(number, min(part_of[key].rows, left[name])) or not number:
+            if not 0 < number <= min(rows_of[part_id], left[name]):
                 refuse(f"{name!r} is one of several states in more rows than miss it")
             left[name] -= number
-    return tuple(
-        tuple(
-            replace(
-                part,
-                is_designed=part.id in designed,
-                cells_of_sets=coarse.get(part.id, {}),
-                notes=tuple(texts["notes"].get(part.id, ())),
-                latent=tuple(texts["latent"].get(part.id, ())),
-            )
-            for part in block
+
+    def part_of(part: Mapping[str, Any]) -> CountedPart:
+        return CountedPart(
+            part["id"],
+            part["name"],
+            part["rows"],
+            is_named=part["named"],
+            is_designed=part["id"] in designed,
+            cells_of_sets=coarse.get(part["id"], {}),
+            notes=tuple(told["notes"].get(part["id"], ())),
+            latent=tuple(told["latent"].get(part["id"], ())),
         )
-        for block in blocks
-    )
+
+    return tuple(tuple(map(part_of, block)) for block in blocks)
 
 
 @dataclass
@@ -235,94 +240,79 @@ class Sums:
     rows: Counter[int] = field(default_factory=Counter)
     total: float = 0.0
 
-    def add(self, numbers: Numbers, block: NDArray[Any]) -> None:
-        """Add entries that were checked."""
-        added = np.bincount(block, weights=numbers[0], minlength=len(self.blocks))
-        self.rows.update({at: int(new) for at, new in enumerate(added)})
-        self.total += float(numbers[1].sum())
-
-    def check_entries(self, numbers: Numbers, block: NDArray[Any]) -> None:
-        """Refuse numbers of entries that cannot be."""
-        check_tally(numbers)
-        if len(block) and not 0 <= block.min() <= block.max() < len(self.blocks):
+    def add(
+        self, numbers: Numbers, block: NDArray[Any], where: NDArray[np.bool_] | slice = slice(None)
+    ) -> None:
+        """Add some of the entries; refuse any that cannot be."""
+        rows, weights, squares = numbers
+        if rows.min() < 1 or rows.max() > SAFE:
+            refuse("an entry stands for no row, or for too many")
+        for values in (weights, squares):
+            if not np.isfinite(values).all() or values.min() < 0:
+                refuse("a weight is negative or not a number")
+        most = weights * weights
+        least = most / rows
+        if (squares < least * (1 - CLOSE)).any() or (squares > most * (1 + CLOSE) + 1e-300).any():
+            refuse("squared weights do not belong to the weights")
+        if not 0 <= block.min() <= block.max() < len(self.blocks):
             refuse("an entry belongs to none of its parts")
+        added = np.bincount(block[where], weights=rows[where], minlength=len(self.blocks))
+        self.rows.update({at: int(new) for at, new in enumerate(added)})
+        self.total += float(weights[where].sum())
 
     def check(self, rows: int, total: float) -> None:
         """Refuse sums that are not those of the header."""
         expected = {at: sum(part.rows for part in own) for at, own in enumerate(self.blocks)}
-        if self.rows.total() != rows or self.rows != expected:
+        if self.rows != expected:
             refuse(f"its entries have {self.rows.total():,} rows, and {rows:,} were counted")
         if not isclose(self.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
             refuse(f"its entries weigh {self.total!r}, and {total!r} was counted")
 
 
-def check_tally(numbers: Numbers) -> None:
-    """Refuse numbers of rows, weights and squared weights that no rows can have."""
-    rows, weights, squares = numbers
-    if not len(rows):
-        return
-    if rows.min() < 1 or rows.max() > SAFE:
-        refuse("an entry stands for no row, or for too many")
-    for values in (weights, squares):
-        if not np.isfinite(values).all() or values.min() < 0:
-            refuse("a weight is negative or not a number")
-    least, most = weights * weights / rows, weights * weights
-    if (squares < least * (1 - CLOSE)).any() or (squares > most * (1 + CLOSE) + 1e-300).any():
-        refuse("squared weights do not belong to the weights")
-
-
 def check_families(
-    families: Mapping[tuple[str, bool], Counts], network: Network, rows: int
+    every: Mapping[str, Counts], complete: Mapping[str, Counts], network: Network, rows: int
 ) -> tuple[dict[str, int], int]:
     """Refuse counts of families that no rows can have: all are counts of the same rows.
 
     Gives in how many rows each variable is missing, and the number of complete rows.
     """
-    missing_of: dict[str, int] = {}
-    complete_rows = 0
-    for is_complete in (False, True):
-        own = {name: counts for (name, side), counts in families.items() if side == is_complete}
-        if not is_complete or own:
-            if set(own) != set(network.variables):
-                refuse("it does not have the counts of all families")
-            lacking = _check_side(own, network)
-            counted = int(own[network.variables[0]].tally.rows.sum())
-            if is_complete and any(lacking.values()):
-                refuse("its complete rows are not complete")
-            if not is_complete and counted != rows:
-                refuse(f"its families count {counted:,} rows, not {rows:,}")
-            missing_of = missing_of or lacking
-            complete_rows = counted if is_complete else 0
-    _check_complete(families)
+    missing_of, counted = _check_side(every, network)
+    if counted != rows:
+        refuse(f"its families count {counted:,} rows, not {rows:,}")
+    if not complete:
+        return missing_of, 0
+    lacking, complete_rows = _check_side(complete, network)
+    if any(lacking.values()):
+        refuse("its complete rows are not complete")
+    for name, counts in complete.items():
+        own = every[name]
+        place = np.searchsorted(own.keys, counts.keys)
+        known = np.append(own.keys, -1)[place] == counts.keys
+        if not known.all() or (counts.tally.rows > own.tally.rows[place]).any():
+            refuse(f"the family of {name!r} has complete rows that are no rows")
     return missing_of, complete_rows
 
 
-def _check_side(own: Mapping[str, Counts], network: Network) -> dict[str, int]:
-    """Refuse families that do not count the same rows; in how many each variable is missing."""
+def _check_side(own: Mapping[str, Counts], network: Network) -> tuple[dict[str, int], int]:
+    """Refuse families that do not count the same rows.
+
+    Gives in how many rows each variable is missing, and the number of rows.
+    """
+    if set(own) != set(network.variables):
+        refuse("it does not have the counts of all families")
     marginal_of: dict[str, FloatArray] = {}
-    weights = []
+    total = own[network.variables[0]].total
     for name, counts in own.items():
         keys = counts.keys
         if len(keys) and (keys.min() < 0 or keys.max() >= prod(counts.radices)):
             refuse(f"the family of {name!r} has a cell that does not exist")
         if (np.diff(keys) <= 0).any():
             refuse(f"the cells of the family of {name!r} are not in order")
-        weights.append(counts.total)
-        if not isclose(weights[-1], weights[0], rel_tol=CLOSE, abs_tol=CLOSE):
+        if not isclose(counts.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
             refuse("its families have different weights")
         for variable, codes in counts.columns().items():
             found = added_up(codes, counts.tally.rows, network.cardinality(variable) + 1)
             if (marginal_of.setdefault(variable, found) != found).any():
                 refuse(f"{variable!r} is counted differently in two families")
-    return {name: int(marginal_of[name][-1]) for name in network.variables}
-
-
-def _check_complete(families: Mapping[tuple[str, bool], Counts]) -> None:
-    """Refuse complete rows that are not among all rows."""
-    for (name, is_complete), counts in families.items():
-        if is_complete:
-            every = families[name, False]
-            place = np.searchsorted(every.keys, counts.keys)
-            known = np.append(every.keys, -1)[place] == counts.keys
-            if not known.all() or (counts.tally.rows > every.tally.rows[place]).any():
-                refuse(f"the family of {name!r} has complete rows that are no rows")
+    missing_of = {name: int(marginal_of[name][-1]) for name in network.variables}
+    return missing_of, int(marginal_of[network.variables[0]].sum())
