@@ -414,13 +414,6 @@ def _counted_from(header: Header, parts: Block, found: Statistics) -> Statistics
     )
 
 
-def of_passes(found: Sequence[Statistics], notes: tuple[str, ...]) -> Statistics:
-    """What several readings of the same rows found: the first all, the others groups alone."""
-    reduced = {scope: own for one in found for scope, own in one.reduced.items()}
-    moved = {scope: own for one in found for scope, own in one.influence.items()}
-    return replace(found[0], reduced=reduced, influence=moved, notes=notes)
-
-
 def with_reduced(
     statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
 ) -> Statistics:

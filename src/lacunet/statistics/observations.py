@@ -258,15 +258,14 @@ def _opened(
         rows: int,
         read_report: ReadReport | None = None,
     ) -> Streamed:
-        from lacunet.statistics.streamed import Streamed
+        from lacunet.statistics.streamed import Sizes, Streamed
 
         return Streamed(
             reading.network,
             own,
             missing,
             rows,
-            each,
-            budget,
+            Sizes(budget, each),
             folder,
             notes=lambda met: read_notes(reading, read_report or met, warned),
             on_disk=0 if read_report is None else rows * each,
@@ -297,7 +296,7 @@ def _of_saved(
     folder: Callable[[], Path],
 ) -> Held | Streamed | Counted:
     """What files of statistics hold."""
-    from lacunet.statistics.streamed import Streamed
+    from lacunet.statistics.streamed import Sizes, Streamed
 
     headers = headers_of(paths, network)
     parts = [part for header in headers for part in header.parts]
@@ -316,8 +315,7 @@ def _of_saved(
         rows,
         partially,
         entries,
-        each,
-        budget,
+        Sizes(budget, each),
         folder,
         notes=lambda _: notes,
         is_designed=True,

@@ -9,7 +9,7 @@ Rows are divided into folds by what they hold, so equal rows must be together th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
@@ -20,11 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.coded import Coded, CodeWriter
-from lacunet.data.read import ReadReport
-from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
-from lacunet.statistics.gather import Grouping, Needs
+from lacunet.statistics.gather import (
+    Gathering,
+    Grouping,
+    Needs,
+    Statistics,
+    with_dealt,
+    with_reduced,
+)
 from lacunet.statistics.problems.ragged import hash64
 
 GROUP_BYTES = 48  # of a cell in a group: its numbers, weight, rows and squares
@@ -57,6 +62,31 @@ def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
         for key, groupings in later
     ]
     return [Pass(first, shared, together), *others]
+
+
+def in_passes(
+    how: Gathering, most_bytes: float, count: Callable[[Gathering, Scope | None], Statistics]
+) -> Statistics:
+    """Count what is needed, reading the rows as often as that takes.
+
+    Parameters
+    ----------
+    most_bytes
+        What groups may take that are held until all rows are read.
+    count
+        Counts what is asked in one reading, with those rows together that agree on some variables.
+    """
+
+    def counted(asked: Gathering) -> Statistics:
+        found = []
+        for own in passes(asked.needs, asked.network, most_bytes):
+            once = replace(asked, needs=own.needs, shared=own.shared)
+            found.append(with_reduced(count(once, own.together), once))
+        reduced = {scope: own for one in found for scope, own in one.reduced.items()}
+        moved = {scope: own for one in found for scope, own in one.influence.items()}
+        return replace(found[0], reduced=reduced, influence=moved)
+
+    return with_dealt(how, counted)
 
 
 def _by_size(
@@ -98,9 +128,9 @@ MOST_PARTS = 256  # files that are open at once, and values of the narrowest int
 
 
 def spread(
-    stretch: Stretch, *, key: Scope, parts: int, folder: Path, most: int, salt: int = 0
-) -> tuple[list[Coded], ReadReport]:
-    """Write the rows to one file for each part, and say what was met while reading them.
+    tables: Iterable[EncodedTable], *, key: Scope, parts: int, folder: Path, salt: int = 0
+) -> list[Coded]:
+    """Write the rows to one file for each part.
 
     Parameters
     ----------
@@ -110,17 +140,14 @@ def spread(
         The number of parts, at most 256.
     folder
         The files go to a new folder within it.
-    most
-        Rows that are held at a time.
     salt
         Another one spreads the rows of one part again.
     """
     folder = folder / uuid4().hex
     folder.mkdir()
-    read_report = ReadReport()
     with ExitStack() as stack:
         writers: list[CodeWriter] = []
-        for table in stretch.tables(most, read_report):
+        for table in tables:
             writers = writers or [
                 stack.enter_context(CodeWriter(folder / str(part), table.cardinality_of))
                 for part in range(parts)
@@ -132,7 +159,7 @@ def spread(
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
                     writers[part].append(sorted_rows.uncounted(slice(start, stop)))
-        return [writer.finished() for writer in writers], read_report
+        return [writer.finished() for writer in writers]
 
 
 def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArray[np.uint8]:

@@ -45,31 +45,15 @@ from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource, pieces_of
 from lacunet.data.stream import Unread, held_or_coded
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.deadline import Deadline
+from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes, memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.gather import (
-    Gathering,
-    Needs,
-    Statistics,
-    of_part,
-    of_passes,
-    with_dealt,
-    with_reduced,
-)
+from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part
 from lacunet.statistics.look import Look, weighed
-from lacunet.statistics.passes import GROUP_BYTES, Pass, hash32, passes
-from lacunet.statistics.streamed import (
-    GROUPS_SHARE,
-    MOST_ROWS,
-    PART_SHARE,
-    TABLE_SHARE,
-    counted,
-    of_rows,
-    rows_in,
-)
+from lacunet.statistics.passes import GROUP_BYTES, hash32, in_passes
+from lacunet.statistics.streamed import GROUPS_SHARE, MOST_ROWS, Sizes, counted, of_rows
 from lacunet.wording import own_version
 
 FOUND = "bucket int, found binary"
@@ -88,14 +72,14 @@ class OnSpark:
     """Rows of a Spark data frame, once they have been read for the first time.
 
     ``counts`` is what that gave: the counts of all families; ``read_report`` is what was met.
-    ``memory`` is what one task may take.
+    ``sizes`` are those of one task.
     """
 
     frame: Any
     reading: Reading
     counts: Statistics
     read_report: ReadReport
-    memory: int
+    sizes: Sizes
     warned: set[str] = field(default_factory=set)
 
     def look(self) -> Look:
@@ -131,30 +115,29 @@ class OnSpark:
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        return with_dealt(how, partial(self._gathered, progress=progress))
-
-    def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
-        notes = self.notes(self.read_report)
-        needs = how.needs
+        notes, needs = self.notes(self.read_report), how.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
         if needs == Needs(needs.families) and is_counted and how.replicate is None:
             return replace(self.counts if how.scale == 1 else self.counts.scaled(), notes=notes)
-        found: list[Statistics] = []
-        for own in passes(needs, how.network, self.memory / GROUPS_SHARE):
-            progress("counting on Spark", len(found), len(found) + 1)
-            left = how.deadline.left
-            task = Task(self.reading, own, how.network, self.memory, left, how.scale, how.replicate)
-            room = how.memory if isfinite(how.memory) else memory_budget() / DRIVER_SHARE
-            statistics, _ = _collected(self._rows(task), task, room)
-            assert statistics is not None  # there were rows before
-            found.append(with_reduced(statistics, task.how))
-        return of_passes(found, notes)
+        most = self.sizes.memory / GROUPS_SHARE
+        found = in_passes(how, most, partial(self._counted, progress=progress))
+        return replace(found, notes=notes)
+
+    def _counted(self, how: Gathering, together: Scope | None, progress: Progress) -> Statistics:
+        """What one job over all rows finds."""
+        progress("counting on Spark", 0, 1)
+        asked, left = replace(how, deadline=NEVER), how.deadline.left
+        task = Task(self.reading, asked, together, self.sizes, left)
+        room = how.memory if isfinite(how.memory) else memory_budget() / DRIVER_SHARE
+        statistics, _ = _collected(self._rows(task), task, room)
+        assert statistics is not None  # there were rows before
+        return statistics
 
     def _rows(self, task: Task) -> Any:
         """The rows as they are, or as codes with those in one task that agree on the key."""
-        if task.asked.together is None:
+        if task.together is None:
             return self.frame
-        tasks = shuffle_tasks(self.counts.rows, task.room, _shuffled(self.frame))
+        tasks = shuffle_tasks(self.counts.rows, self.sizes.room, _shuffled(self.frame))
         coded = self.frame.mapInArrow(
             partial(_coded, own_version(), pickle.dumps(task)), task.coded
         )
@@ -184,7 +167,8 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # What the tasks refuse they take as missing: only all of it together can be told.
     # The frame itself cannot travel to them.
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
-    task = Task(lenient, Pass(Needs(families), frozenset(), None), network, memory)
+    sizes = Sizes(memory, row_bytes(reading.cardinality_of, reading.data.extras))
+    task = Task(lenient, Gathering(Needs(families), network), None, sizes)
     statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
@@ -196,32 +180,22 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
     read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
     assert statistics is not None
-    return OnSpark(chosen, lenient, with_reduced(statistics, task.how), read_report, memory)
+    return OnSpark(chosen, lenient, statistics, read_report, sizes)
 
 
 @dataclass(frozen=True)
 class Task:
     """What every task does with its rows; it travels to the executors.
 
-    ``left`` are the seconds until problems are not compiled any more: clocks do not travel.
-    ``room`` are the rows that are counted at once, where they have to be together, ``most`` those
-    that are read at a time; both are decided on the driver.
+    Rows that agree on ``together`` are in one task, if it is given. ``left`` are the seconds until
+    problems are not compiled any more: clocks do not travel.
     """
 
     reading: Reading
-    asked: Pass
-    network: Network
-    memory: int
+    asked: Gathering
+    together: Scope | None
+    sizes: Sizes
     left: float = inf
-    scale: float = 1.0
-    replicate: int | None = None
-    room: int = field(init=False)
-    most: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        each = row_bytes(self.reading.cardinality_of, self.reading.data.extras)
-        object.__setattr__(self, "room", rows_in(self.memory / PART_SHARE, each))
-        object.__setattr__(self, "most", rows_in(self.memory / TABLE_SHARE, each, MOST_ROWS))
 
     @property
     def coded(self) -> str:
@@ -244,10 +218,8 @@ class Task:
     @property
     def how(self) -> Gathering:
         """What is asked of the rows, from now on."""
-        needs, shared = self.asked.needs, self.asked.shared
-        deadline = Deadline.within(self.left)
-        return Gathering(
-            needs, self.network, deadline, self.memory / 4, shared, self.scale, self.replicate
+        return replace(
+            self.asked, deadline=Deadline.within(self.left), memory=self.sizes.memory / 4
         )
 
     def unread(self, batches: Batches) -> Unread:
@@ -259,24 +231,25 @@ class Task:
 
     def met(self, batches: Batches) -> Met:
         """What the rows of this task say."""
-        if self.asked.together is None:
-            return counted(self.how, self.most, self.unread(batches))
-        return self._of_codes(batches), ReadReport()
+        if self.together is not None:
+            return self._of_codes(self.together, batches), ReadReport()
+        read_report = ReadReport()
+        tables = self.unread(batches).tables(self.sizes.most, read_report)
+        return counted(self.how, tables), read_report
 
-    def _of_codes(self, batches: Batches) -> Statistics | None:
+    def _of_codes(self, key: Scope, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
-        key, decoded = self.asked.together, partial(_decoded, self.reading, self.factors)
-        assert key is not None
+        decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
             found, _ = held_or_coded(
                 map(decoded, batches),
                 self.reading,
-                self.room,
+                self.sizes.room,
                 lambda: stack.enter_context(scratch_folder()),
             )
             if isinstance(found, EncodedTable):
                 return of_part(self.how, found) if found.rows else None
-            return of_rows(self.how, key, self.room, self.most, found)
+            return of_rows(self.how, key, self.sizes, found)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:
@@ -390,9 +363,9 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
 
     _check_version(version)
     own: Task = pickle.loads(task)
-    assert own.asked.together is not None
-    for table in own.unread(batches).tables(own.most, ReadReport()):
-        key = (hash32(table, own.asked.together, SALT) >> np.uint64(1)).astype(np.int32)
+    assert own.together is not None
+    for table in own.unread(batches).tables(own.sizes.most, ReadReport()):
+        key = (hash32(table, own.together, SALT) >> np.uint64(1)).astype(np.int32)
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]

@@ -28,19 +28,11 @@ from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import summed
-from lacunet.statistics.gather import (
-    Gathering,
-    Needs,
-    Statistics,
-    of_part,
-    of_passes,
-    with_dealt,
-    with_reduced,
-)
+from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, with_reduced
 from lacunet.statistics.look import Look, weighed
-from lacunet.statistics.passes import MOST_PARTS, Pass, passes, spread
+from lacunet.statistics.passes import MOST_PARTS, in_passes, passes, spread
 from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.statistics.units import Units
+from lacunet.statistics.units import Units, UnitsLeftOut
 
 # Shares of the memory budget; the rest is for what is made of them.
 PART_SHARE = 8  # the codes of rows that are counted at once
@@ -53,10 +45,34 @@ STUCK = 0.9  # of the rows in one part again: they agree on the key
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How many rows are taken at once.
+
+    ``memory`` are the bytes that may be used, ``row_bytes`` what one row takes as codes.
+    """
+
+    memory: float
+    row_bytes: int
+
+    @property
+    def most(self) -> int:
+        """The rows that are read at a time."""
+        return self._rows(TABLE_SHARE, MOST_ROWS)
+
+    @property
+    def room(self) -> int:
+        """The rows that are counted at a time, where they have to be together."""
+        return self._rows(PART_SHARE)
+
+    def _rows(self, share: float, most: float = inf) -> int:
+        return int(max(LEAST_ROWS, min(most, self.memory / share / self.row_bytes)))
+
+
+@dataclass(frozen=True)
 class Streamed:
     """Rows that are read when they are counted.
 
-    ``rows`` is their number as far as it is known, ``row_bytes`` what one takes as codes,
+    ``rows`` is their number as far as it is known, ``sizes`` how many of them are taken at once;
     ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
     what the user should know of how they were read; ``is_designed`` if rows have weights, clusters
     or strata. ``read_report`` is what was met when they were turned into codes, if they were.
@@ -66,43 +82,45 @@ class Streamed:
     stretches: Sequence[Stretch]
     partially_observed: Scope
     rows: int
-    row_bytes: int
-    memory: float
+    sizes: Sizes
     folder: Callable[[], Path]
     notes: Callable[[ReadReport], tuple[str, ...]]
     on_disk: int = 0
     is_designed: bool = False
     read_report: ReadReport | None = None
 
-    @property
-    def most(self) -> int:
-        """The rows that are read at a time."""
-        return rows_in(self.memory / TABLE_SHARE, self.row_bytes, MOST_ROWS)
-
-    @property
-    def room(self) -> int:
-        """The rows that are counted at a time, where they have to be together."""
-        return rows_in(self.memory / PART_SHARE, self.row_bytes)
-
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
-        return with_dealt(how, partial(self._gathered, progress=progress))
+        return in_passes(how, self._group_bytes, partial(self._counted, progress=progress))
 
-    def _gathered(self, how: Gathering, progress: Progress) -> Statistics:
-        found: list[Statistics] = []
-        notes: tuple[str, ...] = ()
-        for own in self._passes(how.needs, how.network):
-            asked = replace(how, needs=own.needs, shared=own.shared)
-            statistics, met = self._read(asked, own, progress)
-            notes = self.notes(met)
-            assert statistics is not None  # no rows at all were refused just now
-            if statistics.units is not None:
-                unweighted = (self.read_report or met).unweighted
-                units = replace(statistics.units, unweighted=unweighted)
-                statistics = replace(statistics, units=units)
-            self._check_missing(statistics)
-            found.append(with_reduced(statistics, asked))
-        return of_passes(found, notes)
+    @property
+    def _group_bytes(self) -> float:
+        return min(self.sizes.memory / GROUPS_SHARE, MOST_GROUP_BYTES)
+
+    def _counted(self, how: Gathering, together: Scope | None, progress: Progress) -> Statistics:
+        """What one reading of all rows says."""
+        met = ReadReport()
+        found = summed_up(filter(None, self._parts(how, together, met, progress)))
+        notes = self.notes(met)
+        assert found is not None  # no rows at all were refused just now
+        units = found.units
+        if units is not None:
+            units = replace(units, unweighted=(self.read_report or met).unweighted)
+        self._check_missing(found)
+        return replace(found, notes=notes, units=units)
+
+    def _parts(
+        self, how: Gathering, together: Scope | None, met: ReadReport, progress: Progress
+    ) -> Iterator[Statistics | None]:
+        if together is None:
+            for tables in self._stretches("counting", met, progress):
+                yield counted(how, tables)
+            return
+        partitions = self._spread(together, met, progress)
+        for done, coded in enumerate(partitions, start=1):
+            statistics = of_rows(how, together, self.sizes, coded)
+            progress("counting", done, len(partitions))
+            yield statistics
 
     def _check_missing(self, statistics: Statistics) -> None:
         """Refuse rows that do not show what the files tell to be in all of them."""
@@ -116,13 +134,14 @@ class Streamed:
 
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""
-        is_spread = any(own.together for own in self._passes(needs, self.network))
-        return self.on_disk + is_spread * self.rows * self.row_bytes
+        readings = passes(needs, self.network, self._group_bytes)
+        is_spread = any(own.together for own in readings)
+        return self.on_disk + is_spread * self.rows * self.sizes.row_bytes
 
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
         for stretch in self.stretches:
-            yield from stretch.tables(self.most, read_report)
+            yield from stretch.tables(self.sizes.most, read_report)
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
@@ -149,73 +168,35 @@ class Streamed:
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 
-    def _passes(self, needs: Needs, network: Network) -> list[Pass]:
-        return passes(needs, network, min(self.memory / GROUPS_SHARE, MOST_GROUP_BYTES))
-
-    def _read(
-        self, how: Gathering, own: Pass, progress: Progress
-    ) -> tuple[Statistics | None, ReadReport]:
-        read_report = ReadReport()
-
-        def parts() -> Iterator[Statistics | None]:
-            if own.together is None:
-                for stretch in self._watched("counting", progress):
-                    statistics, met = counted(how, self.most, stretch)
-                    read_report.add(met)
-                    yield statistics
-                return
-            partitions = self._spread(own.together, read_report, progress)
-            for done, coded in enumerate(partitions, start=1):
-                statistics = of_rows(how, own.together, self.room, self.most, coded)
-                progress("counting", done, len(partitions))
-                yield statistics
-
-        return summed_up(filter(None, parts())), read_report
-
-    def _spread(self, key: Scope, read_report: ReadReport, progress: Progress) -> list[Coded]:
+    def _spread(self, key: Scope, met: ReadReport, progress: Progress) -> list[Coded]:
         """All rows in files, those that agree on the key in the same one."""
-        folder, found = self.folder(), []
-        check_free(folder, self.rows * self.row_bytes)
-        number = min(MOST_PARTS, max(2, ceil(2 * self.rows / self.room)))
-        for stretch in self._watched("spreading", progress):
-            coded, met = spread(stretch, key=key, parts=number, folder=folder, most=self.most)
-            read_report.add(met)
-            found.append(coded)
+        folder, sizes = self.folder(), self.sizes
+        check_free(folder, self.rows * sizes.row_bytes)
+        number = min(MOST_PARTS, max(2, ceil(2 * self.rows / sizes.room)))
+        found = [
+            spread(tables, key=key, parts=number, folder=folder)
+            for tables in self._stretches("spreading", met, progress)
+        ]
         parts = [
             Coded(own[0].cardinality_of, sum((p.paths for p in own), ()), sum(p.rows for p in own))
             for own in zip(*filter(None, found), strict=True)
         ]
         return [part for part in parts if part.rows]
 
-    def _watched(self, stage: str, progress: Progress) -> list[Watched]:
-        """The rows; as they are read, it is told how many have been, of how many."""
+    def _stretches(
+        self, stage: str, met: ReadReport, progress: Progress
+    ) -> Iterator[Iterator[EncodedTable]]:
+        """The tables of each stretch; as they are read, it is told how many rows have been."""
         done = 0
 
-        def tick(rows: int) -> None:
+        def watched(tables: Iterable[EncodedTable]) -> Iterator[EncodedTable]:
             nonlocal done
-            done += rows
-            progress(stage, done, max(self.rows, done), "rows")
+            for table in tables:
+                yield table
+                done += table.rows
+                progress(stage, done, max(self.rows, done), "rows")
 
-        return [Watched(stretch, tick) for stretch in self.stretches]
-
-
-def rows_in(memory: float, row_bytes: int, most: float = inf) -> int:
-    """How many rows are taken at once, where their codes may take so many bytes."""
-    return int(max(LEAST_ROWS, min(most, memory / row_bytes)))
-
-
-@dataclass(frozen=True)
-class Watched:
-    """Rows whose reading is told."""
-
-    stretch: Stretch
-    tick: Callable[[int], None]
-
-    def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
-        """The rows, at most so many at a time."""
-        for table in self.stretch.tables(most, read_report):
-            yield table
-            self.tick(table.rows)
+        return (watched(own.tables(self.sizes.most, met)) for own in self.stretches)
 
 
 def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
@@ -224,93 +205,80 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def counted(how: Gathering, most: int, stretch: Stretch) -> tuple[Statistics | None, ReadReport]:
-    """What the rows of a stretch say, whatever their groups."""
-    read_report = ReadReport()
-    return summed_up(_each(how, stretch.tables(most, read_report))), read_report
+def counted(how: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
+    """What all rows of some tables say, whatever their groups; None if there are none."""
+    return summed_up(_each(how, tables))
 
 
 def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
     """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
-            yield _of_table(how, table)
+            found = of_part(how, table)
+            if found.stopped_by == "interrupted":
+                raise KeyboardInterrupt
+            yield found
 
 
-def _of_table(how: Gathering, table: EncodedTable) -> Statistics:
-    found = of_part(how, table)
-    if found.stopped_by == "interrupted":
-        raise KeyboardInterrupt
-    return found
-
-
-def of_rows(
-    how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int = 1
-) -> Statistics:
-    """What rows say that have all the rows of their groups, at most ``room`` of them at a time.
+def of_rows(how: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int = 1) -> Statistics:
+    """What rows say that have all the rows of their groups, so many at a time as there is room for.
 
     Their files are removed.
     """
-    if coded.rows <= room:
-        statistics = summed(_each(how, coded.tables(room)))
+    if coded.rows <= sizes.room:
+        statistics = summed(_each(how, coded.tables(sizes.room)))
         coded.removed()
         return statistics
-    number = min(MOST_PARTS, ceil(2 * coded.rows / room))
+    number = min(MOST_PARTS, ceil(2 * coded.rows / sizes.room))
     folder = coded.paths[0].parent
-    parts, _ = spread(coded, key=key, parts=number, folder=folder, most=most, salt=depth)
+    parts = spread(coded.tables(sizes.most), key=key, parts=number, folder=folder, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:
         coded.removed()
-        return summed(of_rows(how, key, room, most, own, depth + 1) for own in parts if own.rows)
+        return summed(of_rows(how, key, sizes, own, depth + 1) for own in parts if own.rows)
     for part in parts:
         part.removed()
-    return _of_one_group(how, key, room, most, coded, depth)
+    return _of_one_group(how, key, sizes, coded, depth)
 
 
-def _of_one_group(
-    how: Gathering, key: Scope, room: int, most: int, coded: Coded, depth: int
-) -> Statistics:
+def _of_one_group(how: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int) -> Statistics:
     """What rows say that nearly all agree on the key: they are reduced when all are added."""
     wide = replace(how, shared=frozenset(asked.family for asked in how.needs.groupings))
-    every = how.network.variables
-    if how.needs.folds is None:
-        statistics = summed(_each(wide, coded.tables(room)))
+    every, folds = how.network.variables, how.needs.folds
+    if folds is None:
+        statistics = summed(_each(wide, coded.tables(sizes.room)))
     elif key != every:
-        statistics = of_rows(wide, every, room, most, coded, depth + 1)
+        statistics = of_rows(wide, every, sizes, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
-        rows, units = _equal_as_one(how, coded.tables(room))
-        statistics = replace(_of_table(replace(wide, replicate=None), rows), units=units)
+        rows, units = _equal_as_one(how, folds.left_out, coded.tables(sizes.room))
+        statistics = summed(_each(replace(wide, replicate=None), [rows]))
+        statistics = replace(statistics, units=units)
     coded.removed()
     return with_reduced(statistics, how, how.shared)
 
 
 def _equal_as_one(
-    how: Gathering, tables: Iterable[EncodedTable]
+    how: Gathering, left_out: UnitsLeftOut | None, tables: Iterable[EncodedTable]
 ) -> tuple[EncodedTable, Units | None]:
     """Distinct rows, which stand for their copies, with the weights asked for; and their units.
 
     In a survey, rows are equal only if they are left out together.
     """
-    every, folds = how.network.variables, how.needs.folds
-    left_out = None if folds is None else folds.left_out
+    every = how.network.variables
     found: list[Rows] = []
     units: list[Units] = []
     for table in tables:
+        rows = table if how.replicate is None else table.replicated(how.replicate)
+        unit: Any = np.zeros(table.rows, np.intp)
         if table.design is not None:
             units.append(Units.of(table.design))
-        rows = table if how.replicate is None else table.replicated(how.replicate)
-        if left_out is None:
-            found.append(distinct_rows(rows, every))
-            continue
-        assert table.design is not None
-        unit: Any = left_out.numbers(table.design)
-        sizes = {**rows.cardinality_of, UNIT: len(left_out.number_of)}
+            unit = unit if left_out is None else left_out.numbers(table.design)
+        sizes = {**rows.cardinality_of, UNIT: 1 if left_out is None else len(left_out.number_of)}
         rows = rows.with_columns(sizes, {**rows.columns, UNIT: unit})
         found.append(distinct_rows(rows, (*every, UNIT)))
     whole = reduce(add, found)
     distinct = whole.table()
+    columns = {name: distinct.columns[name] for name in every}
+    distinct = distinct.with_columns(how.network.cardinality_of, columns)
     if left_out is not None:
-        columns = {name: distinct.columns[name] for name in every}
-        sizes = {name: distinct.cardinality_of[name] for name in every}
-        design = left_out.design(whole.column(UNIT).astype(np.intp))
-        distinct = replace(distinct.with_columns(sizes, columns), design=design)
+        distinct = replace(distinct, design=left_out.design(whole.column(UNIT).astype(np.intp)))
     return distinct, reduce(add, units) if units else None
