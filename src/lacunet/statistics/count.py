@@ -10,6 +10,7 @@ most ``limit`` cells, so that its table stays in the processor's cache.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from math import prod
 
@@ -87,23 +88,16 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
 
 
 def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
-    return summed(
-        _sparse_block(table, union, cardinalities, slice(start, start + SPARSE_BLOCK_ROWS))
-        for start in range(0, max(table.rows, 1), SPARSE_BLOCK_ROWS)
-    )
+    radices = [size + 1 for size in cardinalities]
 
+    def counted(start: int) -> Counts:
+        block = slice(start, start + SPARSE_BLOCK_ROWS)
+        columns = [table.columns[name][block] for name in union]
+        keys = pack(columns, radices, len(columns[0]))
+        add = partial(Tally.of, table, rows=block)
+        return Counts(union, cardinalities, *added_by_key(keys, prod(radices), add))
 
-def _sparse_block(
-    table: EncodedTable, union: Scope, cardinalities: tuple[int, ...], block: slice
-) -> Counts:
-    columns = [table.columns[name][block] for name in union]
-    keys = pack(columns, [size + 1 for size in cardinalities], len(columns[0]))
-    found, tally = added_by_key(
-        keys,
-        prod(size + 1 for size in cardinalities),
-        lambda place, places: Tally.of(table, place, places, block),
-    )
-    return Counts(union, cardinalities, found, tally)
+    return summed(map(counted, range(0, max(table.rows, 1), SPARSE_BLOCK_ROWS)))
 
 
 UNION_CELLS = 2**14

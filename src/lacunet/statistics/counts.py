@@ -289,8 +289,8 @@ class Counts:
 
 def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Tally) -> Counts:
     """Counts from keys that may repeat."""
-    found, tally = added_by_key(keys, prod(size + 1 for size in cardinalities), tally.gathered)
-    return Counts(scope, cardinalities, found, tally)
+    bound = prod(size + 1 for size in cardinalities)
+    return Counts(scope, cardinalities, *added_by_key(keys, bound, tally.gathered))
 
 
 def added_by_key(keys: Keys, bound: int, add: Callable[[Index, int], Tally]) -> tuple[Keys, Tally]:

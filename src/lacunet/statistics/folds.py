@@ -182,8 +182,7 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     >>> bool((divided(coin, once, fifth).weights == found.weights).all())
     True
     """
-    hashes, first, group, numbers = _distinct(network, table, folds)
-    tally = Tally.of(table, group, len(hashes))
+    hashes, first, tally, numbers = _distinct(network, table, folds)
     units = tally.weights**2 / tally.squares
     row, fold, inside = fallen(hashes, units, folds, numbers)
     member = first[row]
@@ -204,18 +203,19 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
 
 def _distinct(
     network: Network, table: EncodedTable, folds: Folds
-) -> tuple[Hashes, Index, Index, Index | None]:
-    """The hash of each distinct row, a row that has it, the number of each row's, and its cluster.
+) -> tuple[Hashes, Index, Tally, Index | None]:
+    """The hash of each distinct row, a row that has it, what it stands for, and its cluster.
 
     The same row in two clusters (or strata, where there are no clusters) is two.
     """
-    hashes = row_hashes(network, table)
-    if folds.left_out is None:
-        return *numbered(hashes), None
-    assert table.design is not None
-    numbers = folds.left_out.numbers(table.design)
-    hashes, first, group = numbered(hash64(hashes + hash64(numbers, 2), 2))
-    return hashes, first, group, numbers[first]
+    hashes, numbers = row_hashes(network, table), None
+    if folds.left_out is not None:
+        assert table.design is not None
+        numbers = folds.left_out.numbers(table.design)
+        hashes = hash64(hashes + hash64(numbers, 2), 2)
+    hashes, first, group = numbered(hashes)
+    tally = Tally.of(table, group, len(hashes))
+    return hashes, first, tally, None if numbers is None else numbers[first]
 
 
 def row_hashes(network: Network, table: EncodedTable) -> Hashes:
@@ -316,9 +316,8 @@ class Dealing:
     def of(cls, network: Network, table: EncodedTable, folds: Folds) -> Dealing:
         """Where the units of some rows lie; no other part may have equal rows."""
         assert folds.left_out is not None
-        hashes, _, group, stratum = _distinct(network, table, folds)
+        hashes, _, tally, stratum = _distinct(network, table, folds)
         assert stratum is not None
-        tally = Tally.of(table, group, len(hashes))
         units = tally.weights**2 / tally.squares
         drawn = np.zeros((len(folds.left_out.number_of), folds.groups))
         for at, own in _by_number(hashes, units, folds):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -297,10 +297,7 @@ def _counted(
         [size + 1 for size in cardinalities],
         len(rows),
     )
-
-    def add(place: Index, places: int) -> Tally:
-        return Tally.of(table, place, places, rows)
-
+    add = partial(Tally.of, table, rows=rows)
     return _gathered(groups, scope, cardinalities, group[rows], cells, add)
 
 

@@ -18,6 +18,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts, added_up, quotient
+from lacunet.statistics.distinct import grouped
 from lacunet.statistics.errors import ScopeError
 
 BLOCK_ROWS = 2**18
@@ -134,11 +135,7 @@ def _gathered(
     is_missing: NDArray[np.bool_], rows: FloatArray, weights: FloatArray
 ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
     """Each pattern once, with the rows and weights of all its occurrences."""
-    width = is_missing.shape[1]
-    packed = np.packbits(is_missing, axis=1)
-    found, place = np.unique(packed, axis=0, return_inverse=True)
-    return (
-        np.unpackbits(found, axis=1, count=width).astype(bool),
-        added_up(place.reshape(-1), rows, len(found)),
-        added_up(place.reshape(-1), weights, len(found)),
-    )
+    columns = list(is_missing.T.view(np.uint8))
+    group, member = grouped(columns, [2] * len(columns), len(rows))
+    size = len(member)
+    return is_missing[member], added_up(group, rows, size), added_up(group, weights, size)

@@ -82,23 +82,18 @@ class Observations(Protocol):
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
-        ...
 
     def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed among all rows."""
-        ...
 
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
-        ...
 
     def notes(self, read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
-        ...
 
     def scratch_bytes(self, needs: Needs) -> int | None:
         """What the scratch files will take; None where memory holds the rows, or no row comes."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -344,10 +339,7 @@ def method_counted_for(data: Any, missingness: object = None) -> str | None:
     """
     if missingness is not None:
         return None
-    data = data.source if isinstance(data, Data) else data
-    if isinstance(data, Statistics):
-        return data.method or None
-    methods = {Header.read(path).method for path in saved_paths(data)}
+    methods = {header.method for header in _headers(data_given(data).source)}
     return methods.pop() or None if len(methods) == 1 else None
 
 
@@ -396,12 +388,16 @@ def _network_of_statistics(data: Data) -> Network | None:
     return headers_of(paths)[0].network if paths else None
 
 
+def _headers(source: Any) -> list[Header]:
+    """What statistics say of themselves, one for each file; none of other data."""
+    if isinstance(source, Statistics):
+        return [header_of(source)]
+    return [Header.read(path) for path in saved_paths(source)]
+
+
 def latent_in(data: Data) -> Scope:
     """The variables that are known to have no column in the data, or in what was counted."""
-    if isinstance(data.source, Statistics):
-        parts = data.source.parts
-    else:
-        parts = tuple(own for path in saved_paths(data.source) for own in Header.read(path).parts)
+    parts = (part for header in _headers(data.source) for part in header.parts)
     latent = [set(part.latent) for part in parts] or [set(data.latent)]
     return tuple(sorted(set.intersection(*latent)))
 
