@@ -40,7 +40,7 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import LARGEST_KEY, distinct, numbered, pack, unpack
+from lacunet.statistics.distinct import distinct, grouped, numbered, pack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.connected import connected_components
@@ -628,21 +628,14 @@ def _of_common(
 ) -> Values:
     """Count the values of one boundary among the rows that have the component."""
     names = [table.variables[place] for place in boundary]
-    sizes = [table.cardinality_of[name] for name in names]
     columns = [table.columns[name][rows] for name in names]
-    if prod(sizes) < LARGEST_KEY:
-        found, group = distinct(pack(columns, sizes, len(rows)), prod(sizes))
-        states = np.stack([np.zeros(len(found), np.int64), *unpack(found, sizes)], axis=1)[:, 1:]
-    else:
-        flat = np.stack(columns, axis=1).astype(np.int64)
-        first, group = distinct_rows(_rectangle(flat))
-        states = flat[first]
+    group, member = grouped(columns, [table.cardinality_of[name] for name in names], len(rows))
+    states = np.empty((len(member), len(names)), dtype=np.int64)
+    for at, column in enumerate(columns):
+        states[:, at] = column[member]
+    lengths = np.full(len(states), len(names))
     sums = weighing.grouped(group, len(states))
-    return Values(np.full(len(states), component), _rectangle(states), sums)
-
-
-def _rectangle(states: NDArray[np.int64]) -> Ragged:
-    return Ragged.of_lengths(np.full(len(states), states.shape[1]), states.ravel())
+    return Values(np.full(len(states), component), Ragged.of_lengths(lengths, states.ravel()), sums)
 
 
 def _of_rare(
