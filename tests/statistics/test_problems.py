@@ -78,13 +78,11 @@ def assert_same(one: Listed, two: Listed) -> None:
 
 
 @pytest.mark.parametrize("many_rows", [1, 4, 1000])
-@pytest.mark.parametrize("direct_key", [0, 62])
 @pytest.mark.parametrize("largest_mask", [0, 52])
 @settings(max_examples=25, deadline=None)
 @given(st.data(), st.booleans(), st.booleans())
 def test_compiling_finds_what_looking_at_every_row_finds(
     many_rows: int,
-    direct_key: int,
     largest_mask: int,
     data: st.DataObject,
     weighted: bool,
@@ -94,7 +92,6 @@ def test_compiling_finds_what_looking_at_every_row_finds(
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
         patch.setattr(problems, "MANY_ROWS", many_rows)
-        patch.setattr(problems, "LONGEST_DIRECT_KEY", direct_key)
         patch.setattr(problems, "LARGEST_MASK", largest_mask)
         found = compile_problems(network, table, prune=prune)
     expected, fixed = row_by_row(network, table, prune)
@@ -103,6 +100,20 @@ def test_compiling_finds_what_looking_at_every_row_finds(
         np.testing.assert_allclose(counts, fixed[name], rtol=1e-12)
     assert found.rows == table.rows
     np.testing.assert_allclose(found.totals, [table.total])
+
+
+def test_patterns_of_more_variables_than_one_key_holds_are_told_apart() -> None:
+    rng = np.random.default_rng(1)
+    is_missing = np.repeat(rng.random((40, 70)) < 0.5, 3, axis=0)
+    columns = {
+        f"V{at}": np.where(own, 2, 0).astype(np.uint8) for at, own in enumerate(is_missing.T)
+    }
+    patterns = problems.patterns_of(EncodedTable.of(dict.fromkeys(columns, 2), columns))
+    assert len(patterns.missing) == len(patterns.rows) == 40
+    for pattern, missing in enumerate(patterns.missing):
+        rows = patterns.rows.row(pattern)
+        assert len(rows) == 3
+        assert (is_missing[rows] == missing).all()
 
 
 @settings(max_examples=40, deadline=None)

@@ -40,7 +40,7 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import distinct, grouped, numbered, pack
+from lacunet.statistics.distinct import distinct, grouped, numbered, ordered_keys, pack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.connected import connected_components
@@ -314,9 +314,6 @@ def _family_counts(table: EncodedTable, weighing: Weighing, family: Scope) -> Fl
     return weighing.tabled(pack(columns, sizes, len(columns[0])), prod(sizes))
 
 
-LONGEST_DIRECT_KEY = 62  # variables whose pattern fits one non-negative integer
-
-
 @dataclass(frozen=True)
 class DistinctPatterns:
     """The distinct patterns: which variables each misses, and the rows that have it."""
@@ -339,33 +336,16 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
     """The distinct patterns of missing variables among the rows."""
     place_of = {name: place for place, name in enumerate(table.variables)}
     partial = table.partially_observed
-    if len(partial) <= LONGEST_DIRECT_KEY:
-        keys = np.zeros(table.rows, dtype=np.int64)  # a bit for each partially observed variable
-        for bit, name in enumerate(partial):
-            keys |= (table.columns[name] == table.cardinality_of[name]).astype(np.int64) << bit
-        found, group = distinct(keys, 2 ** len(partial))
-        bits = np.empty((len(found), len(partial)), dtype=bool, order="F")
-        for bit in range(len(partial)):
-            np.not_equal(found & (1 << bit), 0, out=bits[:, bit])
-    else:
-        bits, group = _hashed_patterns(table)
-    missing = np.zeros((len(bits), len(place_of)), dtype=bool, order="F")
-    missing[:, [place_of[name] for name in partial]] = bits
-    return DistinctPatterns(missing, Ragged.of_owners(len(bits), group))
-
-
-def _hashed_patterns(table: EncodedTable) -> tuple[NDArray[np.bool_], Integers]:
-    missing = np.stack(
-        [table.columns[name] == table.cardinality_of[name] for name in table.partially_observed],
-        axis=1,
-    )
-    packed = np.packbits(missing, axis=1)
-    width = packed.shape[1]
-    rows = Ragged.of_lengths(
-        np.full(table.rows, width), np.ascontiguousarray(packed).ravel().astype(np.int64)
-    )
-    first, group = distinct_rows(rows)
-    return missing[first], group
+    is_missing = [
+        (table.columns[name] == table.cardinality_of[name]).view(np.uint8) for name in partial
+    ]
+    found, group = distinct(*ordered_keys(is_missing[::-1], [2] * len(partial), table.rows))
+    rows = Ragged.of_owners(len(found), group)
+    first = rows.items[rows.starts[:-1]]  # row of each pattern
+    missing = np.zeros((len(first), len(place_of)), dtype=bool, order="F")
+    for name, column in zip(partial, is_missing, strict=True):
+        missing[:, place_of[name]] = column[first]
+    return DistinctPatterns(missing, rows)
 
 
 def components_of(
