@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
@@ -39,7 +38,7 @@ from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import Tally, added_up
 from lacunet.statistics.distinct import Index, numbered
-from lacunet.statistics.problems.ragged import hash64, ranges, runs
+from lacunet.statistics.problems.ragged import hash64, hash_text, ranges, runs
 from lacunet.statistics.units import ROUNDING, Units, UnitsLeftOut, left_out_in_turn
 from lacunet.wording import counted
 
@@ -224,13 +223,9 @@ def row_hashes(network: Network, table: EncodedTable) -> Hashes:
     for place, name in enumerate(network.variables):
         states = network.states(name)
         sets = ["\0".join(states[at] for at in own) for own in table.sets_of.get(name, ())]
-        codes = [*map(_hash, states), MISSING, *map(_hash, sets)]
+        codes = [*map(hash_text, states), MISSING, *map(hash_text, sets)]
         hashes += hash64(np.array(codes, dtype=np.uint64), place)[table.columns[name]]
     return hashes
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
 def fallen(

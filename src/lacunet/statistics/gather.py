@@ -157,7 +157,7 @@ class Statistics:
         """The statistics in a file that `write` or ``lacunet count`` wrote."""
         header = Header.read(path)
         if header.kind != ROWS:
-            return replace(summed(read_families(path)), parts=header.parts)
+            return summed(read_families(path))
         names = header.network.variables
         tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
         (rows,) = rows_in_parts(tables, names, inf)

@@ -30,7 +30,6 @@ from lacunet.statistics.distinct import (
     pack,
     unpack,
 )
-from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.ragged import Ragged, ranges
 
@@ -121,10 +120,6 @@ class GroupedCounts:
         return replace(self, group=group, cells=cells, tally=self.tally.take(entries))
 
     def __add__(self, other: GroupedCounts) -> GroupedCounts:
-        if (self.groups.scope, self.scope) != (other.groups.scope, other.scope):
-            raise ScopeError.different(
-                (*self.groups.scope, *self.scope), (*other.groups.scope, *other.scope)
-            )
         one, two = self.groups, other.groups
         columns = [np.concatenate(pair) for pair in zip(one.configs, two.configs, strict=True)]
         weights = np.concatenate([one.weights, two.weights])

@@ -19,7 +19,6 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts, added_up, quotient
 from lacunet.statistics.distinct import grouped
-from lacunet.statistics.errors import ScopeError
 
 BLOCK_ROWS = 2**18
 
@@ -42,8 +41,6 @@ class MissingSummary:
     complete: Mapping[Scope, Counts]
 
     def __add__(self, other: MissingSummary) -> MissingSummary:
-        if self.variables != other.variables:
-            raise ScopeError.different(self.variables, other.variables)
         return MissingSummary(
             self.variables,
             *_gathered(

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from lacunet.data.table import NO_LABEL, Design, Labels, RowsOfUnits, added_rows
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.problems.ragged import hash_text
 from lacunet.wording import counted, listed
 
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
@@ -155,7 +155,7 @@ class Units:
         share = min(1.0, MOST_CLUSTERS / sum(map(len, sampled.values())))
         number_of, strata_of = {}, list[int]()
         for at, name in enumerate(strata):
-            own = sorted(sampled[name], key=_label_digest)
+            own = sorted(sampled[name], key=hash_text)  # as if by chance, always the same
             groups = min(len(own), max(2, round(share * len(own))))
             for place, cluster in enumerate(own):
                 number_of[name, cluster] = len(strata_of) + place % groups
@@ -236,8 +236,3 @@ def left_out_in_turn(
     multiples = np.where(stratum_of[:, None] == stratum_of, times[:, None], 1.0)
     np.fill_diagonal(multiples, 0.0)
     return multiples, scales
-
-
-def _label_digest(label: str) -> bytes:
-    """Orders labels as if by chance, always the same."""
-    return blake2b(label.encode(), digest_size=8).digest()

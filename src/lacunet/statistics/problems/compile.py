@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, count
+from itertools import combinations
 from math import inf, prod
 from typing import Any
 
@@ -40,7 +40,7 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import distinct, grouped, numbered, ordered_keys, pack
+from lacunet.statistics.distinct import distinct, grouped, ordered_keys, pack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.connected import connected_components
@@ -56,6 +56,7 @@ from lacunet.statistics.problems.ragged import (
     Integers,
     Ragged,
     concatenated,
+    distinct_by_hash,
     distinct_rows,
     hash64,
     joined,
@@ -223,10 +224,7 @@ def widened(
     """The rows over the network's variables and behind them the factors, and these."""
     own = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
     given = (*evidence_of_sets(own), *evidence)
-    factors = factors_of(
-        layout, tuple(one.variable for one in given), [one.vectors for one in given]
-    )
-    return with_factors(own.without_sets(), given), factors
+    return with_factors(own.without_sets(), given), factors_of(layout, given)
 
 
 def _compiled(
@@ -401,7 +399,10 @@ def _by_masks(
     for before, turn in enumerate(rounds):
         every[:, starts[turn[0]] + before] = turn
     pattern, whole, touched = every
-    chosen, component = _distinct_pairs(whole, touched)
+    chosen, component = distinct_by_hash(
+        lambda salt: hash64(hash64(whole, salt) ^ touched.astype(np.uint64), salt),
+        lambda others: np.array_equal(every[1:], every[1:, others]),
+    )
     whole, touched = whole[chosen], touched[chosen]
     members = _listed(whole)
     touching = _touching(members, layout, lambda at, child: (touched[at] >> child) & 1)
@@ -491,16 +492,6 @@ def _touching(
     entering = np.flatnonzero(enters(owner, children.items))
     lengths = np.bincount(owner[entering], minlength=len(members))
     return Ragged.of_lengths(lengths, children.items[entering])
-
-
-def _distinct_pairs(one: Integers, two: Integers) -> tuple[Integers, Integers]:
-    """Where each distinct pair of integers occurs first, and for each pair which it is."""
-    for salt in count():
-        _, first, group = numbered(hash64(hash64(one, salt) ^ two.astype(np.uint64), salt))
-        others = first[group]
-        if np.array_equal(one, one[others]) and np.array_equal(two, two[others]):
-            return first, group
-    raise AssertionError  # count() does not end
 
 
 def _barren(

@@ -91,10 +91,11 @@ class Factors:
         )
 
 
-def factors_of(layout: Layout, variables: Scope, vectors: Sequence[FloatArray]) -> Factors:
+def factors_of(layout: Layout, given: Sequence[Evidence]) -> Factors:
     """Lay factors out behind the CPTs."""
-    if not variables:
+    if not given:
         return Factors(layout, (), ())
+    variables, vectors = tuple(own.variable for own in given), [own.vectors for own in given]
     place_of = {name: place for place, name in enumerate(layout.network.variables)}
     places = np.array([place_of[name] for name in variables], dtype=np.int64)
     numbers = np.array([len(own) for own in vectors], dtype=np.int64)

@@ -7,7 +7,9 @@ whole-array operations, without a Python loop over the lists.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import count
 from typing import TypeVar
 
@@ -245,6 +247,11 @@ def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.
     return bits
 
 
+def hash_text(text: str) -> int:
+    """A number of 64 bits for a string, always the same."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
 def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integers, Integers]:
     """The first of each group of equal rows, and the group of each row.
 
@@ -261,9 +268,26 @@ def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integer
     ([0, 1], True)
     """
     labels = np.zeros(len(rows), dtype=np.int64) if labels is None else labels
+    return distinct_by_hash(
+        lambda salt: _hashes(rows, labels, salt), lambda others: _are_equal(rows, labels, others)
+    )
+
+
+def distinct_by_hash(
+    hashes: Callable[[int], NDArray[np.uint64]], are_equal: Callable[[Integers], bool]
+) -> tuple[Integers, Integers]:
+    """Where each of some things occurs first, and which of these each of them is.
+
+    Parameters
+    ----------
+    hashes
+        A hash of each thing, by a salt.
+    are_equal
+        Whether each thing is equal to another, by the places of the others.
+    """
     for salt in count():
-        _, first, group = numbered(_hashes(rows, labels, salt))
-        if _are_equal(rows, labels, first[group]):
+        _, first, group = numbered(hashes(salt))
+        if are_equal(first[group]):
             return first, group
     raise AssertionError  # count() does not end
 
