@@ -268,7 +268,7 @@ def _equal_as_one(
     units: list[Units] = []
     for table in tables:
         rows = table if how.replicate is None else table.replicated(how.replicate)
-        unit: Any = np.zeros(table.rows, np.intp)
+        unit: Any = np.zeros(rows.rows, np.intp)
         if table.design is not None:
             units.append(Units.of(table.design))
             unit = unit if left_out is None else left_out.numbers(table.design)
