@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -343,6 +344,15 @@ def test_bounds_from_a_file_use_cells_of_several_states(tmp_path: Path) -> None:
     found = lc.worst_case(network, tmp_path / "rows.stats", "A")
     # z is possible in the last row alone
     assert (found.low.tolist(), found.high.tolist()) == ([1 / 4, 1 / 4, 0], [3 / 4, 3 / 4, 1 / 4])
+
+
+def test_more_sets_of_states_than_a_column_of_a_file_holds_are_refused(tmp_path: Path) -> None:
+    states = [f"s{at:03}" for at in range(130)]
+    pairs = {f"{one}/{two}": [one, two] for one, two in combinations(states[:17], 2)}
+    data = lc.Data({"A": [*states, *pairs]}, codes={"A": pairs})
+    statistics = lc.count(lc.Network({"A": states}), data, "em")
+    with pytest.raises(StatisticsError, match="too many different sets"):
+        statistics.write(tmp_path / "rows.stats")
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])

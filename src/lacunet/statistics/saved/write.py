@@ -143,7 +143,7 @@ class StatisticsWriter:
         """The codes of a variable, sets numbered as in this file."""
         size, sets = self._network.cardinality(name), self._sets.get(name, ())
         kind = code_type(size)
-        if size + len(sets) > np.iinfo(np.min_scalar_type(-size)).max:
+        if size + len(sets) > min(np.iinfo(own).max for own in (kind, np.min_scalar_type(-size))):
             raise StatisticsError(f"{name!r} has too many different sets of states to be written.")
         if sets and any(state.startswith(OWN) for state in self._network.states(name)):
             raise StatisticsError(
