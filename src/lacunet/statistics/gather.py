@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 from math import inf
 from operator import add
@@ -420,27 +421,31 @@ def with_reduced(
     """The statistics with all groups reduced but those that other parts share still."""
     reduced, moved = dict(statistics.reduced), dict(statistics.influence)
     for asked in how.needs.groupings:
-        cells = statistics.grouped.get(asked.family)
-        if cells is not None and asked.family not in shared:
-            sizes = how.network.shape(asked.family)
-            solved = _solved(asked, cells, how.needs.folds)
-            reduced[asked.family] = solved.about(asked.family, sizes)
-            if asked.influence and isinstance(cells, FoldedGroups):
-                moved[asked.family] = influence(Moving.of(cells), asked.family, sizes)
+        if asked.family in statistics.grouped and asked.family not in shared:
+            said, moves = _said_by(statistics.grouped[asked.family], [asked], how)
+            reduced |= said
+            moved |= moves
     waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
     return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
 
 
-def _solved(
-    asked: Grouping, cells: GroupedCounts | FoldedGroups, folds: Folds | None
-) -> SolvedSamples:
-    """What the groups say in each sample that is asked for."""
-    if folds is None or isinstance(cells, GroupedCounts):
-        assert isinstance(cells, GroupedCounts)
-        return SolvedSamples(asked.within(cells))
-    is_replicated = asked.replicated and not asked.influence
+def _said_by(
+    cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], how: Gathering
+) -> tuple[dict[Scope, tuple[Reduced, ...]], dict[Scope, Influence]]:
+    """What the cells of groups say of families with one hidden part, and what rows move it by."""
+    first, shape, folds = alike[0], how.network.shape, how.needs.folds
+    if isinstance(cells, GroupedCounts):
+        solved = SolvedSamples(first.within(cells))
+        return {own.family: solved.about(own.family, shape(own.family)) for own in alike}, {}
+    assert folds is not None
+    is_replicated = first.replicated and not first.influence
     samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
-    return solved_samples(asked.within, cells, samples)
+    solved = solved_samples(first.within, cells, samples)
+    reduced = {own.family: solved.about(own.family, shape(own.family)) for own in alike}
+    if not first.influence:
+        return reduced, {}
+    moving = Moving.of(cells)
+    return reduced, {own.family: influence(moving, own.family, shape(own.family)) for own in alike}
 
 
 def _in_groups(
@@ -451,38 +456,34 @@ def _in_groups(
     dict[Scope, GroupedCounts | FoldedGroups],
 ]:
     """What the groups of rows say of each family; of those that parts share, the counts."""
-    groups: dict[Scope, tuple[Groups, NDArray[np.intp]]] = {}
-    mass_of: dict[Scope, GroupedCounts] = {}
+
+    @lru_cache(maxsize=1)  # families that are grouped by the same come one after the other
+    def rows_by(given: Scope) -> tuple[Groups, NDArray[np.intp], GroupedCounts | None]:
+        groups, group = group_rows(table, given)
+        has_folds = how.needs.folds is not None
+        return groups, group, folds_of_groups(table, groups, group) if has_folds else None
+
     reduced: dict[Scope, tuple[Reduced, ...]] = {}
     moved: dict[Scope, Influence] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
     hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
     least = (1 - SHARE_OF_GROUPS) * max(how.deadline.left, 0.0) - GRACE
-    for (given, hidden, whole), alike in groupby(hidden_parts, key=_hidden_part):
+    for (given, hidden, whole), families in groupby(hidden_parts, key=_hidden_part):
         if how.deadline.left < least:  # a closed form alone has none: it is the start of EM
             break
-        if given not in groups:
-            groups[given] = group_rows(table, given)
-            if how.needs.folds is not None:
-                mass_of[given] = folds_of_groups(table, *groups[given])
+        alike = list(families)
+        progress("grouping", len(reduced) + len(grouped), len(hidden_parts), alike[0].family[-1])
+        groups, group, mass = rows_by(given)
         cells: GroupedCounts | FoldedGroups
-        if given in mass_of:
-            cells = count_folds_in_groups(table, mass_of[given], groups[given][1], hidden, whole)
+        if mass is None:
+            cells = count_in_groups(table, groups, group, hidden, whole)
         else:
-            cells = count_in_groups(table, *groups[given], hidden, whole)
-        moving: Moving | None = None
-        solved: SolvedSamples | None = None  # the same for all families with this hidden part
-        for asked in alike:
-            progress("grouping", len(reduced) + len(grouped), len(hidden_parts), asked.family[-1])
-            if asked.family in how.shared:
-                grouped[asked.family] = cells
-                continue
-            sizes = how.network.shape(asked.family)
-            solved = solved or _solved(asked, cells, how.needs.folds)
-            reduced[asked.family] = solved.about(asked.family, sizes)
-            if asked.influence and isinstance(cells, FoldedGroups):
-                moving = moving or Moving.of(cells)
-                moved[asked.family] = influence(moving, asked.family, sizes)
+            cells = count_folds_in_groups(table, mass, group, hidden, whole)
+        grouped |= {own.family: cells for own in alike if own.family in how.shared}
+        if apart := [own for own in alike if own.family not in how.shared]:
+            said, moves = _said_by(cells, apart, how)
+            reduced |= said
+            moved |= moves
     return reduced, moved, grouped
 
 
