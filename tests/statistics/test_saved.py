@@ -20,7 +20,7 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.estimate.count import count_into, merge_into
-from lacunet.statistics import streamed
+from lacunet.statistics import observations, streamed
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.saved import header
 from lacunet.statistics.saved.soundness import Digest, seal
@@ -344,6 +344,25 @@ def test_bounds_from_a_file_use_cells_of_several_states(tmp_path: Path) -> None:
     found = lc.worst_case(network, tmp_path / "rows.stats", "A")
     # z is possible in the last row alone
     assert (found.low.tolist(), found.high.tolist()) == ([1 / 4, 1 / 4, 0], [3 / 4, 3 / 4, 1 / 4])
+
+
+@pytest.mark.parametrize("few_rows", [2**10, 16])
+def test_files_whose_sets_of_states_differ_are_learned_from_beyond_memory(
+    few_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = lc.Network({"A": ["x", "y", "z"], "B": ["0", "1"]}, {"B": ["A"]})
+    rng, paths = np.random.default_rng(0), []
+    for code, states in {"p": ["x", "y"], "q": ["y", "z"]}.items():
+        rows = {"A": rng.choice([*"xyz", code], 100), "B": rng.choice(["0", "1"], 100)}
+        paths.append(tmp_path / f"{code}.stats")
+        lc.count(network, lc.Data(rows, codes={"A": {code: states}}), "em").write(paths[-1])
+    expected = lc.learn(network, paths, "em").network
+    monkeypatch.setattr(observations, "HELD_SHARE", np.inf)
+    for name in ("TABLE_SHARE", "PART_SHARE"):
+        monkeypatch.setattr(streamed, name, 2**60)
+    monkeypatch.setattr(streamed, "LEAST_ROWS", few_rows)
+    found = lc.learn(network, paths, "em").network
+    np.testing.assert_allclose(found.cpt("A").table, expected.cpt("A").table, atol=1e-9)
 
 
 def test_more_sets_of_states_than_a_column_of_a_file_holds_are_refused(tmp_path: Path) -> None:

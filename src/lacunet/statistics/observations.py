@@ -41,7 +41,7 @@ from lacunet.data.stream import (
     held_or_coded,
     missing_by_footers,
 )
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, sets_of_both
 from lacunet.errors import warn
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
@@ -304,7 +304,8 @@ def _of_saved(
         return of_statistics(replace(whole, notes=notes), network)
     missing = {name for header in headers for name in header.partially_observed}
     partially = tuple(name for name in network.variables if name in missing)
-    rows = [SavedRows(network, path) for path in paths]
+    sets_of = reduce(sets_of_both, (header.sets_of for header in headers))
+    rows = [SavedRows(network, path, sets_of=sets_of) for path in paths]
     return Streamed(
         network,
         rows,

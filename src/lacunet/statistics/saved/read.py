@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from lacunet.data.encode import filled, values_of
 from lacunet.data.read import ReadReport
-from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.data.table import (
+    Copies,
+    EncodedTable,
+    SetsOf,
+    code_type,
+    renumbered,
+    sets_of_both,
+)
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.errors import StatisticsError
@@ -60,12 +67,14 @@ def entries_in(path: Path) -> int:
 class SavedRows:
     """The distinct rows in a file of statistics; they can be read again and again.
 
-    ``block`` chooses those of one block of parts.
+    ``block`` chooses those of one block of parts. ``sets_of`` are the sets of states that the rows
+    of several files are one of: tables number them alike, whichever file they come from.
     """
 
     network: Network
     path: Path
     block: int | None = None
+    sets_of: SetsOf = field(default_factory=dict)
 
     def tables(self, most: int, read_report: ReadReport | None = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time.
@@ -77,18 +86,20 @@ class SavedRows:
         """
         header = Header.read(self.path)
         names, sizes = self.network.variables, self.network.cardinality_of
-        sets_of = header.sets_of
+        sets_of = sets_of_both(self.sets_of, header.sets_of)
         sums, digest = Sums(header.blocks), Digest()
         missing = np.zeros(len(names), dtype=np.int64)
         with believed(self.path):
             for batch in _batches(self.path, dict.fromkeys(names, "string"), most):
                 codes: dict[str, Any] = {
-                    name: self._codes(batch, name, sets_of.get(name, ())) for name in names
+                    name: self._codes(batch, name, header.sets_of.get(name, ())) for name in names
                 }
                 numbers, block = _numbers(batch)
                 sums.add(numbers, block)
                 digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
+                for name, own in header.sets_of.items():
+                    codes[name] = renumbered(codes[name], sizes[name], own, sets_of[name])
                 copies = Copies(numbers[0].astype(np.float64), numbers[2])
                 table = EncodedTable.of(sizes, codes, numbers[1], copies=copies, sets_of=sets_of)
                 if self.block is not None:
