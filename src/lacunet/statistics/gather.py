@@ -422,14 +422,14 @@ def with_reduced(
     reduced, moved = dict(statistics.reduced), dict(statistics.influence)
     for asked in how.needs.groupings:
         if asked.family in statistics.grouped and asked.family not in shared:
-            said, moves = _said_by(statistics.grouped[asked.family], [asked], how)
+            said, moves = _reduced_groups(statistics.grouped[asked.family], [asked], how)
             reduced |= said
             moved |= moves
     waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
     return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
 
 
-def _said_by(
+def _reduced_groups(
     cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], how: Gathering
 ) -> tuple[dict[Scope, tuple[Reduced, ...]], dict[Scope, Influence]]:
     """What the cells of groups say of families with one hidden part, and what rows move it by."""
@@ -481,7 +481,7 @@ def _in_groups(
             cells = count_folds_in_groups(table, mass, group, hidden, whole)
         grouped |= {own.family: cells for own in alike if own.family in how.shared}
         if apart := [own for own in alike if own.family not in how.shared]:
-            said, moves = _said_by(cells, apart, how)
+            said, moves = _reduced_groups(cells, apart, how)
             reduced |= said
             moved |= moves
     return reduced, moved, grouped
