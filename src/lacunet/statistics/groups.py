@@ -316,13 +316,18 @@ def _gathered(
     cells: Keys,
     add: Callable[[Index, int], Tally],
 ) -> GroupedCounts:
-    """Each cell of each group once; ``add`` adds up at places."""
+    """Each cell of each group once; ``add`` adds up at places.
+
+    ``group``, the caller's own copy, becomes the keys: another array of a million costs more.
+    """
     number, size = len(groups.weights), prod(size + 1 for size in cardinalities)
     found = None
     if number * size >= LARGEST_KEY:
         found, cells = distinct(cells, size)
         size = len(found)
-    pairs, tally = added_by_key(group * size + cells, number * size, add)
+    group *= size
+    group += cells
+    pairs, tally = added_by_key(group, number * size, add)
     in_group, in_cell = np.divmod(pairs, size)
     cells = in_cell if found is None else found[in_cell]
     return GroupedCounts(groups, scope, cardinalities, in_group, cells, tally)
