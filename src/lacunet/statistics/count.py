@@ -46,16 +46,16 @@ def count(
     """
     radix_of = {v: table.cardinality_of[v] + (table.missing_of[v] > 0) for v in table.variables}
     unions = superfamilies(list(dict.fromkeys(scopes)), radix_of)
-    found: dict[Scope, Counts] = {}
+    counts_of: dict[Scope, Counts] = {}
     for done, (union, families) in enumerate(unions):
         progress("counting", done, len(unions))
         radices = tuple(radix_of[name] for name in union)
         whole = _count_union(table, union, radices)
         smaller = whole.marginals(family for family in families if family != union)
         for family in families:
-            found[family] = whole if family == union else next(smaller)
+            counts_of[family] = whole if family == union else next(smaller)
     progress("counting", len(unions), len(unions))
-    return found
+    return counts_of
 
 
 def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Counts:
@@ -80,8 +80,8 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
         for column, radix in zip(columns[1:], radices[1:], strict=True):
             np.multiply(keys, key_type(radix), out=keys)
             np.add(keys, column[block], out=keys)
-        found = Tally.of(table, keys, cells, block)
-        for whole, part in zip(sums, (found.weights, found.rows, found.squares), strict=False):
+        tally = Tally.of(table, keys, cells, block)
+        for whole, part in zip(sums, (tally.weights, tally.rows, tally.squares), strict=False):
             np.add(whole, part, out=whole)
     weights, rows, squares = sums if len(sums) > 1 else (sums[0],) * 3
     return Tally(weights, rows, squares)
@@ -125,39 +125,43 @@ def superfamilies(
     with_room: list[int] = []
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
         rarest = min(family, key=lambda name: len(holding.get(name, ())))
-        inside = [at for at in holding.get(rarest, ()) if all(v in unions[at][0] for v in family)]
+        inside = [
+            index for index in holding.get(rarest, ()) if all(v in unions[index][0] for v in family)
+        ]
         commonest = max(family, key=lambda name: len(holding.get(name, ())))
         others = [name for name in family if name != commonest]
-        sharing = inside[:1] or {at for name in others for at in holding.get(name, ())}
+        sharing = inside[:1] or {index for name in others for index in holding.get(name, ())}
         growth = {
-            at: prod(radix_of[name] for name in family if name not in unions[at][0])
-            for at in sharing
+            index: prod(radix_of[name] for name in family if name not in unions[index][0])
+            for index in sharing
         }
         if not inside:  # of all that share one name or nothing, the first with room for the family
             size = size_of[family]
             for shared, factor in ((True, size // radix_of[commonest]), (False, size)):
                 fits = (
-                    at
-                    for at in with_room
-                    if at not in growth
-                    and cells[at] * factor <= limit
-                    and (commonest in unions[at][0]) == shared
+                    index
+                    for index in with_room
+                    if index not in growth
+                    and cells[index] * factor <= limit
+                    and (commonest in unions[index][0]) == shared
                 )
-                growth.update((at, factor) for at in islice(fits, 1))
-        fitting = [at for at, factor in growth.items() if inside or cells[at] * factor <= limit]
+                growth.update((index, factor) for index in islice(fits, 1))
+        fitting = [
+            index for index, factor in growth.items() if inside or cells[index] * factor <= limit
+        ]
         if fitting:
-            at = min(fitting, key=lambda at: (growth[at], at))
+            index = min(fitting, key=lambda index: (growth[index], index))
         else:
-            at = len(unions)
+            index = len(unions)
             unions.append(({}, []))
             cells.append(1)
-            with_room.append(at)
+            with_room.append(index)
         for name in family:
-            if name not in unions[at][0]:
-                unions[at][0][name] = None
-                cells[at] *= radix_of[name]
-                holding.setdefault(name, []).append(at)
-        unions[at][1].append(family)
-        if cells[at] * 2 > limit and at in with_room:
-            with_room.remove(at)
+            if name not in unions[index][0]:
+                unions[index][0][name] = None
+                cells[index] *= radix_of[name]
+                holding.setdefault(name, []).append(index)
+        unions[index][1].append(family)
+        if cells[index] * 2 > limit and index in with_room:
+            with_room.remove(index)
     return [(tuple(union), members) for union, members in unions]

@@ -30,9 +30,9 @@ RowsOfTable = slice | NDArray[np.bool_] | NDArray[np.intp]
 FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
 
 
-def added_up(place: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
-    """The sum of the weights (None: of ones) at each place."""
-    return np.bincount(place, weights, minlength=size).astype(np.float64, copy=False)
+def added_up(index: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
+    """The sum of the weights (None: of ones) at each index."""
+    return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
 
 
 def quotient(part: FloatArray | float, whole: FloatArray, otherwise: float = 0.0) -> FloatArray:
@@ -47,10 +47,10 @@ def quotient(part: FloatArray | float, whole: FloatArray, otherwise: float = 0.0
     return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
 
 
-def added_fields(one: Value, two: Value) -> Value:
+def added_fields(left: Value, right: Value) -> Value:
     """A value whose fields are those of two values of its class, added."""
-    names = [own.name for own in fields(one)]
-    return type(one)(*(getattr(one, name) + getattr(two, name) for name in names))
+    names = [field.name for field in fields(left)]
+    return type(left)(*(getattr(left, name) + getattr(right, name) for name in names))
 
 
 def summed(parts: Iterable[Summand]) -> Summand:
@@ -59,8 +59,8 @@ def summed(parts: Iterable[Summand]) -> Summand:
     for part in parts:
         add_on_top(held, part)
     *earlier, whole = [part for _, part in held]
-    for one in reversed(earlier):
-        whole = one + whole
+    for before in reversed(earlier):
+        whole = before + whole
     return whole
 
 
@@ -89,26 +89,28 @@ class Tally:
     def of(
         cls,
         table: EncodedTable,
-        place: NDArray[np.integer],
+        index: NDArray[np.integer],
         size: int,
         rows: RowsOfTable = slice(None),
     ) -> Tally:
-        """Add up some rows of a table, each at its place."""
+        """Add up some rows of a table, each at its index."""
         copies, weights = table.copies, table.weights
-        number = added_up(place, None if copies is None else copies.rows[rows], size)
+        number = added_up(index, None if copies is None else copies.rows[rows], size)
         if weights is None or not table.is_weighted:
             return cls(number, number, number)
-        own = weights[rows]
-        squares = own * own if copies is None else copies.squares[rows]
-        return cls(added_up(place, own, size), number, added_up(place, squares, size))
+        row_weights = weights[rows]
+        squares = row_weights * row_weights if copies is None else copies.squares[rows]
+        return cls(added_up(index, row_weights, size), number, added_up(index, squares, size))
 
     @classmethod
     def _each(cls, make: Callable[..., FloatArray], *tallies: Tally) -> Tally:
         """What is made of the weights, of the rows and of the squares of some tallies."""
-        weights = make(*(own.weights for own in tallies))
-        if all(own.rows is own.weights for own in tallies):
+        weights = make(*(tally.weights for tally in tallies))
+        if all(tally.rows is tally.weights for tally in tallies):
             return cls(weights, weights, weights)
-        rows, squares = ([getattr(own, kind) for own in tallies] for kind in ("rows", "squares"))
+        rows, squares = (
+            [getattr(tally, kind) for tally in tallies] for kind in ("rows", "squares")
+        )
         return cls(weights, make(*rows), make(*squares))
 
     @property
@@ -116,13 +118,13 @@ class Tally:
         """All rows added up."""
         return self.gathered(np.zeros(len(self.weights), np.intp), 1)
 
-    def gathered(self, place: NDArray[np.intp], size: int) -> Tally:
-        """Add up again what belongs to one place."""
-        return self._each(lambda own: added_up(place, own, size), self)
+    def gathered(self, index: NDArray[np.intp], size: int) -> Tally:
+        """Add up again what belongs to one index."""
+        return self._each(lambda values: added_up(index, values, size), self)
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Tally:
         """The tally of some configurations."""
-        return self._each(lambda own: own[which], self)
+        return self._each(lambda values: values[which], self)
 
     def sampled(self, multiples: FloatArray, starts: Index) -> Tally:
         """Each configuration as many times as said, runs of them from each start on added up."""
@@ -135,16 +137,16 @@ class Tally:
             np.add.reduceat(self.squares * multiples**2, starts),
         )
 
-    def changed(self, place: Index, parts: Tally, times: FloatArray) -> Tally:
-        """The same where parts of it, at their places, count so many times instead of once."""
+    def changed(self, index: Index, parts: Tally, times: FloatArray) -> Tally:
+        """The same where parts of it, at their indices, count so many times instead of once."""
         size = len(self.weights)
-        weights = self.weights + added_up(place, parts.weights * (times - 1), size)
+        weights = self.weights + added_up(index, parts.weights * (times - 1), size)
         if self.rows is self.weights and ((times == 0) | (times == 1)).all():
             return Tally(weights, weights, weights)
         return Tally(
             weights,
-            self.rows - added_up(place, parts.rows * (times <= 0), size),
-            self.squares + added_up(place, parts.squares * (times**2 - 1), size),
+            self.rows - added_up(index, parts.rows * (times <= 0), size),
+            self.squares + added_up(index, parts.squares * (times**2 - 1), size),
         )
 
     def scaled(self, factor: float) -> Tally:
@@ -193,8 +195,8 @@ class Counts:
 
     def marginal(self, subset: Sequence[str]) -> Counts:
         """The counts over some of the variables, in the order given."""
-        (found,) = self.marginals([subset])
-        return found
+        (counts,) = self.marginals([subset])
+        return counts
 
     def marginals(self, subsets: Iterable[Sequence[str]]) -> Iterator[Counts]:
         """The counts over each of several subsets of the variables."""
@@ -219,8 +221,8 @@ class Counts:
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         tally = self.tally.sampled(multiples[state], starts)
         occurs = np.flatnonzero(tally.rows > 0)
-        found = keys[starts][occurs]
-        return Counts(self.scope[:-1], self.cardinalities[:-1], found, tally.take(occurs))
+        kept = keys[starts][occurs]
+        return Counts(self.scope[:-1], self.cardinalities[:-1], kept, tally.take(occurs))
 
     def scaled(self, factor: float) -> Counts:
         """The same where every weight is so many times as large."""
@@ -265,9 +267,9 @@ class Counts:
             np.put(cells, self.keys, values)
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
         columns, shown = self.columns(), np.flatnonzero(self._shown())
-        place = pack([own[shown] for own in columns.values()], self.cardinalities, len(shown))
+        index = pack([column[shown] for column in columns.values()], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
-        table[place] = values[shown]
+        table[index] = values[shown]
         return table.reshape(self.cardinalities)
 
     def _shown(self) -> NDArray[np.bool_]:
@@ -294,10 +296,10 @@ def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Ta
 
 
 def added_by_key(keys: Keys, bound: int, add: Callable[[Index, int], Tally]) -> tuple[Keys, Tally]:
-    """The distinct keys, ascending, and the tally of each; ``add`` adds up at places."""
+    """The distinct keys, ascending, and the tally of each; ``add`` adds up at indices."""
     if are_places(bound, len(keys)):
         tally = add(keys, bound)
-        found = np.flatnonzero(tally.rows > 0)
-        return found, tally.take(found)
-    found, place = distinct(keys, bound)
-    return found, add(place, len(found))
+        uniques = np.flatnonzero(tally.rows > 0)
+        return uniques, tally.take(uniques)
+    uniques, index = distinct(keys, bound)
+    return uniques, add(index, len(uniques))

@@ -25,7 +25,7 @@ LOOKED_AT = 1000  # keys that are looked at before all are, for being in order a
 
 
 def distinct(keys: Keys, bound: int) -> tuple[Keys, Index]:
-    """The distinct keys, ascending, and the place of each key among them.
+    """The distinct keys, ascending, and the index of each key among them.
 
     Parameters
     ----------
@@ -51,32 +51,32 @@ def are_places(bound: int, length: int, most: int = 4) -> bool:
 
 
 def placed(keys: Keys, bound: int) -> tuple[Index, int]:
-    """A place for each key, the same for equal ones, and the number of places.
+    """An index for each key, the same for equal ones, and the number of indices.
 
     For keys that are almost in order, so that a table far larger than they are is still fast.
     """
     if are_places(bound, len(keys), most=16):
         return keys, bound
-    found, place = distinct(keys, bound)
-    return place, len(found)
+    uniques, index = distinct(keys, bound)
+    return index, len(uniques)
 
 
 def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
     occurs = np.zeros(bound, dtype=bool)
     occurs[keys] = True
-    found = np.flatnonzero(occurs)
-    place = np.empty(bound, dtype=np.int32)
-    place[found] = np.arange(len(found), dtype=np.int32)
-    return found, place[keys].astype(np.intp)
+    uniques = np.flatnonzero(occurs)
+    index_of = np.empty(bound, dtype=np.int32)
+    index_of[uniques] = np.arange(len(uniques), dtype=np.int32)
+    return uniques, index_of[keys].astype(np.intp)
 
 
 def _by_hash(keys: Keys) -> tuple[Keys, Index]:
     encoded = array_of(keys).dictionary_encode()
-    found, indices = values_of(encoded.dictionary), values_of(encoded.indices)
-    order = np.argsort(found)
-    place = np.empty(len(found), dtype=np.intp)
-    place[order] = np.arange(len(found))
-    return found[order], place[indices]
+    uniques, indices = values_of(encoded.dictionary), values_of(encoded.indices)
+    order = np.argsort(uniques)
+    rank = np.empty(len(uniques), dtype=np.intp)
+    rank[order] = np.arange(len(uniques))
+    return uniques[order], rank[indices]
 
 
 def ascending(keys: Keys) -> Keys:
@@ -92,7 +92,7 @@ def ascending(keys: Keys) -> Keys:
 
 
 def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
-    """The distinct keys, ascending, where each occurs first, and the place of each key among them.
+    """The distinct keys, ascending, where each occurs first, and the index of each key among them.
 
     By sorting: for keys of any range, most of which are different.
 
@@ -104,9 +104,9 @@ def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
     order, ordered = _in_order(keys)
     is_new = begins_of(ordered)
     starts = np.flatnonzero(is_new)
-    place = np.empty(len(keys), dtype=np.intp)
-    place[order] = np.cumsum(is_new) - 1
-    return ordered[starts], order[starts], place
+    index = np.empty(len(keys), dtype=np.intp)
+    index[order] = np.cumsum(is_new) - 1
+    return ordered[starts], order[starts], index
 
 
 def _in_order(keys: NDArray[Any]) -> tuple[Index, NDArray[Any]]:
@@ -188,8 +188,8 @@ def grouped_keys(keys: Keys, bound: int) -> tuple[Index, Index]:
     >>> grouped_keys(np.array([7, 2, 7]), 10)
     (array([1, 0, 1]), array([1, 2]))
     """
-    found, group = distinct(keys, bound)
-    member = np.empty(len(found), dtype=np.intp)
+    uniques, group = distinct(keys, bound)
+    member = np.empty(len(uniques), dtype=np.intp)
     member[group] = np.arange(len(keys))
     return group, member
 
@@ -207,10 +207,10 @@ def ordered_keys(
     (array([5, 0]), 6)
     """
     bound = 1
-    for at, radix in enumerate(radices):
+    for index, radix in enumerate(radices):
         if bound * radix >= LARGEST_KEY:
-            found, group = distinct(pack(columns[:at], radices[:at], length), bound)
-            return ordered_keys([group, *columns[at:]], [len(found), *radices[at:]], length)
+            uniques, group = distinct(pack(columns[:index], radices[:index], length), bound)
+            return ordered_keys([group, *columns[index:]], [len(uniques), *radices[index:]], length)
         bound *= radix
     return pack(columns, radices, length), bound
 

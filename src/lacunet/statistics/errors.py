@@ -46,5 +46,5 @@ class ScopeError(LacunetError):
     """Statistics of different things cannot be added."""
 
     @classmethod
-    def different(cls, one: Sequence[str], two: Sequence[str]) -> ScopeError:
-        return cls(f"counts over {list(one)} and over {list(two)} do not add up.")
+    def different(cls, left: Sequence[str], right: Sequence[str]) -> ScopeError:
+        return cls(f"counts over {list(left)} and over {list(right)} do not add up.")

@@ -187,16 +187,16 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     member = first[row]
     if numbers is not None:
         fold = fold + len(folds.shares) * numbers[row]
-    columns: dict[str, Codes] = {name: own[member] for name, own in table.columns.items()}
+    columns: dict[str, Codes] = {name: column[member] for name, column in table.columns.items()}
     columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
     share = inside / np.bincount(row, inside)[row]
-    own = share * tally.weights[row]
-    copies = Copies(own, own)
+    weights = share * tally.weights[row]
+    copies = Copies(weights, weights)
     if tally.rows is not tally.weights:
         copies = Copies(share * tally.rows[row], share * tally.squares[row])
     cardinality_of = {**table.cardinality_of, FOLD: folds.number}
     return EncodedTable.of(
-        cardinality_of, columns, own, table.notes, copies=copies, sets_of=table.sets_of
+        cardinality_of, columns, weights, table.notes, copies=copies, sets_of=table.sets_of
     )
 
 
@@ -218,13 +218,15 @@ def _distinct(
 
 
 def row_hashes(network: Network, table: EncodedTable) -> Hashes:
-    """A hash of what each row holds, by the variables' places and the states' names."""
+    """A hash of what each row holds, by the variables' indices and the states' names."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
-    for place, name in enumerate(network.variables):
+    for index, name in enumerate(network.variables):
         states = network.states(name)
-        sets = ["\0".join(states[at] for at in own) for own in table.sets_of.get(name, ())]
+        sets = [
+            "\0".join(states[code] for code in subset) for subset in table.sets_of.get(name, ())
+        ]
         codes = [*map(hash_text, states), MISSING, *map(hash_text, sets)]
-        hashes += hash64(np.array(codes, dtype=np.uint64), place)[table.columns[name]]
+        hashes += hash64(np.array(codes, dtype=np.uint64), index)[table.columns[name]]
     return hashes
 
 
@@ -248,11 +250,11 @@ def fallen(
             assert stratum is not None
             fold = _dealt_to(stratum[row], chance, folds)
         pieces.append((row, fold, size))
-    for at, drawn in _by_number(hashes, units, folds):
-        pieces.append((np.full(len(drawn), at), np.arange(len(drawn)), drawn))
-    row, fold, inside = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
-    keys, _, place = numbered(row * len(folds.shares) + fold)
-    inside = added_up(place, inside, len(keys))
+    for number, drawn in _by_number(hashes, units, folds):
+        pieces.append((np.full(len(drawn), number), np.arange(len(drawn)), drawn))
+    row, fold, inside = (np.concatenate([piece[field] for piece in pieces]) for field in range(3))
+    keys, _, index = numbered(row * len(folds.shares) + fold)
+    inside = added_up(index, inside, len(keys))
     row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0
     return row[is_there], fold[is_there], inside[is_there]
@@ -288,10 +290,10 @@ def _one_by_one(
 def _by_number(hashes: Hashes, units: FloatArray, folds: Folds) -> Iterator[tuple[int, FloatArray]]:
     """The rows with many units, and how many of them fall into each fold."""
     whole = _whole(units)
-    for at in np.flatnonzero(whole > MANY_UNITS):
-        seed = int(hash64(hashes[at : at + 1], folds.seed % 2**31)[0])
-        drawn = np.random.default_rng(seed).multinomial(int(whole[at]), folds.shares)
-        yield int(at), drawn.astype(np.float64)
+    for row in np.flatnonzero(whole > MANY_UNITS):
+        seed = int(hash64(hashes[row : row + 1], folds.seed % 2**31)[0])
+        drawn = np.random.default_rng(seed).multinomial(int(whole[row]), folds.shares)
+        yield int(row), drawn.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,18 +317,18 @@ class Dealing:
         assert stratum is not None
         units = tally.weights**2 / tally.squares
         drawn = np.zeros((len(folds.left_out.number_of), folds.groups))
-        for at, own in _by_number(hashes, units, folds):
-            drawn[stratum[at]] += own.reshape(folds.groups, -1).sum(axis=1)
-        found = cls(np.zeros(0, np.int64), np.zeros(0), drawn)
+        for number, in_folds in _by_number(hashes, units, folds):
+            drawn[stratum[number]] += in_folds.reshape(folds.groups, -1).sum(axis=1)
+        dealing = cls(np.zeros(0, np.int64), np.zeros(0), drawn)
         for row, chance, size in _one_by_one(hashes, units, folds.seed):
-            found += cls(_place(stratum[row], chance, folds), size, np.zeros_like(drawn))
-        return found
+            dealing += cls(_keys(stratum[row], chance, folds), size, np.zeros_like(drawn))
+        return dealing
 
     @classmethod
     def unweighted(cls, folds: Folds) -> Dealing:
         """Where the rows of weight zero lie, in the strata that have others too."""
         assert folds.left_out is not None
-        found = cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(()))
+        dealing = cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(()))
         for unit, rows in folds.left_out.unweighted.items():
             stratum = folds.left_out.number_of.get(unit)
             if stratum is not None:
@@ -334,12 +336,12 @@ class Dealing:
                 units = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
                 keys = np.flatnonzero(units)
                 sizes = units[keys].astype(np.float64)
-                found += cls(stratum * folds.places + keys, sizes, np.zeros(()))
-        return found
+                dealing += cls(stratum * folds.places + keys, sizes, np.zeros(()))
+        return dealing
 
     def __add__(self, other: Dealing) -> Dealing:
-        keys, _, place = numbered(np.concatenate([self.keys, other.keys]))
-        units = added_up(place, np.concatenate([self.units, other.units]), len(keys))
+        keys, _, index = numbered(np.concatenate([self.keys, other.keys]))
+        units = added_up(index, np.concatenate([self.units, other.units]), len(keys))
         return Dealing(keys, units, self.drawn + other.drawn)
 
 
@@ -384,7 +386,7 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     )
 
 
-def _place(stratum: Index, chance: FloatArray, folds: Folds) -> NDArray[np.int64]:
+def _keys(stratum: Index, chance: FloatArray, folds: Folds) -> NDArray[np.int64]:
     return stratum * folds.places + np.floor(chance * folds.places).astype(np.int64)
 
 
@@ -392,7 +394,7 @@ def _dealt_to(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
     """The fold of each unit within its stratum: by its group, and in it by another chance."""
     assert folds.ends is not None
     parts = len(folds.shares) // folds.groups
-    group = np.searchsorted(folds.ends, _place(stratum, chance, folds), "right")
+    group = np.searchsorted(folds.ends, _keys(stratum, chance, folds), "right")
     group -= stratum * (folds.groups - 1)
     if parts == 1:
         return group

@@ -162,8 +162,8 @@ class Statistics:
         names = header.network.variables
         tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
         (rows,) = rows_in_parts(tables, names, inf)
-        found = cls(rows.tally.all_rows, header.missing_of, {}, distinct={names: rows})
-        return _counted_from(header, header.parts, found)
+        statistics = cls(rows.tally.all_rows, header.missing_of, {}, distinct={names: rows})
+        return _counted_from(header, header.parts, statistics)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
@@ -182,8 +182,8 @@ class Statistics:
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
             reduced={
-                family: tuple(map(add, own, other.reduced[family]))
-                for family, own in self.reduced.items()
+                family: tuple(map(add, samples, other.reduced[family]))
+                for family, samples in self.reduced.items()
                 if family in other.reduced
             },
             influence=_in_both(self.influence, other.influence),
@@ -240,10 +240,14 @@ class Statistics:
             self,
             tally=tally,
             counts={scope: self.counts_in_sample(scope, at) for scope in self.counts},
-            complete={scope: own.sampled(multiples) for scope, own in self.complete.items()},
-            reduced={family: (own[at],) for family, own in self.reduced.items() if at < len(own)},
+            complete={scope: counts.sampled(multiples) for scope, counts in self.complete.items()},
+            reduced={
+                family: (samples[at],)
+                for family, samples in self.reduced.items()
+                if at < len(samples)
+            },
             problems=None if problems is None else problems.sampled(multiples[None]),
-            distinct={scope: own.sampled(multiples) for scope, own in self.distinct.items()},
+            distinct={scope: rows.sampled(multiples) for scope, rows in self.distinct.items()},
             folds=None,
         )
 
@@ -256,8 +260,8 @@ class Statistics:
         return replace(
             self,
             tally=self.tally.scaled(factor),
-            counts={scope: own.scaled(factor) for scope, own in self.counts.items()},
-            complete={scope: own.scaled(factor) for scope, own in self.complete.items()},
+            counts={scope: counts.scaled(factor) for scope, counts in self.counts.items()},
+            complete={scope: counts.scaled(factor) for scope, counts in self.complete.items()},
         )
 
 
@@ -282,13 +286,13 @@ class Gathering:
 
 
 def gather(
-    how: Gathering, parts: Iterable[EncodedTable], progress: Progress = silent
+    gathering: Gathering, parts: Iterable[EncodedTable], progress: Progress = silent
 ) -> Statistics:
     """Count what is needed, part by part, and add it up; no part splits a group of rows."""
-    return with_reduced(summed(of_part(how, part, progress) for part in parts), how)
+    return with_reduced(summed(of_part(gathering, part, progress) for part in parts), gathering)
 
 
-def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Statistics:
+def with_dealt(gathering: Gathering, count: Callable[[Gathering], Statistics]) -> Statistics:
     """What is counted once rows can be divided into folds: dealt to groups where they have to be.
 
     Parameters
@@ -296,24 +300,24 @@ def with_dealt(how: Gathering, count: Callable[[Gathering], Statistics]) -> Stat
     count
         Counts what is asked among all rows.
     """
-    folds = how.needs.folds
+    folds = gathering.needs.folds
     if folds is not None and folds.is_to_deal:
-        dealing = count(replace(how, needs=Needs((), folds=folds))).dealing
+        dealing = count(replace(gathering, needs=Needs((), folds=folds))).dealing
         assert dealing is not None
-        how = replace(how, needs=replace(how.needs, folds=dealt(folds, dealing)))
-    return count(how)
+        gathering = replace(gathering, needs=replace(gathering.needs, folds=dealt(folds, dealing)))
+    return count(gathering)
 
 
-def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
+def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
     """What one part of the rows says, to be added to that of the other parts.
 
     Where rows are divided into folds, no two parts may have equal rows.
     """
-    needs, network, design = how.needs, how.network, table.design
+    needs, network, design = gathering.needs, gathering.network, table.design
     notes, missing_of, several = table.notes, table.missing_of, table.cells_of_sets
-    if how.replicate is not None:
-        table = table.replicated(how.replicate)
-    table = table.scaled(how.scale)
+    if gathering.replicate is not None:
+        table = table.replicated(gathering.replicate)
+    table = table.scaled(gathering.scale)
     if needs.folds is not None and needs.folds.is_to_deal:
         dealing = Dealing.of(network, table, needs.folds)
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
@@ -322,8 +326,8 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         fold, table = (FOLD,), divided(network, table, needs.folds)
     sets, table = table, table.without_sets()  # what counts takes one of several states as missing
     whole = table.take(table.is_shown(network.variables)) if needs.complete else None
-    reduced, moved, grouped = _in_groups(how, table, progress)
-    found = Statistics(
+    reduced, moved, grouped = _in_groups(gathering, table, progress)
+    statistics = Statistics(
         tally=_all_rows(table),
         missing_of=missing_of,
         counts=_counted(table, needs.families, fold, progress),
@@ -339,20 +343,20 @@ def of_part(how: Gathering, table: EncodedTable, progress: Progress = silent) ->
         cells_of_sets=several,
     )
     if needs.problems is None:
-        return found
+        return statistics
     try:
-        how.deadline.check()
+        gathering.deadline.check()
         problems = compile_problems(
             needs.problems.network,
             with_mechanisms(sets, needs.problems.mechanism_of, needs.problems.recorded),
-            memory=how.memory,
-            deadline=how.deadline,
+            memory=gathering.memory,
+            deadline=gathering.deadline,
         )
-        return replace(found, problems=problems)
+        return replace(statistics, problems=problems)
     except OutOfTimeError:
-        return replace(found, stopped_by="time limit")
+        return replace(statistics, stopped_by="time limit")
     except KeyboardInterrupt:
-        return replace(found, stopped_by="interrupted")
+        return replace(statistics, stopped_by="interrupted")
 
 
 def with_mechanisms(
@@ -388,25 +392,25 @@ def _all_rows(table: EncodedTable) -> Tally:
 def _counted(
     table: EncodedTable, families: Sequence[Scope], fold: Scope, progress: Progress
 ) -> dict[Scope, Counts]:
-    found = count(table, [family + fold for family in families], progress)
-    return {family: found[family + fold] for family in families}
+    counts = count(table, [family + fold for family in families], progress)
+    return {family: counts[family + fold] for family in families}
 
 
 def read_families(path: str | PathLike[str]) -> list[Statistics]:
     """The counts of families in a file, block by block."""
     header = Header.read(path)
-    found = []
-    for block, own in zip(header.blocks, saved_counts(path, header), strict=True):
-        first, *_ = own.counts.values()
-        alone = Statistics(first.tally.all_rows, **own._asdict())
-        found.append(_counted_from(header, block, alone))
-    return found
+    statistics = []
+    for block, saved in zip(header.blocks, saved_counts(path, header), strict=True):
+        first, *_ = saved.counts.values()
+        alone = Statistics(first.tally.all_rows, **saved._asdict())
+        statistics.append(_counted_from(header, block, alone))
+    return statistics
 
 
-def _counted_from(header: Header, parts: Block, found: Statistics) -> Statistics:
+def _counted_from(header: Header, parts: Block, statistics: Statistics) -> Statistics:
     """What was found in a file, with what its header says of it."""
     return replace(
-        found,
+        statistics,
         notes=notes_on(parts),
         cells_of_sets=sum((Counter(part.cells_of_sets) for part in parts), Counter()),
         network=header.network,
@@ -416,40 +420,44 @@ def _counted_from(header: Header, parts: Block, found: Statistics) -> Statistics
 
 
 def with_reduced(
-    statistics: Statistics, how: Gathering, shared: frozenset[Scope] = frozenset()
+    statistics: Statistics, gathering: Gathering, shared: frozenset[Scope] = frozenset()
 ) -> Statistics:
     """The statistics with all groups reduced but those that other parts share still."""
     reduced, moved = dict(statistics.reduced), dict(statistics.influence)
-    for asked in how.needs.groupings:
+    for asked in gathering.needs.groupings:
         if asked.family in statistics.grouped and asked.family not in shared:
-            said, moves = _reduced_groups(statistics.grouped[asked.family], [asked], how)
-            reduced |= said
+            tables, moves = _reduced_groups(statistics.grouped[asked.family], [asked], gathering)
+            reduced |= tables
             moved |= moves
-    waiting = {scope: own for scope, own in statistics.grouped.items() if scope not in reduced}
+    waiting = {scope: cells for scope, cells in statistics.grouped.items() if scope not in reduced}
     return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
 
 
 def _reduced_groups(
-    cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], how: Gathering
+    cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], gathering: Gathering
 ) -> tuple[dict[Scope, tuple[Reduced, ...]], dict[Scope, Influence]]:
     """What the cells of groups say of families with one hidden part, and what rows move it by."""
-    first, shape, folds = alike[0], how.network.shape, how.needs.folds
+    first, shape, folds = alike[0], gathering.network.shape, gathering.needs.folds
     if isinstance(cells, GroupedCounts):
         solved = SolvedSamples(first.within(cells))
-        return {own.family: solved.about(own.family, shape(own.family)) for own in alike}, {}
+        return {
+            asked.family: solved.about(asked.family, shape(asked.family)) for asked in alike
+        }, {}
     assert folds is not None
     is_replicated = first.replicated and not first.influence
     samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
     solved = solved_samples(first.within, cells, samples)
-    reduced = {own.family: solved.about(own.family, shape(own.family)) for own in alike}
+    reduced = {asked.family: solved.about(asked.family, shape(asked.family)) for asked in alike}
     if not first.influence:
         return reduced, {}
     moving = Moving.of(cells)
-    return reduced, {own.family: influence(moving, own.family, shape(own.family)) for own in alike}
+    return reduced, {
+        asked.family: influence(moving, asked.family, shape(asked.family)) for asked in alike
+    }
 
 
 def _in_groups(
-    how: Gathering, table: EncodedTable, progress: Progress
+    gathering: Gathering, table: EncodedTable, progress: Progress
 ) -> tuple[
     dict[Scope, tuple[Reduced, ...]],
     dict[Scope, Influence],
@@ -460,16 +468,16 @@ def _in_groups(
     @lru_cache(maxsize=1)  # families that are grouped by the same come one after the other
     def rows_by(given: Scope) -> tuple[Groups, NDArray[np.intp], GroupedCounts | None]:
         groups, group = group_rows(table, given)
-        has_folds = how.needs.folds is not None
+        has_folds = gathering.needs.folds is not None
         return groups, group, folds_of_groups(table, groups, group) if has_folds else None
 
     reduced: dict[Scope, tuple[Reduced, ...]] = {}
     moved: dict[Scope, Influence] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
-    hidden_parts = sorted(how.needs.groupings, key=_hidden_part)
-    least = (1 - SHARE_OF_GROUPS) * max(how.deadline.left, 0.0) - GRACE
+    hidden_parts = sorted(gathering.needs.groupings, key=_hidden_part)
+    least = (1 - SHARE_OF_GROUPS) * max(gathering.deadline.left, 0.0) - GRACE
     for (given, hidden, whole), families in groupby(hidden_parts, key=_hidden_part):
-        if how.deadline.left < least:  # a closed form alone has none: it is the start of EM
+        if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             break
         alike = list(families)
         progress("grouping", len(reduced) + len(grouped), len(hidden_parts), alike[0].family[-1])
@@ -479,10 +487,10 @@ def _in_groups(
             cells = count_in_groups(table, groups, group, hidden, whole)
         else:
             cells = count_folds_in_groups(table, mass, group, hidden, whole)
-        grouped |= {own.family: cells for own in alike if own.family in how.shared}
-        if apart := [own for own in alike if own.family not in how.shared]:
-            said, moves = _reduced_groups(cells, apart, how)
-            reduced |= said
+        grouped |= {asked.family: cells for asked in alike if asked.family in gathering.shared}
+        if apart := [asked for asked in alike if asked.family not in gathering.shared]:
+            tables, moves = _reduced_groups(cells, apart, gathering)
+            reduced |= tables
             moved |= moves
     return reduced, moved, grouped
 
@@ -491,13 +499,13 @@ def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
     return asked.given, asked.hidden, asked.whole
 
 
-def _added(one: Mapping[Any, Any], two: Mapping[Any, Any]) -> dict[Any, Any]:
-    return {key: value + two[key] for key, value in one.items()}
+def _added(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value + right[key] for key, value in left.items()}
 
 
-def _in_both(one: Mapping[Scope, Any], two: Mapping[Scope, Any]) -> dict[Scope, Any]:
-    return {scope: value + two[scope] for scope, value in one.items() if scope in two}
+def _in_both(left: Mapping[Scope, Any], right: Mapping[Scope, Any]) -> dict[Scope, Any]:
+    return {scope: value + right[scope] for scope, value in left.items() if scope in right}
 
 
-def _both(one: Any, two: Any) -> Any:
-    return None if one is None or two is None else one + two
+def _both(left: Any, right: Any) -> Any:
+    return None if left is None or right is None else left + right

@@ -48,10 +48,10 @@ class Groups:
 
     def place(self, subset: Sequence[str]) -> Keys:
         """Where each group lies in a table over ``subset``, a part of the scope."""
-        at = [self.scope.index(name) for name in subset]
+        axes = [self.scope.index(name) for name in subset]
         return pack(
-            [self.configs[i] for i in at],
-            [self.cardinalities[i] for i in at],
+            [self.configs[i] for i in axes],
+            [self.cardinalities[i] for i in axes],
             len(self.weights),
         )
 
@@ -78,9 +78,9 @@ class GroupedCounts:
     def in_family(self, family: Scope, sizes: Sequence[int]) -> Keys:
         """Where each (group, cell) lies in the table of a family; the cells show all of it."""
         hidden = dict(zip(self.scope, self.columns(), strict=True))
-        place_of = {name: place for place, name in enumerate(self.groups.scope)}
+        index_of = {name: index for index, name in enumerate(self.groups.scope)}
         columns = [
-            hidden[name] if name in hidden else self.groups.configs[place_of[name]][self.group]
+            hidden[name] if name in hidden else self.groups.configs[index_of[name]][self.group]
             for name in family
         ]
         return pack(columns, sizes, len(self.cells))
@@ -97,7 +97,7 @@ class GroupedCounts:
 
     def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
         """The cells of some groups, which are ``groups`` by themselves; one may come twice."""
-        starts, lengths = (own[chosen] for own in self.entries)
+        starts, lengths = (numbers[chosen] for numbers in self.entries)
         kept = ranges(starts, lengths)
         return replace(
             self,
@@ -120,14 +120,14 @@ class GroupedCounts:
         return replace(self, group=group, cells=cells, tally=self.tally.take(entries))
 
     def __add__(self, other: GroupedCounts) -> GroupedCounts:
-        one, two = self.groups, other.groups
-        columns = [np.concatenate(pair) for pair in zip(one.configs, two.configs, strict=True)]
-        weights = np.concatenate([one.weights, two.weights])
-        groups, place = _groups(one.scope, one.cardinalities, columns, weights, len(weights))
+        left, right = self.groups, other.groups
+        columns = [np.concatenate(pair) for pair in zip(left.configs, right.configs, strict=True)]
+        weights = np.concatenate([left.weights, right.weights])
+        groups, index = _groups(left.scope, left.cardinalities, columns, weights, len(weights))
         moved = np.concatenate([self.group, other.group + len(self.groups.weights)])
         cells = np.concatenate([self.cells, other.cells])
         add = self.tally.joined(other.tally).gathered
-        return _gathered(groups, self.scope, self.cardinalities, place[moved], cells, add)
+        return _gathered(groups, self.scope, self.cardinalities, index[moved], cells, add)
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ class FoldedGroups:
 
     @cached_property
     def whole(self) -> tuple[GroupedCounts, Index]:
-        """The cells of all folds together, and the place among them of each entry of ``cells``."""
+        """The cells of all folds together, and the index among them of each entry of ``cells``."""
         starts, _, fold = self._runs
-        place = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(fold)))
-        return self.sampled(np.ones(self.cells.cardinalities[-1])), place
+        index = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(fold)))
+        return self.sampled(np.ones(self.cells.cardinalities[-1])), index
 
     @cached_property
     def _mass_by_fold(self) -> Ragged:
@@ -183,7 +183,7 @@ class FoldedGroups:
 
         They are those of all rows with what the changed folds add or take away.
         """
-        (whole, place), mass = self.whole, self.mass
+        (whole, index), mass = self.whole, self.mass
         starts, lengths = whole.entries
         every = np.concatenate(chosen)
         begins = np.cumsum(lengths[every]) - lengths[every]
@@ -198,8 +198,8 @@ class FoldedGroups:
             in_mass.append((entry, number[mass.group[entry]], times[mass.cells[entry]]))
             entry = self._cells_by_fold.items_of(folds)
             group = self.cells.group[entry]
-            at = begins[number[group]] + place[entry] - starts[group]
-            in_cells.append((entry, at, times[self.fold[entry]]))
+            cell = begins[number[group]] + index[entry] - starts[group]
+            in_cells.append((entry, cell, times[self.fold[entry]]))
         of_groups = _changed(self._tally_of_groups.take(every), mass.tally, in_mass)
         groups = replace(
             whole.groups,
@@ -212,9 +212,9 @@ class FoldedGroups:
 
     def in_folds(self, is_meant: NDArray[np.bool_]) -> Index:
         """The groups with rows in some of the folds."""
-        found = np.zeros(len(self.cells.groups.weights), dtype=bool)
-        found[self.mass.group[self._mass_by_fold.items_of(np.flatnonzero(is_meant))]] = True
-        return np.flatnonzero(found)
+        has_rows = np.zeros(len(self.cells.groups.weights), dtype=bool)
+        has_rows[self.mass.group[self._mass_by_fold.items_of(np.flatnonzero(is_meant))]] = True
+        return np.flatnonzero(has_rows)
 
     def sampled(self, multiples: FloatArray) -> GroupedCounts:
         """Groups and cells of a sample in which each fold counts so many times."""
@@ -226,8 +226,8 @@ class FoldedGroups:
         if len(starts):
             tally = tally.sampled(multiples[fold], starts)
         scope, sizes = self.cells.scope[:-1], self.cells.cardinalities[:-1]
-        found = GroupedCounts(groups, scope, sizes, group, cells[starts], tally)
-        return found.take(np.flatnonzero(tally.rows > 0))
+        counts = GroupedCounts(groups, scope, sizes, group, cells[starts], tally)
+        return counts.take(np.flatnonzero(tally.rows > 0))
 
 
 # Entries of folds that count otherwise in a sample: which, where, and how many times.
@@ -316,18 +316,18 @@ def _gathered(
     cells: Keys,
     add: Callable[[Index, int], Tally],
 ) -> GroupedCounts:
-    """Each cell of each group once; ``add`` adds up at places.
+    """Each cell of each group once; ``add`` adds up at indices.
 
     ``group``, the caller's own copy, becomes the keys: another array of a million costs more.
     """
     number, size = len(groups.weights), prod(size + 1 for size in cardinalities)
-    found = None
+    uniques = None
     if number * size >= LARGEST_KEY:
-        found, cells = distinct(cells, size)
-        size = len(found)
+        uniques, cells = distinct(cells, size)
+        size = len(uniques)
     group *= size
     group += cells
     pairs, tally = added_by_key(group, number * size, add)
     in_group, in_cell = np.divmod(pairs, size)
-    cells = in_cell if found is None else found[in_cell]
+    cells = in_cell if uniques is None else uniques[in_cell]
     return GroupedCounts(groups, scope, cardinalities, in_group, cells, tally)

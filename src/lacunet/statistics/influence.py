@@ -81,15 +81,15 @@ class Moving:
     r"""What the groups of rows say about how sure any CPT is; the family is not looked at yet.
 
     ``share`` is :math:`P_g(y)` of each (group, cell) of ``shown``; ``alpha`` and ``beta`` are the
-    coefficients of each group; ``own`` is what each entry of the cells moves itself, ``moved`` what
-    each fold of a group moves the mean of the group by.
+    coefficients of each group; ``direct`` is what each entry of the cells moves itself, ``moved``
+    what each fold of a group moves the mean of the group by.
     """
 
     folded: FoldedGroups
     share: FloatArray
     alpha: FloatArray
     beta: FloatArray
-    own: FloatArray
+    direct: FloatArray
     moved: FloatArray
 
     @classmethod
@@ -114,25 +114,25 @@ class Moving:
             share=shown.tally.weights / entered[group],  # p
             alpha=alpha * unit,
             beta=beta * unit,
-            own=times[folded.cells.group] * folded.cells.tally.weights,
+            direct=times[folded.cells.group] * folded.cells.tally.weights,
             moved=moved,
         )
 
-    def means(self, place: Index, cells: int) -> FloatArray:
+    def means(self, index: Index, cells: int) -> FloatArray:
         r"""What the means move: :math:`(n_{gf} - n_g k_g m_{gf} / m_g) P_g(y)`, by fold."""
         mass, shown = self.folded.mass, self.folded.whole[0]
         folds = self.folded.cells.cardinalities[-1]
-        first, length = (own[mass.group] for own in shown.entries)
-        found = np.zeros(folds * cells)
+        first, length = (numbers[mass.group] for numbers in shown.entries)
+        moves = np.zeros(folds * cells)
         for begin, end in runs(np.cumsum(length) // PAIRS_AT_A_TIME):
             entry = np.repeat(np.arange(begin, end), length[begin:end])
             cell = ranges(first[begin:end], length[begin:end])
-            found += added_up(
-                mass.cells[entry] * cells + place[cell],
+            moves += added_up(
+                mass.cells[entry] * cells + index[cell],
                 self.moved[entry] * self.share[cell],
                 folds * cells,
             )
-        return found
+        return moves
 
 
 def _entered(folded: FoldedGroups) -> FloatArray:
@@ -157,19 +157,21 @@ def influence(moving: Moving, family: Scope, sizes: Sequence[int]) -> Influence:
     shown, at_whole = folded.whole
     states, folds, configurations = sizes[-1], folded.cells.cardinalities[-1], prod(sizes[:-1])
     mass, group = shown.groups.weights, shown.group
-    place = shown.in_family(family, sizes)
-    pairs, pair = distinct(group * configurations + place // states, len(mass) * configurations)
+    index = shown.in_family(family, sizes)
+    pairs, pair = distinct(group * configurations + index // states, len(mass) * configurations)
     in_row = added_up(pair, share, len(pairs))  # q
     in_group, of_pair = np.divmod(pairs, configurations)
 
     def cells(values: FloatArray) -> FloatArray:
-        return added_up(place, values, prod(sizes)).reshape(tuple(sizes))
+        return added_up(index, values, prod(sizes)).reshape(tuple(sizes))
 
     def rows(values: FloatArray) -> FloatArray:
         return added_up(of_pair, values, configurations).reshape((*sizes[:-1], 1))
 
-    own = added_up(folded.fold * prod(sizes) + place[at_whole], moving.own, folds * prod(sizes))
-    moves = own + moving.means(place, prod(sizes))
+    direct = added_up(
+        folded.fold * prod(sizes) + index[at_whole], moving.direct, folds * prod(sizes)
+    )
+    moves = direct + moving.means(index, prod(sizes))
     return Influence(
         cells(mass[group] * share),
         cells(alpha[group] * share**2),

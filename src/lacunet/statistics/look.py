@@ -50,7 +50,9 @@ class Look:
 
 def weighed(look: Look, tally: Tally) -> Look:
     """The look with what all rows, added up, say of their weights."""
-    rows, weight, squares = (float(own.sum()) for own in (tally.rows, tally.weights, tally.squares))
+    rows, weight, squares = (
+        float(values.sum()) for values in (tally.rows, tally.weights, tally.squares)
+    )
     scale = weight / max(squares, 1e-300)
     is_unequal = rows * squares > weight**2 * (1 + ROUNDING)
     return replace(look, scale=scale, is_unequal=is_unequal, total=weight * scale)

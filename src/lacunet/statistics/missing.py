@@ -82,9 +82,9 @@ class MissingSummary:
     def strongest_pairs(self, among: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
         """The pairs of some variables whose going missing is correlated most, in size."""
         chosen = np.flatnonzero(among)
-        one, two = (chosen[at] for at in np.triu_indices(len(chosen), 1))
-        strongest = np.argsort(-np.abs(self.phi[one, two]), kind="stable")[:most]
-        return [*zip(one[strongest].tolist(), two[strongest].tolist(), strict=True)]
+        left, right = (chosen[index] for index in np.triu_indices(len(chosen), 1))
+        strongest = np.argsort(-np.abs(self.phi[left, right]), kind="stable")[:most]
+        return [*zip(left[strongest].tolist(), right[strongest].tolist(), strict=True)]
 
     @property
     def complete_rows(self) -> float:
@@ -116,8 +116,8 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
 def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
     """Whether each row misses each of the variables: one column for each."""
     gone = np.empty((table.rows, len(names)), dtype=bool)
-    for at, name in enumerate(names):
-        gone[:, at] = table.columns[name] >= table.cardinality_of[name]
+    for column, name in enumerate(names):
+        gone[:, column] = table.columns[name] >= table.cardinality_of[name]
     return gone
 
 

@@ -83,7 +83,7 @@ class Observations(Protocol):
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
 
-    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
+    def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed among all rows."""
 
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
@@ -129,9 +129,9 @@ class Held:
         """What the user should know of how the rows were read."""
         return self.table.notes
 
-    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
+    def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, all rows at once."""
-        return with_dealt(how, lambda asked: gather(asked, [self.table], progress))
+        return with_dealt(gathering, lambda asked: gather(asked, [self.table], progress))
 
 
 @contextmanager
@@ -214,10 +214,10 @@ def rows_within(
     if look.units is None:
         names = network.variables
         room = most * row_bytes(network.cardinality_of, extras=3)
-        met = ReadReport()
-        parts = list(islice(rows_in_parts(rows.tables(met), names, room), 2))
+        report = ReadReport()
+        parts = list(islice(rows_in_parts(rows.tables(report), names, room), 2))
         if len(parts) == 1 and len(parts[0].weights) <= most:
-            read_report.add(met)
+            read_report.add(report)
             return parts[0].table()
     table = look.sampled(most, read_report)
     return table.take(slice(None, None, -(-table.rows // most))) if table.rows > most else table
@@ -234,7 +234,7 @@ def missing_in(
 ) -> MissingSummary:
     """What the rows do not show, and the counts of families in what they do."""
     tables = rows.tables(read_report)
-    return reduce(add, (missing_summary(own.without_sets(), families) for own in tables))
+    return reduce(add, (missing_summary(table.without_sets(), families) for table in tables))
 
 
 def _opened(
@@ -248,7 +248,7 @@ def _opened(
     warned: set[str] = set()
 
     def streamed(
-        own: Sequence[Stretch],
+        stretches: Sequence[Stretch],
         missing: Scope,
         rows: int,
         read_report: ReadReport | None = None,
@@ -257,12 +257,12 @@ def _opened(
 
         return Streamed(
             reading.network,
-            own,
+            stretches,
             missing,
             rows,
             Sizes(budget, each),
             folder,
-            notes=lambda met: read_notes(reading, read_report or met, warned),
+            notes=lambda report: read_notes(reading, read_report or report, warned),
             on_disk=0 if read_report is None else rows * each,
             is_designed=reading.data.is_weighted or reading.data.is_clustered,
             read_report=read_report,
@@ -277,11 +277,11 @@ def _opened(
         check_free(folder(), expected)
     read_report = ReadReport()
     batches = Door(reading, read_report).batches(progress)
-    found, missing = held_or_coded(batches, reading, int(min(held / each, 2**62)), folder)
-    if isinstance(found, EncodedTable):
-        return Held(with_report(found, reading, read_report), promised)
+    kept, missing = held_or_coded(batches, reading, int(min(held / each, 2**62)), folder)
+    if isinstance(kept, EncodedTable):
+        return Held(with_report(kept, reading, read_report), promised)
     partially = missing if partially is None else partially
-    return streamed([found], partially, found.rows, read_report)
+    return streamed([kept], partially, kept.rows, read_report)
 
 
 def _of_saved(
@@ -355,11 +355,11 @@ def network_counted_for(data: Data, edges: Any) -> Network | None:
     network = _network_of_statistics(data)
     if network is None:
         return None
-    asked, own = ({*e.variables, *_arrows(e.parents_of)} for e in (edges_of(edges), network))
-    if asked != own:
+    asked, counted = ({*e.variables, *_arrows(e.parents_of)} for e in (edges_of(edges), network))
+    if asked != counted:
         raise StatisticsError(
             "the statistics were counted for other edges: "
-            f"{differing('what is given', asked, 'their network', own)}.",
+            f"{differing('what is given', asked, 'their network', counted)}.",
             "count the data again with these edges, or give those of the statistics.",
         )
     return network
@@ -404,7 +404,7 @@ def latent_in(data: Data) -> Scope:
 
 
 def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
-    return [f"{parent} -> {child}" for child, own in parents_of.items() for parent in own]
+    return [f"{parent} -> {child}" for child, parents in parents_of.items() for parent in parents]
 
 
 def _refuse_options(data: Data) -> None:
@@ -424,9 +424,9 @@ class Counted:
 
     def look(self) -> Look:
         """What was counted of the rows; there are none to show."""
-        found = self.statistics
-        partially = tuple(name for name, missing in found.missing_of.items() if missing)
-        return weighed(Look(partially, found.rows, self._refused), found.tally)
+        statistics = self.statistics
+        partially = tuple(name for name, missing in statistics.missing_of.items() if missing)
+        return weighed(Look(partially, statistics.rows, self._refused), statistics.tally)
 
     def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little("the rows, which are needed here")
@@ -447,10 +447,10 @@ class Counted:
         """What the user should know of how the rows were read."""
         return self.statistics.notes
 
-    def gather(self, how: Gathering, _progress: Progress = silent) -> Statistics:
+    def gather(self, gathering: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
-        self._check(how.needs)
-        return self.statistics if how.scale == 1 else self.statistics.scaled()
+        self._check(gathering.needs)
+        return self.statistics if gathering.scale == 1 else self.statistics.scaled()
 
     def _too_little(self, what: str) -> StatisticsError:
         return StatisticsError(
@@ -489,9 +489,9 @@ def replicates(
         Gathers the same with the replicate weights of a number.
     """
     if units is not None and units.factors is not None:
-        samples = (replicate(at).sample(0) for at in range(len(units.factors)))
+        samples = (replicate(index).sample(0) for index in range(len(units.factors)))
         return ReplicateSamples(samples, units.factors, units.degrees())
     folds = statistics.folds
     assert folds is not None
-    samples = (statistics.sample(folds.replicates + at) for at in range(len(folds.scales)))
+    samples = (statistics.sample(folds.replicates + index) for index in range(len(folds.scales)))
     return ReplicateSamples(samples, folds.scales, folds.degrees)

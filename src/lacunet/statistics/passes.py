@@ -55,8 +55,8 @@ def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
     shared = frozenset(asked.family for asked in few)
     usual = None if needs.folds is None else network.variables  # equal rows have equal folds
     classes: Sequence[tuple[Scope | None, Sequence[Grouping]]] = _classes(many, network)
-    (together, own), *later = classes or [(usual, ())]
-    first = replace(needs, groupings=(*few, *own))
+    (together, members), *later = classes or [(usual, ())]
+    first = replace(needs, groupings=(*few, *members))
     others = [
         Pass(Needs((), groupings=tuple(groupings), folds=needs.folds), frozenset(), key)
         for key, groupings in later
@@ -65,7 +65,7 @@ def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
 
 
 def in_passes(
-    how: Gathering, most_bytes: float, count: Callable[[Gathering, Scope | None], Statistics]
+    gathering: Gathering, most_bytes: float, count: Callable[[Gathering, Scope | None], Statistics]
 ) -> Statistics:
     """Count what is needed, reading the rows as often as that takes.
 
@@ -78,15 +78,15 @@ def in_passes(
     """
 
     def counted(asked: Gathering) -> Statistics:
-        found = []
-        for own in passes(asked.needs, asked.network, most_bytes):
-            once = replace(asked, needs=own.needs, shared=own.shared)
-            found.append(with_reduced(count(once, own.together), once))
-        reduced = {scope: own for one in found for scope, own in one.reduced.items()}
-        moved = {scope: own for one in found for scope, own in one.influence.items()}
-        return replace(found[0], reduced=reduced, influence=moved)
+        gathered = []
+        for reading in passes(asked.needs, asked.network, most_bytes):
+            once = replace(asked, needs=reading.needs, shared=reading.shared)
+            gathered.append(with_reduced(count(once, reading.together), once))
+        reduced = {scope: tables for part in gathered for scope, tables in part.reduced.items()}
+        moved = {scope: moves for part in gathered for scope, moves in part.influence.items()}
+        return replace(gathered[0], reduced=reduced, influence=moved)
 
-    return with_dealt(how, counted)
+    return with_dealt(gathering, counted)
 
 
 def _by_size(
@@ -113,11 +113,11 @@ def _classes(groupings: Sequence[Grouping], network: Network) -> list[tuple[Scop
     """Groupings that one key serves, with the key."""
     classes: list[tuple[Scope, list[Grouping]]] = []
     for asked in groupings:
-        for at, (key, members) in enumerate(classes):
+        for index, (key, members) in enumerate(classes):
             both = tuple(name for name in key if name in asked.given)
             values = prod(network.cardinality(name) for name in both)
             if both == key or values >= ENOUGH_VALUES:
-                classes[at] = both, [*members, asked]
+                classes[index] = both, [*members, asked]
                 break
         else:
             classes.append((asked.given, [asked]))
@@ -152,9 +152,9 @@ def spread(
                 stack.enter_context(CodeWriter(folder / str(part), table.cardinality_of))
                 for part in range(parts)
             ]
-            place = part_of(table, key, parts, salt)
-            order = np.argsort(place, kind="stable")
-            ends = np.cumsum(np.bincount(place, minlength=parts))
+            target = part_of(table, key, parts, salt)
+            order = np.argsort(target, kind="stable")
+            ends = np.cumsum(np.bincount(target, minlength=parts))
             sorted_rows = table.take(order)
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
@@ -178,7 +178,7 @@ def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArr
 def hash32(table: EncodedTable, key: Scope, salt: int) -> NDArray[np.uint64]:
     """A number of 32 bits for each row, by its values of ``key``."""
     hashes = np.zeros(table.rows, dtype=np.uint64)
-    for place, name in enumerate(key):
+    for index, name in enumerate(key):
         codes = np.arange(table.cardinality_of[name] + 1 + len(table.sets_of.get(name, ())))
-        hashes += hash64(codes, place)[table.columns[name]]
+        hashes += hash64(codes, index)[table.columns[name]]
     return hash64(hashes, salt) >> np.uint64(32)

@@ -49,8 +49,8 @@ class Rows:
     def __add__(self, other: Rows) -> Rows:
         sets_of = sets_of_both(self.sets_of, other.sets_of)
         columns = [
-            np.concatenate(two)
-            for two in zip(self._numbered(sets_of), other._numbered(sets_of), strict=True)
+            np.concatenate(pair)
+            for pair in zip(self._numbered(sets_of), other._numbered(sets_of), strict=True)
         ]
         tally = self.tally.joined(other.tally)
         return Rows(self.scope, self.cardinalities, tuple(columns), tally, sets_of).distinct()
@@ -69,13 +69,13 @@ class Rows:
     def numbered(self) -> Rows:
         """The distinct rows over all columns but the last, which numbers them instead."""
         scope, sizes, columns = self.scope[:-1], self.cardinalities[:-1], self.columns[:-1]
-        own = Rows(scope, sizes, columns, self.tally, self.sets_of).distinct()
-        numbers = np.arange(len(own.weights))
+        rows = Rows(scope, sizes, columns, self.tally, self.sets_of).distinct()
+        numbers = np.arange(len(rows.weights))
         return replace(
-            own,
+            rows,
             scope=self.scope,
             cardinalities=(*sizes, len(numbers)),
-            columns=(*own.columns, numbers),
+            columns=(*rows.columns, numbers),
         )
 
     def distinct(self) -> Rows:
@@ -138,7 +138,9 @@ class Rows:
 
         R[*] is 1 in every row that there is.
         """
-        return self.is_shown([one.variable for one in mechanisms if one != SELECTION])
+        return self.is_shown(
+            [mechanism.variable for mechanism in mechanisms if mechanism != SELECTION]
+        )
 
     def shape(self, scope: Sequence[str]) -> tuple[int, ...]:
         """The shape of a table over the states of ``scope``."""
@@ -178,7 +180,7 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     """The distinct rows of a table over ``names``, with their weights added up."""
     columns = [table.columns[name] for name in names]
     sizes = tuple(table.cardinality_of[name] for name in names)
-    sets_of = {name: own for name, own in table.sets_of.items() if name in names}
+    sets_of = {name: sets for name, sets in table.sets_of.items() if name in names}
     group, member = grouped(columns, _codes_of(names, sizes, sets_of), table.rows)
     chosen = tuple(column[member] for column in columns)
     tally = Tally.of(table, group, len(member))

@@ -43,13 +43,13 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """What adds up to a table: the weight of each entry, its place, and the group it is of.
+    """What adds up to a table: the weight of each entry, its index, and the group it is of.
 
     ``groups`` is how many groups there are.
     """
 
     weights: FloatArray
-    place: Keys
+    index: Keys
     group: Index
     groups: int
     shape: tuple[int, ...]
@@ -57,13 +57,13 @@ class Summands:
     @cached_property
     def table(self) -> FloatArray:
         """All of them added up."""
-        return added_up(self.place, self.weights, prod(self.shape)).reshape(self.shape)
+        return added_up(self.index, self.weights, prod(self.shape)).reshape(self.shape)
 
     def by_sample(self, sample: Index, samples: int) -> FloatArray:
         """A table for each sample; ``sample`` is that of each group."""
         size = prod(self.shape)
-        place = sample[self.group] * size + self.place
-        return added_up(place, self.weights, samples * size).reshape(samples, *self.shape)
+        index = sample[self.group] * size + self.index
+        return added_up(index, self.weights, samples * size).reshape(samples, *self.shape)
 
     def without(self, groups: Sequence[Index]) -> FloatArray:
         """A table for each sample, in which some groups are left out.
@@ -72,14 +72,14 @@ class Summands:
         left, the table has exact zeros.
         """
         entries = self._by_group.items_of(np.concatenate(groups))
-        of_sample = [self._by_group.lengths_of(own).sum() for own in groups]
+        of_sample = [self._by_group.lengths_of(chosen).sum() for chosen in groups]
         size, sample = prod(self.shape), np.repeat(np.arange(len(groups)), of_sample)
-        place = sample * size + self.place[entries]
+        index = sample * size + self.index[entries]
         taken, number = (
-            added_up(place, own, len(groups) * size).reshape(len(groups), *self.shape)
-            for own in (self.weights[entries], None)
+            added_up(index, weights, len(groups) * size).reshape(len(groups), *self.shape)
+            for weights in (self.weights[entries], None)
         )
-        left = added_up(self.place, None, size).reshape(self.shape) - number
+        left = added_up(self.index, None, size).reshape(self.shape) - number
         return np.where(left > 0, np.maximum(self.table - taken, 0.0), 0.0)
 
     @cached_property
@@ -105,19 +105,19 @@ class Solved:
         every, has_rows = np.arange(number), np.zeros(number, dtype=bool)
         has_rows[cells.group] = True
         shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
-        place = groups.place([name for name in family if name not in cells.scope])
-        shown = Summands(np.where(has_rows, groups.weights, 0.0), place, every, number, shape)
+        index = groups.place([name for name in family if name not in cells.scope])
+        shown = Summands(np.where(has_rows, groups.weights, 0.0), index, every, number, shape)
         return (
             _of_cells(cells, family, sizes),
-            Summands(groups.weights, place, every, number, shape),
+            Summands(groups.weights, index, every, number, shape),
             shown if self.reached is None else _of_cells(self.reached, family, sizes),
             shown,
         )
 
 
 def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Summands:
-    place, number = cells.in_family(family, sizes), len(cells.groups.weights)
-    return Summands(cells.tally.weights, place, cells.group, number, sizes)
+    index, number = cells.in_family(family, sizes), len(cells.groups.weights)
+    return Summands(cells.tally.weights, index, cells.group, number, sizes)
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class SolvedSamples:
     def about(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Reduced, ...]:
         """What the groups add up to for one family in each sample."""
         whole = self.whole.summands(family, sizes)
-        found = [Reduced(*(own.table for own in whole))]
+        reduced = [Reduced(*(summands.table for summands in whole))]
         for groups, solved in self.others:
             tables = _replaced(whole, groups, solved.summands(family, sizes))
-            found += [Reduced(*own) for own in zip(*tables, strict=True)]
-        return tuple(found)
+            reduced += [Reduced(*sample) for sample in zip(*tables, strict=True)]
+        return tuple(reduced)
 
 
 def _replaced(
@@ -146,7 +146,7 @@ def _replaced(
 ) -> Iterator[FloatArray]:
     """What all add up to in each sample, where some of its groups are changed."""
     samples = len(groups)
-    sample = np.repeat(np.arange(samples), [len(own) for own in groups])
+    sample = np.repeat(np.arange(samples), [len(chosen) for chosen in groups])
 
     @cache  # the third and the fourth may be the same
     def table(same: Summands, new: Summands) -> FloatArray:
@@ -165,11 +165,11 @@ def solved_samples(
     whole, _ = cells.whole
     cells_of = whole.entries[1]
     changed, held, size = [], [], 0
-    for at, own in enumerate(samples[1:], start=2):
-        held.append(cells.in_folds(own != 1))
+    for end, times in enumerate(samples[1:], start=2):
+        held.append(cells.in_folds(times != 1))
         size += int(cells_of[held[-1]].sum())
-        if size > MOST_CELLS or at == len(samples):
-            some = samples[at - len(held) : at]
+        if size > MOST_CELLS or end == len(samples):
+            some = samples[end - len(held) : end]
             changed.append((held, within(cells.side_by_side(held, some))))
             held, size = [], 0
     return SolvedSamples(within(whole), changed)

@@ -64,7 +64,7 @@ DRIVER_SHARE = 4  # of the budget, for what the tasks found
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
 
 Batches = Iterator[Any]  # of Arrow
-Met = tuple[Statistics | None, ReadReport]
+Answer = tuple[Statistics | None, ReadReport]
 
 
 @dataclass(frozen=True)
@@ -106,29 +106,33 @@ class OnSpark:
     def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:
         """The distinct rows, each once, with its copies."""
         every = self.reading.network.variables
-        found = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
-        yield found.distinct[every].table()
+        statistics = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
+        yield statistics.distinct[every].table()
 
     def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return read_notes(self.reading, self.read_report, self.warned)
 
-    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
+    def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes, needs = self.notes(self.read_report), how.needs
+        notes, needs = self.notes(self.read_report), gathering.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
-        if needs == Needs(needs.families) and is_counted and how.replicate is None:
-            return replace(self.counts if how.scale == 1 else self.counts.scaled(), notes=notes)
+        if needs == Needs(needs.families) and is_counted and gathering.replicate is None:
+            return replace(
+                self.counts if gathering.scale == 1 else self.counts.scaled(), notes=notes
+            )
         most = self.sizes.memory / GROUPS_SHARE
-        found = in_passes(how, most, partial(self._counted, progress=progress))
-        return replace(found, notes=notes)
+        statistics = in_passes(gathering, most, partial(self._counted, progress=progress))
+        return replace(statistics, notes=notes)
 
-    def _counted(self, how: Gathering, together: Scope | None, progress: Progress) -> Statistics:
+    def _counted(
+        self, gathering: Gathering, together: Scope | None, progress: Progress
+    ) -> Statistics:
         """What one job over all rows finds."""
         progress("counting on Spark", 0, 1)
-        asked, left = replace(how, deadline=NEVER), how.deadline.left
+        asked, left = replace(gathering, deadline=NEVER), gathering.deadline.left
         task = Task(self.reading, asked, together, self.sizes, left)
-        room = how.memory if isfinite(how.memory) else memory_budget() / DRIVER_SHARE
+        room = gathering.memory if isfinite(gathering.memory) else memory_budget() / DRIVER_SHARE
         statistics, _ = _collected(self._rows(task), task, room)
         assert statistics is not None  # there were rows before
         return statistics
@@ -159,7 +163,8 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
             "put them into a column, and name it.",
         )
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
-    chosen = chosen.toDF(*(f"c{at}" for at in range(len(reading.wanted))))  # names Spark can parse
+    # Names that Spark can parse.
+    chosen = chosen.toDF(*(f"c{index}" for index in range(len(reading.wanted))))
     network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
     families = network.families
     _check_tables(families, network, memory)
@@ -206,7 +211,7 @@ class Task:
         kinds |= {STRATUM: "string"} if data.strata is not None else {}
         kinds |= {CLUSTER: "string"} if data.cluster is not None else {}
         replicates = () if self.factors is None else range(len(self.factors))
-        kinds |= {f"{REPLICATE}{at}": "double" for at in replicates}
+        kinds |= {f"{REPLICATE}{index}": "double" for index in replicates}
         return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
 
     @property
@@ -216,7 +221,7 @@ class Task:
         return None if replicates is None else replicates.factors
 
     @property
-    def how(self) -> Gathering:
+    def gathering(self) -> Gathering:
         """What is asked of the rows, from now on."""
         return replace(
             self.asked, deadline=Deadline.within(self.left), memory=self.sizes.memory / 4
@@ -229,27 +234,27 @@ class Task:
         part = replace(part, read=partial(pieces_of, named))
         return Unread(replace(self.reading, source=DataSource((part,))))
 
-    def met(self, batches: Batches) -> Met:
+    def answer(self, batches: Batches) -> Answer:
         """What the rows of this task say."""
         if self.together is not None:
             return self._of_codes(self.together, batches), ReadReport()
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
-        return counted(self.how, tables), read_report
+        return counted(self.gathering, tables), read_report
 
     def _of_codes(self, key: Scope, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
         decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
-            found, _ = held_or_coded(
+            kept, _ = held_or_coded(
                 map(decoded, batches),
                 self.reading,
                 self.sizes.room,
                 lambda: stack.enter_context(scratch_folder()),
             )
-            if isinstance(found, EncodedTable):
-                return of_part(self.how, found) if found.rows else None
-            return of_rows(self.how, key, self.sizes, found)
+            if isinstance(kept, EncodedTable):
+                return of_part(self.gathering, kept) if kept.rows else None
+            return of_rows(self.gathering, key, self.sizes, kept)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:
@@ -258,11 +263,11 @@ def _called(version: str, task: bytes, batches: Batches) -> Batches:
 
     try:
         _check_version(version)
-        found: Met | LacunetError = pickle.loads(task).met(batches)
+        answer: Answer | LacunetError = pickle.loads(task).answer(batches)
     except LacunetError as error:
-        found = error
+        answer = error
     context = TaskContext.get()
-    yield _row(context.partitionId() if context else 0, found)
+    yield _row(context.partitionId() if context else 0, answer)
 
 
 def _check_version(version: str) -> None:
@@ -273,10 +278,10 @@ def _check_version(version: str) -> None:
         )
 
 
-def _row(bucket: int, found: Met | LacunetError) -> Any:
+def _row(bucket: int, answer: Answer | LacunetError) -> Any:
     import pyarrow as pa
 
-    cells = [pa.array([bucket], pa.int32()), pa.array([pickle.dumps(found)], pa.binary())]
+    cells = [pa.array([bucket], pa.int32()), pa.array([pickle.dumps(answer)], pa.binary())]
     return pa.record_batch(cells, names=["bucket", "found"])
 
 
@@ -296,19 +301,19 @@ def _too_much(size: float, room: float) -> DataError:
     )
 
 
-def _added(found: Iterator[bytes]) -> Met | LacunetError:
+def _added(answers: Iterator[bytes]) -> Answer | LacunetError:
     whole, read_report = None, ReadReport()
-    for each in map(pickle.loads, found):
+    for each in map(pickle.loads, answers):
         if isinstance(each, LacunetError):
             return each
-        statistics, met = each
-        read_report.add(met)
+        statistics, report = each
+        read_report.add(report)
         if statistics is not None:
             whole = statistics if whole is None else whole + statistics
     return whole, read_report
 
 
-def _collected(rows: Any, task: Task, room: float) -> Met:
+def _collected(rows: Any, task: Task, room: float) -> Answer:
     """What all tasks found together, if the driver has room for so many bytes."""
     called = partial(_called, own_version(), pickle.dumps(task))
     try:
@@ -319,10 +324,10 @@ def _collected(rows: Any, task: Task, room: float) -> Met:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
         raise _in_words(str(error)) from None
-    found = _added(bytes(row["found"]) for row in answers)
-    if isinstance(found, LacunetError):
-        raise found
-    return found
+    answer = _added(bytes(row["found"]) for row in answers)
+    if isinstance(answer, LacunetError):
+        raise answer
+    return answer
 
 
 def shuffle_tasks(rows: int, room: int, setting: int) -> int:
@@ -362,10 +367,10 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
     import pyarrow as pa
 
     _check_version(version)
-    own: Task = pickle.loads(task)
-    assert own.together is not None
-    for table in own.unread(batches).tables(own.sizes.most, ReadReport()):
-        key = (hash32(table, own.together, SALT) >> np.uint64(1)).astype(np.int32)
+    loaded: Task = pickle.loads(task)
+    assert loaded.together is not None
+    for table in loaded.unread(batches).tables(loaded.sizes.most, ReadReport()):
+        key = (hash32(table, loaded.together, SALT) >> np.uint64(1)).astype(np.int32)
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
@@ -373,8 +378,8 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
             "key": pa.array(key),
             "codes": pa.Array.from_buffers(pa.binary(), table.rows, buffers),
         } | {
-            name: own.cast(pa.string()) if name in (STRATUM, CLUSTER) else own
-            for name, own in extras_of(table).items()
+            name: column.cast(pa.string()) if name in (STRATUM, CLUSTER) else column
+            for name, column in extras_of(table).items()
         }
         yield pa.record_batch(list(cells.values()), names=list(cells))
 
@@ -395,10 +400,10 @@ def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> Encode
     start = cells.offset * width
     codes = np.frombuffer(data, np.uint8, rows * width, start).reshape(rows, width)
     columns: dict[str, Any] = {}
-    at = 0
+    byte = 0
     for name, kind in types.items():
-        columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
-        at += kind.itemsize
+        columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
+        byte += kind.itemsize
     table = EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes([batch], factors))
     return EncodedBatch(table, rows)
 

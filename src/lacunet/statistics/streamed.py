@@ -89,36 +89,38 @@ class Streamed:
     is_designed: bool = False
     read_report: ReadReport | None = None
 
-    def gather(self, how: Gathering, progress: Progress = silent) -> Statistics:
+    def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""
-        return in_passes(how, self._group_bytes, partial(self._counted, progress=progress))
+        return in_passes(gathering, self._group_bytes, partial(self._counted, progress=progress))
 
     @property
     def _group_bytes(self) -> float:
         return min(self.sizes.memory / GROUPS_SHARE, MOST_GROUP_BYTES)
 
-    def _counted(self, how: Gathering, together: Scope | None, progress: Progress) -> Statistics:
+    def _counted(
+        self, gathering: Gathering, together: Scope | None, progress: Progress
+    ) -> Statistics:
         """What one reading of all rows says."""
-        met = ReadReport()
-        found = summed_up(filter(None, self._parts(how, together, met, progress)))
-        notes = self.notes(met)
-        assert found is not None  # no rows at all were refused just now
-        units = found.units
+        report = ReadReport()
+        statistics = summed_up(filter(None, self._parts(gathering, together, report, progress)))
+        notes = self.notes(report)
+        assert statistics is not None  # no rows at all were refused just now
+        units = statistics.units
         if units is not None:
-            units = replace(units, unweighted=(self.read_report or met).unweighted)
-        self._check_missing(found)
-        return replace(found, notes=notes, units=units)
+            units = replace(units, unweighted=(self.read_report or report).unweighted)
+        self._check_missing(statistics)
+        return replace(statistics, notes=notes, units=units)
 
     def _parts(
-        self, how: Gathering, together: Scope | None, met: ReadReport, progress: Progress
+        self, gathering: Gathering, together: Scope | None, report: ReadReport, progress: Progress
     ) -> Iterator[Statistics | None]:
         if together is None:
-            for tables in self._stretches("counting", met, progress):
-                yield counted(how, tables)
+            for tables in self._stretches("counting", report, progress):
+                yield counted(gathering, tables)
             return
-        partitions = self._spread(together, met, progress)
+        partitions = self._spread(together, report, progress)
         for done, coded in enumerate(partitions, start=1):
-            statistics = of_rows(how, together, self.sizes, coded)
+            statistics = of_rows(gathering, together, self.sizes, coded)
             progress("counting", done, len(partitions))
             yield statistics
 
@@ -135,7 +137,7 @@ class Streamed:
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""
         readings = passes(needs, self.network, self._group_bytes)
-        is_spread = any(own.together for own in readings)
+        is_spread = any(reading.together for reading in readings)
         return self.on_disk + is_spread * self.rows * self.sizes.row_bytes
 
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
@@ -149,16 +151,16 @@ class Streamed:
         if not self.is_designed:
             return look
         # What weights add up to, and which clusters there are, is found by reading them.
-        found = self.gather(Gathering(Needs(()), self.network))
-        return weighed(replace(look, units=found.units), found.tally)
+        statistics = self.gather(Gathering(Needs(()), self.network))
+        return weighed(replace(look, units=statistics.units), statistics.tally)
 
     def some_rows(self, most: int, read_report: ReadReport) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
         step, start = max(1, self.rows // most), 0
         kept = Collected(self.network.cardinality_of, {})
         for table in self.tables(read_report):
-            own = table.take(slice(-start % step, None, step)).without_sets()
-            kept.append(EncodedBatch(own, own.rows))
+            taken = table.take(slice(-start % step, None, step)).without_sets()
+            kept.append(EncodedBatch(taken, taken.rows))
             start += table.rows
         whole = kept.table
         if whole.design is not None:
@@ -168,23 +170,27 @@ class Streamed:
         missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
         return replace(whole, missing_of=missing_of)
 
-    def _spread(self, key: Scope, met: ReadReport, progress: Progress) -> list[Coded]:
+    def _spread(self, key: Scope, report: ReadReport, progress: Progress) -> list[Coded]:
         """All rows in files, those that agree on the key in the same one."""
         folder, sizes = self.folder(), self.sizes
         check_free(folder, self.rows * sizes.row_bytes)
         number = min(MOST_PARTS, max(2, ceil(2 * self.rows / sizes.room)))
-        found = [
+        spreads = [
             spread(tables, key=key, parts=number, folder=folder)
-            for tables in self._stretches("spreading", met, progress)
+            for tables in self._stretches("spreading", report, progress)
         ]
         parts = [
-            Coded(own[0].cardinality_of, sum((p.paths for p in own), ()), sum(p.rows for p in own))
-            for own in zip(*filter(None, found), strict=True)
+            Coded(
+                pieces[0].cardinality_of,
+                sum((p.paths for p in pieces), ()),
+                sum(p.rows for p in pieces),
+            )
+            for pieces in zip(*filter(None, spreads), strict=True)
         ]
         return [part for part in parts if part.rows]
 
     def _stretches(
-        self, stage: str, met: ReadReport, progress: Progress
+        self, stage: str, report: ReadReport, progress: Progress
     ) -> Iterator[Iterator[EncodedTable]]:
         """The tables of each stretch; as they are read, it is told how many rows have been."""
         done = 0
@@ -196,7 +202,7 @@ class Streamed:
                 done += table.rows
                 progress(stage, done, max(self.rows, done), "rows")
 
-        return (watched(own.tables(self.sizes.most, met)) for own in self.stretches)
+        return (watched(stretch.tables(self.sizes.most, report)) for stretch in self.stretches)
 
 
 def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
@@ -205,28 +211,30 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def counted(how: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
+def counted(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
     """What all rows of some tables say, whatever their groups; None if there are none."""
-    return summed_up(_each(how, tables))
+    return summed_up(_each(gathering, tables))
 
 
-def _each(how: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
+def _each(gathering: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Statistics]:
     """What each table says; Ctrl-C ends the work, for the rest would still have to be read."""
     for table in tables:
         if table.rows:
-            found = of_part(how, table)
-            if found.stopped_by == "interrupted":
+            statistics = of_part(gathering, table)
+            if statistics.stopped_by == "interrupted":
                 raise KeyboardInterrupt
-            yield found
+            yield statistics
 
 
-def of_rows(how: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int = 1) -> Statistics:
+def of_rows(
+    gathering: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int = 1
+) -> Statistics:
     """What rows say that have all the rows of their groups, so many at a time as there is room for.
 
     Their files are removed.
     """
     if coded.rows <= sizes.room:
-        statistics = summed(_each(how, coded.tables(sizes.room)))
+        statistics = summed(_each(gathering, coded.tables(sizes.room)))
         coded.removed()
         return statistics
     number = min(MOST_PARTS, ceil(2 * coded.rows / sizes.room))
@@ -234,51 +242,55 @@ def of_rows(how: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int =
     parts = spread(coded.tables(sizes.most), key=key, parts=number, folder=folder, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:
         coded.removed()
-        return summed(of_rows(how, key, sizes, own, depth + 1) for own in parts if own.rows)
+        return summed(
+            of_rows(gathering, key, sizes, part, depth + 1) for part in parts if part.rows
+        )
     for part in parts:
         part.removed()
-    return _of_one_group(how, key, sizes, coded, depth)
+    return _of_one_group(gathering, key, sizes, coded, depth)
 
 
-def _of_one_group(how: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int) -> Statistics:
+def _of_one_group(
+    gathering: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int
+) -> Statistics:
     """What rows say that nearly all agree on the key: they are reduced when all are added."""
-    wide = replace(how, shared=frozenset(asked.family for asked in how.needs.groupings))
-    every, folds = how.network.variables, how.needs.folds
+    wide = replace(gathering, shared=frozenset(asked.family for asked in gathering.needs.groupings))
+    every, folds = gathering.network.variables, gathering.needs.folds
     if folds is None:
         statistics = summed(_each(wide, coded.tables(sizes.room)))
     elif key != every:
         statistics = of_rows(wide, every, sizes, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
-        rows, units = _equal_as_one(how, folds.left_out, coded.tables(sizes.room))
+        rows, units = _equal_as_one(gathering, folds.left_out, coded.tables(sizes.room))
         statistics = summed(_each(replace(wide, replicate=None), [rows]))
         statistics = replace(statistics, units=units)
     coded.removed()
-    return with_reduced(statistics, how, how.shared)
+    return with_reduced(statistics, gathering, gathering.shared)
 
 
 def _equal_as_one(
-    how: Gathering, left_out: UnitsLeftOut | None, tables: Iterable[EncodedTable]
+    gathering: Gathering, left_out: UnitsLeftOut | None, tables: Iterable[EncodedTable]
 ) -> tuple[EncodedTable, Units | None]:
     """Distinct rows, which stand for their copies, with the weights asked for; and their units.
 
     In a survey, rows are equal only if they are left out together.
     """
-    every = how.network.variables
-    found: list[Rows] = []
+    every = gathering.network.variables
+    parts: list[Rows] = []
     units: list[Units] = []
     for table in tables:
-        rows = table if how.replicate is None else table.replicated(how.replicate)
+        rows = table if gathering.replicate is None else table.replicated(gathering.replicate)
         unit: Any = np.zeros(rows.rows, np.intp)
         if table.design is not None:
             units.append(Units.of(table.design))
             unit = unit if left_out is None else left_out.numbers(table.design)
         sizes = {**rows.cardinality_of, UNIT: 1 if left_out is None else len(left_out.number_of)}
         rows = rows.with_columns(sizes, {**rows.columns, UNIT: unit})
-        found.append(distinct_rows(rows, (*every, UNIT)))
-    whole = reduce(add, found)
+        parts.append(distinct_rows(rows, (*every, UNIT)))
+    whole = reduce(add, parts)
     distinct = whole.table()
     columns = {name: distinct.columns[name] for name in every}
-    distinct = distinct.with_columns(how.network.cardinality_of, columns)
+    distinct = distinct.with_columns(gathering.network.cardinality_of, columns)
     if left_out is not None:
         distinct = replace(distinct, design=left_out.design(whole.column(UNIT).astype(np.intp)))
     return distinct, reduce(add, units) if units else None

@@ -61,15 +61,15 @@ class Units:
         --------
         >>> strata = Labels(("east", "west"), np.array([0, 0, 1], np.int32))
         >>> clusters = Labels(("1", "2"), np.array([0, 1, 0], np.int32))
-        >>> Units.of(Design(strata, clusters)).said
+        >>> Units.of(Design(strata, clusters)).in_words
         '3 clusters in 2 strata'
         """
         if design.replicates is not None:
             return cls({}, design.replicates.T @ design.replicates, design.factors)
-        found: dict[str, set[str]] = {}
+        labels_of: dict[str, set[str]] = {}
         for stratum, cluster in design.units()[0]:
-            found.setdefault(stratum, set()).add(cluster)
-        clusters_of = {name: frozenset(own - {NO_LABEL}) for name, own in found.items()}
+            labels_of.setdefault(stratum, set()).add(cluster)
+        clusters_of = {name: frozenset(labels - {NO_LABEL}) for name, labels in labels_of.items()}
         return cls(clusters_of, unweighted=design.unweighted)
 
     def __add__(self, other: Units) -> Units:
@@ -92,14 +92,14 @@ class Units:
     @property
     def sampled_of(self) -> dict[str, set[str]]:
         """The clusters in each of these strata, those of which all rows weigh zero too."""
-        found = {name: {*own} for name, own in self.clusters_of.items()}
+        sampled = {name: {*clusters} for name, clusters in self.clusters_of.items()}
         for stratum, cluster in self.unweighted:
-            if cluster != NO_LABEL and stratum in found:
-                found[stratum].add(cluster)
-        return found
+            if cluster != NO_LABEL and stratum in sampled:
+                sampled[stratum].add(cluster)
+        return sampled
 
     @property
-    def said(self) -> str:
+    def in_words(self) -> str:
         """What there is, in words."""
         if self.products is not None:
             return counted(len(self.products), "replicate")
@@ -112,7 +112,7 @@ class Units:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What the user should know of the variances."""
-        lone = sorted(name for name, own in self.sampled_of.items() if len(own) == 1)
+        lone = sorted(name for name, clusters in self.sampled_of.items() if len(clusters) == 1)
         if not lone:
             return ()
         return (
@@ -148,19 +148,19 @@ class Units:
             )
         if not self.clusters:
             each = max(2, -(-GROUPS_OF_ROWS // len(strata)))
-            rows_of = {(name, NO_LABEL): at for at, name in enumerate(strata)}
+            rows_of = {(name, NO_LABEL): number for number, name in enumerate(strata)}
             stratum_of = np.repeat(np.arange(len(strata)), each)
             return UnitsLeftOut(rows_of, stratum_of, each=each, unweighted=self.unweighted)
         sampled = self.sampled_of
         share = min(1.0, MOST_CLUSTERS / sum(map(len, sampled.values())))
         number_of, strata_of = {}, list[int]()
-        for at, name in enumerate(strata):
-            own = sorted(sampled[name], key=hash_text)  # as if by chance, always the same
-            groups = min(len(own), max(2, round(share * len(own))))
-            for place, cluster in enumerate(own):
-                number_of[name, cluster] = len(strata_of) + place % groups
-            strata_of += [at] * groups
-        used = {number_of[name, own] for name in strata for own in self.clusters_of[name]}
+        for number, name in enumerate(strata):
+            clusters = sorted(sampled[name], key=hash_text)  # as if by chance, always the same
+            groups = min(len(clusters), max(2, round(share * len(clusters))))
+            for index, cluster in enumerate(clusters):
+                number_of[name, cluster] = len(strata_of) + index % groups
+            strata_of += [number] * groups
+        used = {number_of[name, cluster] for name in strata for cluster in self.clusters_of[name]}
         return UnitsLeftOut(
             number_of, np.array(strata_of), max(float(len(used) - len(strata)), 1.0)
         )
@@ -185,8 +185,8 @@ class UnitsLeftOut:
 
     def numbers(self, design: Design) -> Index:
         """The number of each row's cluster, or of its stratum where each row is a cluster."""
-        labels, place = design.units()
-        return np.array([self.number_of[own] for own in labels], np.intp)[place]
+        labels, index = design.units()
+        return np.array([self.number_of[label] for label in labels], np.intp)[index]
 
     def design(self, numbers: Index) -> Design:
         """A design in which rows have these numbers; of several clusters with one, it names one.
@@ -198,7 +198,7 @@ class UnitsLeftOut:
         [2, 0, 1, 0]
         """
         label_of = {number: label for label, number in self.number_of.items()}
-        strata, clusters = zip(*(label_of[at] for at in range(len(label_of))), strict=True)
+        strata, clusters = zip(*(label_of[number] for number in range(len(label_of))), strict=True)
         codes = numbers.astype(np.int32)
         return Design(Labels(strata, codes), Labels(clusters, codes))
 

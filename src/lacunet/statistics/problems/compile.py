@@ -110,7 +110,7 @@ class Problems:
     def members_of(self, problem: int) -> list[str]:
         """The variables that are missing in a problem."""
         members = self.members.row(int(self.component[problem]))
-        return [self.layout.network.variables[place] for place in members]
+        return [self.layout.network.variables[index] for index in members]
 
     @property
     def parts(self) -> int:
@@ -170,8 +170,8 @@ def compile_problems(
         if parts and start >= PACE_KNOWN * table.rows:
             deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
-        own = weighing.take(slice(start, start + size))
-        parts.append(_compiled(factors, chunk, own, prune, deadline))
+        chunk_weighing = weighing.take(slice(start, start + size))
+        parts.append(_compiled(factors, chunk, chunk_weighing, prune, deadline))
         if len(parts) == 8:  # what is merged already is small
             parts = [merged(parts)]
     return parts[0] if len(parts) == 1 else merged(parts)
@@ -222,9 +222,9 @@ def widened(
     layout: Layout, table: EncodedTable, evidence: Sequence[Evidence] = ()
 ) -> tuple[EncodedTable, Factors]:
     """The rows over the network's variables and behind them the factors, and these."""
-    own = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
-    given = (*evidence_of_sets(own), *evidence)
-    return with_factors(own.without_sets(), given), factors_of(layout, given)
+    narrow = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
+    given = (*evidence_of_sets(narrow), *evidence)
+    return with_factors(narrow.without_sets(), given), factors_of(layout, given)
 
 
 def _compiled(
@@ -263,7 +263,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
     starts = np.concatenate([[0], np.cumsum([len(part.members) for part in parts])])
     first, group = distinct_rows(concatenated(members, boundaries), members.lengths)
     component = group[
-        np.concatenate([part.component + at for part, at in zip(parts, starts, strict=False)])
+        np.concatenate([part.component + start for part, start in zip(parts, starts, strict=False)])
     ]
     states = joined([part.states for part in parts])
     first_value, value = distinct_rows(states, component)
@@ -332,17 +332,17 @@ class PatternComponents:
 
 def patterns_of(table: EncodedTable) -> DistinctPatterns:
     """The distinct patterns of missing variables among the rows."""
-    place_of = {name: place for place, name in enumerate(table.variables)}
+    index_of = {name: index for index, name in enumerate(table.variables)}
     partial = table.partially_observed
     is_missing = [
         (table.columns[name] == table.cardinality_of[name]).view(np.uint8) for name in partial
     ]
-    found, group = distinct(*ordered_keys(is_missing[::-1], [2] * len(partial), table.rows))
-    rows = Ragged.of_owners(len(found), group)
+    uniques, group = distinct(*ordered_keys(is_missing[::-1], [2] * len(partial), table.rows))
+    rows = Ragged.of_owners(len(uniques), group)
     first = rows.items[rows.starts[:-1]]  # row of each pattern
-    missing = np.zeros((len(first), len(place_of)), dtype=bool, order="F")
+    missing = np.zeros((len(first), len(index_of)), dtype=bool, order="F")
     for name, column in zip(partial, is_missing, strict=True):
-        missing[:, place_of[name]] = column[first]
+        missing[:, index_of[name]] = column[first]
     return DistinctPatterns(missing, rows)
 
 
@@ -385,12 +385,12 @@ def _by_masks(
     left = hidden.copy()
     patterns = np.flatnonzero(left)
     while len(patterns):
-        own = left[patterns]
-        one = own & -own  # the least variable
-        whole, touched = _grown(one, hidden[patterns], entering[patterns], families, mentioned)
+        rest = left[patterns]
+        least = rest & -rest  # the least variable
+        whole, touched = _grown(least, hidden[patterns], entering[patterns], families, mentioned)
         rounds.append((patterns, whole, touched))
-        left[patterns] = own = own & ~whole
-        patterns = patterns[own != 0]
+        left[patterns] = rest = rest & ~whole
+        patterns = patterns[rest != 0]
     number = np.zeros(len(hidden), dtype=np.int64)  # of the components of each pattern
     for turn in rounds:
         number[turn[0]] += 1
@@ -405,7 +405,7 @@ def _by_masks(
     )
     whole, touched = whole[chosen], touched[chosen]
     members = _listed(whole)
-    touching = _touching(members, layout, lambda at, child: (touched[at] >> child) & 1)
+    touching = _touching(members, layout, lambda owner, child: (touched[owner] >> child) & 1)
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
     boundaries = _listed(_union(touched, mentioned)[first] & ~whole[first])
     return PatternComponents(members.take(first), boundaries, group[component], pattern)
@@ -423,8 +423,8 @@ def _grown(
     grows = np.arange(len(members))
     while len(grows):
         before = members[grows]
-        touched[grows] = own = _union(before, families) & entering[grows]
-        members[grows] = after = _union(own, mentioned) & hidden[grows]
+        touched[grows] = touching = _union(before, families) & entering[grows]
+        members[grows] = after = _union(touching, mentioned) & hidden[grows]
         grows = grows[after != before]
     return members, touched
 
@@ -457,10 +457,10 @@ def _unions(sets: Integers) -> list[Integers]:
 
 def _union(taken: Integers, tables: Sequence[Integers]) -> Integers:
     """The union of the sets that are taken."""
-    found = np.zeros(len(taken), dtype=np.int64)
-    for at, table in enumerate(tables):
-        found |= table.take((taken >> (at * PIECE)) & (len(table) - 1))
-    return found
+    union = np.zeros(len(taken), dtype=np.int64)
+    for piece, table in enumerate(tables):
+        union |= table.take((taken >> (piece * PIECE)) & (len(table) - 1))
+    return union
 
 
 def _by_nodes(
@@ -473,7 +473,7 @@ def _by_nodes(
     pattern_of = np.empty(labels, dtype=np.int64)
     pattern_of[label] = pattern
     members = Ragged.of_owners(labels, label, variable)  # by component; its variables ascending
-    touching = _touching(members, layout, lambda at, child: ~barren[pattern_of[at], child])
+    touching = _touching(members, layout, lambda owner, child: ~barren[pattern_of[owner], child])
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
     members = members.take(first)
     families = concatenated(members, touching.take(first))
@@ -510,10 +510,10 @@ def _barren(
         barren[:, asked] = False
     for factor in range(variables, len(layout.axes)):
         barren[:, layout.axes.row(factor)[0]] &= barren[:, factor]
-    place_of = {name: place for place, name in enumerate(layout.network.variables)}
+    index_of = {name: index for index, name in enumerate(layout.network.variables)}
     for name in reversed(layout.network.order):
         for parent in layout.network.parents(name):
-            barren[:, place_of[parent]] &= barren[:, place_of[name]]
+            barren[:, index_of[parent]] &= barren[:, index_of[name]]
     return barren
 
 
@@ -525,14 +525,14 @@ def _labels(
     node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
     node[missing] = np.arange(nodes)
     sometimes: NDArray[np.bool_] = np.asarray(missing.any(axis=0))
-    one, two = [node[:0, 0]], [node[:0, 0]]
+    lefts, rights = [node[:0, 0]], [node[:0, 0]]
     for child in range(len(layout.axes)):
         family = layout.axes.row(child)
         for left, right in combinations(np.sort(family[sometimes[family]]), 2):
             both = np.flatnonzero(missing[:, left] & missing[:, right] & ~barren[:, child])
-            one.append(node[both, left])
-            two.append(node[both, right])
-    labels, label = connected_components(nodes, np.concatenate(one), np.concatenate(two))
+            lefts.append(node[both, left])
+            rights.append(node[both, right])
+    labels, label = connected_components(nodes, np.concatenate(lefts), np.concatenate(rights))
     return label, labels
 
 
@@ -598,12 +598,12 @@ def _of_common(
     boundary: Integers,
 ) -> Values:
     """Count the values of one boundary among the rows that have the component."""
-    names = [table.variables[place] for place in boundary]
+    names = [table.variables[index] for index in boundary]
     columns = [table.columns[name][rows] for name in names]
     group, member = grouped(columns, [table.cardinality_of[name] for name in names], len(rows))
     states = np.empty((len(member), len(names)), dtype=np.int64)
-    for at, column in enumerate(columns):
-        states[:, at] = column[member]
+    for index, column in enumerate(columns):
+        states[:, index] = column[member]
     lengths = np.full(len(states), len(names))
     sums = weighing.grouped(group, len(states))
     return Values(np.full(len(states), component), Ragged.of_lengths(lengths, states.ravel()), sums)
@@ -622,8 +622,8 @@ def _of_rare(
     component = components.component[chosen][rows.owners]
     variables = components.boundaries.take(component)
     codes = np.stack([table.columns[name] for name in table.variables], axis=1)
-    found = codes[rows.items[variables.owners], variables.items]
-    states = Ragged(variables.starts, found.astype(np.int64))
+    values = codes[rows.items[variables.owners], variables.items]
+    states = Ragged(variables.starts, values.astype(np.int64))
     first, group = distinct_rows(states, component)
     sums = weighing.take(rows.items).grouped(group, len(first))
     return Values(component[first], states.take(first), sums)

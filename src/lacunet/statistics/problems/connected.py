@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 Integers = NDArray[np.integer]
 
 
-def connected_components(nodes: int, one: Integers, two: Integers) -> tuple[int, NDArray[np.int64]]:
+def connected_components(
+    nodes: int, left: Integers, right: Integers
+) -> tuple[int, NDArray[np.int64]]:
     """How many components there are and the number of each node's, by their least nodes.
 
     Parameters
     ----------
     nodes
         How many nodes there are.
-    one, two
+    left, right
         The ends of each edge, of a type that holds all nodes.
 
     Examples
@@ -28,15 +30,15 @@ def connected_components(nodes: int, one: Integers, two: Integers) -> tuple[int,
     >>> connected_components(5, np.array([3, 4]), np.array([1, 3]))
     (3, array([0, 1, 2, 1, 1]))
     """
-    start = np.arange(nodes, dtype=one.dtype)
+    start = np.arange(nodes, dtype=left.dtype)
     root = start.copy()
-    while len(one):
-        np.minimum.at(root, np.maximum(one, two), np.minimum(one, two))
+    while len(left):
+        np.minimum.at(root, np.maximum(left, right), np.minimum(left, right))
         above = root[root]
         while not np.array_equal(above, root):
             root, above = above, above[above]
-        one, two = root[one], root[two]
-        is_left = one != two
-        one, two = one[is_left], two[is_left]
+        left, right = root[left], root[right]
+        is_apart = left != right
+        left, right = left[is_apart], right[is_apart]
     is_root = root == start
     return int(np.count_nonzero(is_root)), (np.cumsum(is_root) - 1)[root]

@@ -54,16 +54,16 @@ def evidence_of_sets(table: EncodedTable) -> tuple[Evidence, ...]:
     >>> evidence.vectors.tolist(), evidence.index.tolist()
     ([[1.0, 1.0, 0.0]], [1, 1, 0])
     """
-    found = []
+    evidence = []
     for name, sets in table.sets_of.items():
         size, column = table.cardinality_of[name], table.columns[name]
         vectors = np.zeros((len(sets), size))
-        for at, states in enumerate(sets):
-            vectors[at, list(states)] = 1.0
+        for row, states in enumerate(sets):
+            vectors[row, list(states)] = 1.0
         is_set = column > size
         index = np.where(is_set, column.astype(np.int64) - size - 1, len(sets))
-        found.append(Evidence(name, vectors, index))
-    return tuple(found)
+        evidence.append(Evidence(name, vectors, index))
+    return tuple(evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +82,13 @@ class Factors:
         """The cells of all CPTs, end to end, with those of the factors behind them."""
         if not self.vectors:
             return cells
-        return np.concatenate([cells, *(np.ravel(own.T) for own in self.vectors)])
+        return np.concatenate([cells, *(np.ravel(matrix.T) for matrix in self.vectors)])
 
     def is_same(self, other: Factors) -> bool:
         """Whether both have the same vectors on the same variables."""
         return self.variables == other.variables and all(
-            np.array_equal(one, two) for one, two in zip(self.vectors, other.vectors, strict=True)
+            np.array_equal(left, right)
+            for left, right in zip(self.vectors, other.vectors, strict=True)
         )
 
 
@@ -95,19 +96,20 @@ def factors_of(layout: Layout, given: Sequence[Evidence]) -> Factors:
     """Lay factors out behind the CPTs."""
     if not given:
         return Factors(layout, (), ())
-    variables, vectors = tuple(own.variable for own in given), [own.vectors for own in given]
-    place_of = {name: place for place, name in enumerate(layout.network.variables)}
-    places = np.array([place_of[name] for name in variables], dtype=np.int64)
-    numbers = np.array([len(own) for own in vectors], dtype=np.int64)
+    variables = tuple(factor.variable for factor in given)
+    vectors = [factor.vectors for factor in given]
+    index_of = {name: index for index, name in enumerate(layout.network.variables)}
+    indices = np.array([index_of[name] for name in variables], dtype=np.int64)
+    numbers = np.array([len(matrix) for matrix in vectors], dtype=np.int64)
     families, factors = len(layout.cardinalities), len(variables)
-    axes = np.stack([places, families + np.arange(factors)], axis=1)
+    axes = np.stack([indices, families + np.arange(factors)], axis=1)
     parents = np.concatenate([layout.children.owners, axes[:, 0]])
     children = np.concatenate([layout.children.items, axes[:, 1]])
     wide = replace(
         layout,
         cardinalities=np.concatenate([layout.cardinalities, numbers]),
         offsets=np.concatenate(
-            [layout.offsets, layout.cells + np.cumsum(numbers * layout.cardinalities[places])]
+            [layout.offsets, layout.cells + np.cumsum(numbers * layout.cardinalities[indices])]
         ),
         axes=joined([layout.axes, Ragged.of_lengths(np.full(factors, 2), axes.ravel())]),
         strides=np.concatenate(
@@ -123,10 +125,10 @@ def with_factors(table: EncodedTable, given: Sequence[Evidence]) -> EncodedTable
     if not given:
         return table
     columns, cardinality_of = dict(table.columns), dict(table.cardinality_of)
-    for at, own in enumerate(given):
-        size, name = len(own.vectors), f"{own.variable}\0{at}"
-        is_hidden = table.columns[own.variable] == table.cardinality_of[own.variable]
-        codes: Codes = np.where(is_hidden, own.index, size).astype(code_type(size))  # type: ignore[assignment]
+    for number, factor in enumerate(given):
+        size, name = len(factor.vectors), f"{factor.variable}\0{number}"
+        is_hidden = table.columns[factor.variable] == table.cardinality_of[factor.variable]
+        codes: Codes = np.where(is_hidden, factor.index, size).astype(code_type(size))  # type: ignore[assignment]
         columns[name] = codes
         cardinality_of[name] = size
     return table.with_columns(cardinality_of, columns)

@@ -54,9 +54,9 @@ class Layout:
 @lru_cache(maxsize=8)
 def layout_of(network: Network) -> Layout:
     """The layout of a network without CPTs."""
-    place_of = {name: place for place, name in enumerate(network.variables)}
+    index_of = {name: index for index, name in enumerate(network.variables)}
     families = [
-        [place_of[name] for name in network.family(variable)] for variable in network.variables
+        [index_of[name] for name in network.family(variable)] for variable in network.variables
     ]
     shapes = [network.shape(network.family(variable)) for variable in network.variables]
     sizes = [int(np.prod(shape)) for shape in shapes]

@@ -159,14 +159,14 @@ class Ragged:
             return np.full(len(items), -1)
         width = 1 + max(int(self.items.max()), int(items.max()))
         if len(self) * width <= DENSE * (len(self.items) + len(items)):
-            place = np.full(len(self) * width, -1, dtype=np.int32)
-            place[self.owners * width + self.items] = np.arange(len(self.items))
-            return place.take(rows * width + items).astype(np.int64)
+            index = np.full(len(self) * width, -1, dtype=np.int32)
+            index[self.owners * width + self.items] = np.arange(len(self.items))
+            return index.take(rows * width + items).astype(np.int64)
         keys = self.owners * width + self.items
         order = stable_order(keys, len(self) * width)
         wanted = rows * width + items
-        at = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
-        return np.where(keys[at] == wanted, at, -1)
+        candidate = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+        return np.where(keys[candidate] == wanted, candidate, -1)
 
 
 def joined(parts: list[Ragged]) -> Ragged:
@@ -177,7 +177,7 @@ def joined(parts: list[Ragged]) -> Ragged:
     )
 
 
-def concatenated(one: Ragged, two: Ragged) -> Ragged:
+def concatenated(left: Ragged, right: Ragged) -> Ragged:
     """Each row of one followed by the same row of the other.
 
     Examples
@@ -186,10 +186,10 @@ def concatenated(one: Ragged, two: Ragged) -> Ragged:
     >>> concatenated(one, one).items.tolist()
     [5, 5, 6, 7, 6, 7]
     """
-    starts = one.starts + two.starts
+    starts = left.starts + right.starts
     items = np.empty(starts[-1], dtype=np.int64)
-    items[np.arange(len(one.items)) + np.repeat(two.starts[:-1], one.lengths)] = one.items
-    items[np.arange(len(two.items)) + np.repeat(one.starts[1:], two.lengths)] = two.items
+    items[np.arange(len(left.items)) + np.repeat(right.starts[:-1], left.lengths)] = left.items
+    items[np.arange(len(right.items)) + np.repeat(left.starts[1:], right.lengths)] = right.items
     return Ragged(starts, items)
 
 
@@ -206,10 +206,10 @@ def ranges(starts: Integers, lengths: Integers) -> Integers:
     if not len(lengths):
         return np.zeros(0, dtype=np.int64)
     ends = np.cumsum(lengths)
-    found = np.ones(ends[-1], dtype=np.int64)  # each number as its step from the one before
-    found[0] = starts[0]
-    found[ends[:-1]] = starts[1:] - starts[:-1] - lengths[:-1] + 1
-    return np.cumsum(found, out=found)
+    steps = np.ones(ends[-1], dtype=np.int64)  # each number as its step from the one before
+    steps[0] = starts[0]
+    steps[ends[:-1]] = starts[1:] - starts[:-1] - lengths[:-1] + 1
+    return np.cumsum(steps, out=steps)
 
 
 def runs(numbers: Integers) -> list[tuple[int, int]]:

@@ -86,7 +86,7 @@ class Header:
     def as_data(self) -> dict[str, Any]:
         """What is written."""
         network = self.network
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "kind": self.kind,
@@ -99,8 +99,8 @@ class Header:
             "complete_rows": self.complete_rows,
             "parts": [
                 [
-                    {"id": own.id, "name": own.name, "rows": own.rows, "named": own.is_named}
-                    for own in block
+                    {"id": part.id, "name": part.name, "rows": part.rows, "named": part.is_named}
+                    for part in block
                 ]
                 for block in self.blocks
             ],
@@ -108,7 +108,7 @@ class Header:
         }
         losses = {
             "sets": {
-                name: [[network.states(name)[at] for at in own] for own in sets]
+                name: [[network.states(name)[code] for code in subset] for subset in sets]
                 for name, sets in self.sets_of.items()
             },
             "designed": [part.id for part in self.parts if part.is_designed],
@@ -116,8 +116,8 @@ class Header:
             "notes": {part.id: list(part.notes) for part in self.parts if part.notes},
             "latent": {part.id: list(part.latent) for part in self.parts if part.latent},
         }
-        told |= {key: own for key, own in losses.items() if own}
-        return {**told, "seal": seal(told)}
+        data |= {key: loss for key, loss in losses.items() if loss}
+        return {**data, "seal": seal(data)}
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Header:
@@ -133,19 +133,19 @@ class Header:
 
         try:
             with parquet.ParquetFile(path) as file:
-                told = json.loads((file.metadata.metadata or {}).get(KEY, b"null"))
+                data = json.loads((file.metadata.metadata or {}).get(KEY, b"null"))
         except FileNotFoundError:
             raise StatisticsError(f"there is no file {str(path)!r}.", "check the path.") from None
         except (pa.ArrowException, OSError, ValueError, RecursionError):
             raise StatisticsError(
                 f"{str(path)!r} is not a file of statistics, or only a part of one.", COUNT
             ) from None
-        if not isinstance(told, dict) or told.get("format") != FORMAT:
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise StatisticsError(
                 f"{str(path)!r} is a Parquet file, but not one of statistics.",
                 COUNT,
             )
-        version = told.get("version")
+        version = data.get("version")
         if isinstance(version, int) and version > VERSION:
             raise StatisticsError(
                 f"{str(path)!r} was written by a newer lacunet: its format has version "
@@ -153,38 +153,38 @@ class Header:
                 "upgrade lacunet.",
             )
         with believed(path):
-            return cls._checked(told, Path(path).name)
+            return cls._checked(data, Path(path).name)
 
     @classmethod
-    def _checked(cls, told: dict[str, Any], name: str) -> Header:
+    def _checked(cls, data: dict[str, Any], name: str) -> Header:
         """What a header says, if it can be."""
-        version, kind = told.get("version"), told.get("kind")
+        version, kind = data.get("version"), data.get("kind")
         if version not in (1, VERSION) or isinstance(version, bool):
             refuse(f"its format has the version {version!r}")
         if kind not in (FAMILIES, ROWS):
             refuse(f"its kind is {kind!r}")
-        if ("seal" in told) is (version == 1) or (version > 1 and told["seal"] != seal(told)):
+        if ("seal" in data) is (version == 1) or (version > 1 and data["seal"] != seal(data)):
             refuse("its header was changed")
         if version == 1:  # which had no parts
-            told = {**told, "data": ""}
-            part = {"id": seal(told)[:16], "name": name, "rows": told.get("rows"), "named": False}
-            told["parts"] = [[part]]
-        if kind == ROWS and "coarse" in told:
+            data = {**data, "data": ""}
+            part = {"id": seal(data)[:16], "name": name, "rows": data.get("rows"), "named": False}
+            data["parts"] = [[part]]
+        if kind == ROWS and "coarse" in data:
             refuse("its rows show which cells are one of several states, and it counts them too")
-        own = checked(told, HEADER)
-        network = checked_network(own["network"])
-        check_numbers(own, network)
+        entries = checked(data, HEADER)
+        network = checked_network(entries["network"])
+        check_numbers(entries, network)
         return cls(
             kind,
             network,
-            own["method"],
-            own["rows"],
-            float(own["total"]),
-            own["missing"],
-            own["complete_rows"],
-            checked_blocks(own),
-            own["data"],
-            checked_sets(own["sets"], network),
+            entries["method"],
+            entries["rows"],
+            float(entries["total"]),
+            entries["missing"],
+            entries["complete_rows"],
+            checked_blocks(entries),
+            entries["data"],
+            checked_sets(entries["sets"], network),
         )
 
 
@@ -231,33 +231,33 @@ def check_same(network: Network, other: Network, label: str) -> None:
 
 def check_same_rules(network: Network, other: Network, label: str) -> None:
     """Refuse statistics whose rows were read by other rules of what was not asked."""
-    one, two = network.not_asked_of, other.not_asked_of
-    if differ := [name for name in network.variables if one.get(name) != two.get(name)]:
-        own, theirs = one.get(differ[0]), two.get(differ[0])
+    rules, others = network.not_asked_of, other.not_asked_of
+    if differ := [name for name in network.variables if rules.get(name) != others.get(name)]:
+        ours, theirs = rules.get(differ[0]), others.get(differ[0])
         raise StatisticsError(
             f"{label} were counted by another rule of when {differ[0]!r} was not asked: "
             f"{repr(theirs.when) if theirs else 'none'} instead of "
-            f"{repr(own.when) if own else 'none'}.",
+            f"{repr(ours.when) if ours else 'none'}.",
             "count all data by the same rules.",
         )
 
 
 def _with_all_states(network: Network, other: Network, differ: Sequence[str]) -> str:
     """The states that variables have in either network, and the options that name them all."""
-    said, options = [], []
+    phrases, options = [], []
     for name in differ[:MOST_DIFFERENT]:
-        own, theirs = network.states(name), other.states(name)
-        said.append(f"{name} the states {', '.join(theirs)} instead of {', '.join(own)}")
+        ours, theirs = network.states(name), other.states(name)
+        phrases.append(f"{name} the states {', '.join(theirs)} instead of {', '.join(ours)}")
         if cuts := network.cuts_of.get(name):
             option, values = "--bins", [spelled_cut(cut) for cut in cuts]
         else:
-            both = dict.fromkeys([*own, *theirs])
+            both = dict.fromkeys([*ours, *theirs])
             option, values = "--states", [f'"{state}"' if "," in state else state for state in both]
         typed = f"{keyed(name, '=')}={','.join(values)}"
         options.append(f"{option} {in_shell(typed)}")
     more = " ..." if len(differ) > MOST_DIFFERENT else ""
     return (
-        f"they give {'; '.join(said)}{more}. Count all data again with one network, or with "
+        f"they give {'; '.join(phrases)}{more}. Count all data again with one network, or with "
         f"{' '.join(options)}{more}."
     )
 
@@ -274,14 +274,14 @@ def with_dictionary(network: Network, other: Network) -> Network:
         return with_further_codes(bare, other.codes_of, other.not_asked_of)
 
 
-def check_summands(one: Statistics, two: Statistics) -> None:
+def check_summands(left: Statistics, right: Statistics) -> None:
     """Refuse to add statistics of different networks or kinds."""
-    assert one.network is not None
-    assert two.network is not None
-    check_same(one.network, two.network, "the statistics to be added")
-    check_same_rules(one.network, two.network, "the statistics to be added")
-    check_kinds([header_of(one), header_of(two)])
-    check_distinct([("the one", [one.parts]), ("the other", [two.parts])])
+    assert left.network is not None
+    assert right.network is not None
+    check_same(left.network, right.network, "the statistics to be added")
+    check_same_rules(left.network, right.network, "the statistics to be added")
+    check_kinds([header_of(left), header_of(right)])
+    check_distinct([("the one", [left.parts]), ("the other", [right.parts])])
 
 
 def check_kinds(headers: Sequence[Header]) -> None:
@@ -318,7 +318,7 @@ def saved_paths(data: Any) -> list[Path]:
     if not isinstance(several, list | tuple) or not several:
         return []
     are_saved = [
-        isinstance(own, str | PathLike) and str(own).endswith(STATISTICS) for own in several
+        isinstance(path, str | PathLike) and str(path).endswith(STATISTICS) for path in several
     ]
     if not any(are_saved):
         return []
@@ -327,26 +327,26 @@ def saved_paths(data: Any) -> list[Path]:
             "files of statistics and of rows are given together.",
             "count the rows too, then add all up: lacunet count, lacunet merge.",
         )
-    found = [
+    paths = [
         Path(name)
-        for own in several
-        for name in ([own] if Path(own).exists() else sorted(glob(str(own))) or [own])
+        for given in several
+        for name in ([given] if Path(given).exists() else sorted(glob(str(given))) or [given])
     ]
-    real = [realpath(path) for path in found]
-    twice = [str(path) for at, path in enumerate(found) if real[at] in real[:at]]
+    real = [realpath(path) for path in paths]
+    twice = [str(path) for index, path in enumerate(paths) if real[index] in real[:index]]
     if twice:
         shown = ", ".join(map(repr, sorted(twice)))
         raise CountedTwiceError(
             f"{shown} is named more than once: its rows would count twice.",
             "name each file once.",
         )
-    return found
+    return paths
 
 
 def check_parts(headers: Sequence[Header], paths: Sequence[str | PathLike[str]]) -> tuple[str, ...]:
     """Refuse files that hold the same part of the data; notes on parts that look alike."""
     return check_distinct(
-        [(repr(str(path)), own.blocks) for path, own in zip(paths, headers, strict=True)]
+        [(repr(str(path)), header.blocks) for path, header in zip(paths, headers, strict=True)]
     )
 
 

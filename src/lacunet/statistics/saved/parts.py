@@ -64,13 +64,13 @@ def notes_on(parts: Sequence[CountedPart]) -> tuple[str, ...]:
     for part in parts:
         for note in part.notes:
             holders_of.setdefault(note, []).append(part)
-    said = [_said_by(holders, note, len(parts)) for note, holders in holders_of.items()]
-    if left := said[MOST_NOTES:]:
-        said[MOST_NOTES:] = [f"{counted(len(left), 'more note')} on single parts."]
-    return (*said, *design_notes(parts))
+    notes = [_noted_by(holders, note, len(parts)) for note, holders in holders_of.items()]
+    if left := notes[MOST_NOTES:]:
+        notes[MOST_NOTES:] = [f"{counted(len(left), 'more note')} on single parts."]
+    return (*notes, *design_notes(parts))
 
 
-def _said_by(holders: Sequence[CountedPart], note: str, parts: int) -> str:
+def _noted_by(holders: Sequence[CountedPart], note: str, parts: int) -> str:
     if parts == 1:
         return note
     if len(holders) > 1:
@@ -111,19 +111,19 @@ class Fingerprint:
     def add(self, columns: Sequence[NDArray[Any]], rows: NDArray[Any]) -> None:
         """Add configurations, each with the number of rows that show it."""
         packed = np.zeros(len(rows), dtype=np.uint64)
-        for at, column in enumerate(columns, start=1):
+        for index, column in enumerate(columns, start=1):
             packed += (column.astype(np.uint64) + np.uint64(1)) * _spread(
-                np.full(1, at, dtype=np.uint64)
+                np.full(1, index, dtype=np.uint64)
             )
         copies = rows.astype(np.uint64)
-        for at in range(len(self.sums)):
-            own = _spread(packed ^ np.uint64(MULTIPLIERS[at])) * copies
-            self.sums[at] = (self.sums[at] + int(own.sum(dtype=np.uint64))) % 2**64
+        for index in range(len(self.sums)):
+            hashes = _spread(packed ^ np.uint64(MULTIPLIERS[index])) * copies
+            self.sums[index] = (self.sums[index] + int(hashes.sum(dtype=np.uint64))) % 2**64
 
     def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
         """The part that was added; what is not kept of its data has no place in its identifier."""
-        told = f"{name}\n{self.sums}\n{rows}\n{total:.9g}"
-        return CountedPart(sha256(told.encode()).hexdigest()[:16], name, rows, is_named)
+        text = f"{name}\n{self.sums}\n{rows}\n{total:.9g}"
+        return CountedPart(sha256(text.encode()).hexdigest()[:16], name, rows, is_named)
 
 
 def unnamed_part(rows: int) -> CountedPart:

@@ -98,8 +98,8 @@ class SavedRows:
                 sums.add(numbers, block)
                 digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
-                for name, own in header.sets_of.items():
-                    codes[name] = renumbered(codes[name], sizes[name], own, sets_of[name])
+                for name, sets in header.sets_of.items():
+                    codes[name] = renumbered(codes[name], sizes[name], sets, sets_of[name])
                 copies = Copies(numbers[0].astype(np.float64), numbers[2])
                 table = EncodedTable.of(sizes, codes, numbers[1], copies=copies, sets_of=sets_of)
                 if self.block is not None:
@@ -116,8 +116,8 @@ class SavedRows:
     def _codes(self, batch: Any, name: str, sets: Sequence[tuple[int, ...]]) -> NDArray[Any]:
         column, states = batch.column(name), self.network.states(name)
         words = column.dictionary.to_pylist()
-        code_of = {state: at for at, state in enumerate(states)}
-        code_of |= {f"{OWN}{at}": len(states) + 1 + at for at in range(len(sets))}
+        code_of = {state: code for code, state in enumerate(states)}
+        code_of |= {f"{OWN}{number}": len(states) + 1 + number for number in range(len(sets))}
         if not set(words) <= set(code_of):
             refuse(f"{name!r} has a state that its network does not have")
         codes = np.array([*map(code_of.get, words), len(states)], dtype=code_type(len(states)))
@@ -138,41 +138,41 @@ def saved_counts(path: str | PathLike[str], header: Header) -> list[SavedCounts]
     """
     with believed(path):
         families = _families(path, header)
-        found = [_of_block(*own, header) for own in zip(families, header.blocks, strict=True)]
-        lacking = {v: sum(own.missing_of[v] for own in found) for v in header.missing_of}
-        complete = sum(own.complete_rows for own in found)
+        blocks = [_of_block(*pair, header) for pair in zip(families, header.blocks, strict=True)]
+        lacking = {v: sum(block.missing_of[v] for block in blocks) for v in header.missing_of}
+        complete = sum(block.complete_rows for block in blocks)
         if lacking != header.missing_of or complete != (header.complete_rows or 0):
             refuse("variables are not missing as often as it says")
-    return found
+    return blocks
 
 
 def _families(path: str | PathLike[str], header: Header) -> list[Families]:
     """The cells of each family, block by block."""
     network = header.network
-    found: list[Families] = [{} for _ in header.blocks]
+    blocks: list[Families] = [{} for _ in header.blocks]
     sums, digest = Sums(header.blocks), Digest()
-    own = {"family": "string", "complete": "bool", "cell": "int64"}
-    for batch in _batches(path, own, MOST_ROWS):
+    kinds = {"family": "string", "complete": "bool", "cell": "int64"}
+    for batch in _batches(path, kinds, MOST_ROWS):
         names = batch.column("family").dictionary.to_pylist()
         if batch.column("family").null_count or not set(names) <= set(network.variables):
             refuse("it has the counts of a family that its network does not have")
-        place = np.array([network.variables.index(name) for name in names], dtype=np.int32)
-        family = place[values_of(batch.column("family").indices)]
+        index = np.array([network.variables.index(name) for name in names], dtype=np.int32)
+        family = index[values_of(batch.column("family").indices)]
         sides = np.array(batch.column("complete"), dtype=bool)
         cells = values_of(batch.column("cell"))
         numbers, block = _numbers(batch)
         sums.add(numbers, block, (family == 0) & ~sides)
         digest.add({"family": family, "complete": sides, "cell": cells})
         digest.add({**dict(zip(NUMBERS, numbers, strict=True)), PART: block})
-        for at, side, where in sorted(
+        for child, side, where in sorted(
             set(zip(family.tolist(), sides.tolist(), block.tolist(), strict=True))
         ):
-            chosen = (family == at) & (sides == side) & (block == where)
-            parts = found[where].setdefault((network.variables[at], side), [])
+            chosen = (family == child) & (sides == side) & (block == where)
+            parts = blocks[where].setdefault((network.variables[child], side), [])
             parts.append([column[chosen] for column in (cells, *numbers)])
     sums.check(header.rows, header.total)
     _check_digest(digest, header)
-    return found
+    return blocks
 
 
 def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
@@ -188,11 +188,11 @@ def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
     if header.complete_rows is not None and not complete:  # there were no such rows
         none = np.zeros(0, np.intp)
         complete = {
-            name: replace(own, keys=own.keys[none], tally=own.tally.take(none))
-            for name, own in every.items()
+            name: replace(counts, keys=counts.keys[none], tally=counts.tally.take(none))
+            for name, counts in every.items()
         }
     counts, whole = (
-        {scope: own[scope[-1]] for scope in network.families if own} for own in (every, complete)
+        {scope: side[scope[-1]] for scope in network.families if side} for side in (every, complete)
     )
     return SavedCounts(counts, whole, *checked)
 
@@ -224,8 +224,8 @@ def _batches(path: str | PathLike[str], kinds: Mapping[str, str], most: int) -> 
         schema = parquet.read_schema(path)
         if PART in schema.names:
             expected[PART] = "int32"
-        found = {own.name: str(getattr(own.type, "value_type", own.type)) for own in schema}
-        if found != expected or len(schema.names) != len(expected):
+        types = {field.name: str(getattr(field.type, "value_type", field.type)) for field in schema}
+        if types != expected or len(schema.names) != len(expected):
             refuse("it does not have the columns that its kind has")
         with parquet.ParquetFile(
             path, read_dictionary=texts, page_checksum_verification=True

@@ -40,27 +40,27 @@ def refuse(reason: str) -> NoReturn:
 
 def network_hash(network: Network) -> str:
     """A hash of the variables, their states and parents; CPTs have no part in it."""
-    told = [[v, network.states(v), network.parents(v)] for v in network.variables]
-    return sha256(json.dumps(told).encode()).hexdigest()
+    data = [[v, network.states(v), network.parents(v)] for v in network.variables]
+    return sha256(json.dumps(data).encode()).hexdigest()
 
 
 def network_as_data(network: Network) -> dict[str, Any]:
     """What a header says of a network: all but its CPTs."""
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "hash": network_hash(network),
         "states": {name: list(network.states(name)) for name in network.variables},
         "parents": {name: list(network.parents(name)) for name in network.variables},
     }
-    cuts = {name: cuts_to_json(own) for name, own in network.cuts_of.items()}
-    codes = {name: dict(own) for name, own in network.codes_of.items()}
-    rules = {name: [own.when, own.state] for name, own in network.not_asked_of.items()}
+    cuts = {name: cuts_to_json(bounds) for name, bounds in network.cuts_of.items()}
+    codes = {name: dict(code_of) for name, code_of in network.codes_of.items()}
+    rules = {name: [rule.when, rule.state] for name, rule in network.not_asked_of.items()}
     dictionary = {"cuts": cuts, "codes": codes, "not_asked": rules}
-    return told | {key: own for key, own in dictionary.items() if own}
+    return data | {key: entry for key, entry in dictionary.items() if entry}
 
 
-def seal(told: Mapping[str, Any]) -> str:
+def seal(data: Mapping[str, Any]) -> str:
     """A hash of all that a header says."""
-    rest = {name: value for name, value in told.items() if name != "seal"}
+    rest = {name: value for name, value in data.items() if name != "seal"}
     return sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
@@ -73,12 +73,12 @@ class Digest:
     def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Add the next rows of every column."""
         for name, values in columns.items():
-            own = self.of_column.setdefault(name, sha256())
-            own.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
+            sha = self.of_column.setdefault(name, sha256())
+            sha.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
 
     def text(self) -> str:
         """The hash of all that was added."""
-        every = "\n".join(f"{name} {own.hexdigest()}" for name, own in self.of_column.items())
+        every = "\n".join(f"{name} {sha.hexdigest()}" for name, sha in self.of_column.items())
         return sha256(every.encode()).hexdigest()
 
 
@@ -113,7 +113,7 @@ Entries = Sequence[tuple[str, Any, Check, str]]
 HEADER: Entries = (
     ("network", None, is_a(dict), "it does not say for which network it was counted"),
     ("method", None, is_a(str), "it does not say for which method it was counted"),
-    ("rows", None, lambda own: is_count(own) and own > 0, "its number of rows is {!r}"),
+    ("rows", None, lambda rows: is_count(rows) and rows > 0, "its number of rows is {!r}"),
     ("total", None, is_a(int, float), "its total weight is {!r}"),
     ("missing", None, is_object(is_a(int)), "it does not say how often each variable is missing"),
     ("complete_rows", "", is_a(int, NoneType), "its number of complete rows is {!r}"),
@@ -130,53 +130,53 @@ NETWORK: Entries = (
     ("parents", None, is_object(TEXTS), STATES),
     ("cuts", {}, is_object(CUTS), DICTIONARY),
     ("codes", {}, is_object(is_a(dict)), DICTIONARY),
-    ("not_asked", {}, is_object(lambda own: TEXTS(own) and len(own) == 2), DICTIONARY),
+    ("not_asked", {}, is_object(lambda rule: TEXTS(rule) and len(rule) == 2), DICTIONARY),
 )
 PART = {"id": is_a(str), "name": is_a(str), "rows": is_count, "named": is_a(bool)}
 
 
-def checked(told: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
-    """All that is told, if each of some entries can be."""
-    found = {**{key: otherwise for key, otherwise, _, _ in entries}, **told}
+def checked(data: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
+    """All the data, if each of some entries can be."""
+    values = {**{key: otherwise for key, otherwise, _, _ in entries}, **data}
     for key, _, is_sound, reason in entries:
-        if not is_sound(found[key]):
-            refuse(reason.format(found[key], key=key))
-    return found
+        if not is_sound(values[key]):
+            refuse(reason.format(values[key], key=key))
+    return values
 
 
-def checked_network(told: Mapping[str, Any]) -> Network:
+def checked_network(data: Mapping[str, Any]) -> Network:
     """The network of a header."""
-    own = checked(told, NETWORK)
+    entries = checked(data, NETWORK)
     network = Network(
-        own["states"],
-        own["parents"],
-        cuts={name: cuts_from_json(cuts) for name, cuts in own["cuts"].items()},
-        codes=own["codes"],
-        not_asked={name: tuple(rule) for name, rule in own["not_asked"].items()},
+        entries["states"],
+        entries["parents"],
+        cuts={name: cuts_from_json(cuts) for name, cuts in entries["cuts"].items()},
+        codes=entries["codes"],
+        not_asked={name: tuple(rule) for name, rule in entries["not_asked"].items()},
     )
-    if own.get("hash") != network_hash(network):
+    if entries.get("hash") != network_hash(network):
         refuse("its network does not have the hash that it names")
     return network
 
 
-def checked_sets(told: Mapping[str, Any], network: Network) -> SetsOf:
+def checked_sets(sets_of: Mapping[str, Any], network: Network) -> SetsOf:
     """The sets of states that cells may be one of, by the places of the states."""
-    found = {}
-    for name, sets in told.items():
+    coded = {}
+    for name, sets in sets_of.items():
         if name not in network.states_of:
             refuse(f"it has sets of states for {name!r}")
         states = network.states(name)
-        for own in sets:
-            if not (set(own) < set(states) and len(set(own)) == len(own) > 1):
-                refuse(f"{own!r} is not a set of states of {name!r}")
-        found[name] = tuple(tuple(map(states.index, own)) for own in sets)
-    return found
+        for subset in sets:
+            if not (set(subset) < set(states) and len(set(subset)) == len(subset) > 1):
+                refuse(f"{subset!r} is not a set of states of {name!r}")
+        coded[name] = tuple(tuple(map(states.index, subset)) for subset in sets)
+    return coded
 
 
-def check_numbers(told: Mapping[str, Any], network: Network) -> None:
+def check_numbers(data: Mapping[str, Any], network: Network) -> None:
     """Refuse numbers of rows that cannot be."""
     rows, total, missing, complete = (
-        told[key] for key in ("rows", "total", "missing", "complete_rows")
+        data[key] for key in ("rows", "total", "missing", "complete_rows")
     )
     if not 0 <= total < inf:
         refuse(f"its total weight is {total!r}")
@@ -184,31 +184,31 @@ def check_numbers(told: Mapping[str, Any], network: Network) -> None:
         refuse("it does not say how often each variable is missing")
     if not all(is_count(number, rows) for number in missing.values()):
         refuse("a variable is missing in more rows than there are")
-    if told.get("fully_observed") != [v for v in network.variables if not missing[v]]:
+    if data.get("fully_observed") != [v for v in network.variables if not missing[v]]:
         refuse("its fully observed variables are not those that are never missing")
     if complete is not None and not is_count(complete, rows - max(missing.values())):
         refuse(f"its number of complete rows is {complete!r}")
 
 
-def _is_part(told: Mapping[str, Any]) -> bool:
-    return told.keys() == PART.keys() and all(check(told[key]) for key, check in PART.items())
+def _is_part(part: Mapping[str, Any]) -> bool:
+    return part.keys() == PART.keys() and all(check(part[key]) for key, check in PART.items())
 
 
-def checked_blocks(told: Mapping[str, Any]) -> tuple[Block, ...]:
+def checked_blocks(data: Mapping[str, Any]) -> tuple[Block, ...]:
     """The parts of a header, with what it says of their data that their statistics do not keep."""
-    blocks, designed, coarse = told["parts"], told["designed"], told["coarse"]
+    blocks, designed, coarse = data["parts"], data["designed"], data["coarse"]
     parts = [part for block in blocks for part in block]
     if not all(map(_is_part, parts)):
         refuse("a part is not described as it should be")
     rows_of = {part["id"]: part["rows"] for part in parts}
     if not blocks or not all(blocks) or len(rows_of) < len(parts):
         refuse("it holds a part more than once, or none")
-    if sum(rows_of.values()) != told["rows"]:
+    if sum(rows_of.values()) != data["rows"]:
         refuse("its parts do not have all its rows")
-    described = {*designed, *coarse, *told["notes"], *told["latent"]}
+    described = {*designed, *coarse, *data["notes"], *data["latent"]}
     if len(set(designed)) < len(designed) or not described <= set(rows_of):
         refuse("it describes a part that it does not hold")
-    left = dict(told["missing"])
+    left = dict(data["missing"])
     for part_id, cells in coarse.items():
         if not cells or not set(cells) <= set(left):
             refuse("its cells of several states are not those of its variables")
@@ -225,8 +225,8 @@ def checked_blocks(told: Mapping[str, Any]) -> tuple[Block, ...]:
             is_named=part["named"],
             is_designed=part["id"] in designed,
             cells_of_sets=coarse.get(part["id"], {}),
-            notes=tuple(told["notes"].get(part["id"], ())),
-            latent=tuple(told["latent"].get(part["id"], ())),
+            notes=tuple(data["notes"].get(part["id"], ())),
+            latent=tuple(data["latent"].get(part["id"], ())),
         )
 
     return tuple(tuple(map(part_of, block)) for block in blocks)
@@ -257,12 +257,14 @@ class Sums:
         if not 0 <= block.min() <= block.max() < len(self.blocks):
             refuse("an entry belongs to none of its parts")
         added = np.bincount(block[where], weights=rows[where], minlength=len(self.blocks))
-        self.rows.update({at: int(new) for at, new in enumerate(added)})
+        self.rows.update({number: int(new) for number, new in enumerate(added)})
         self.total += float(weights[where].sum())
 
     def check(self, rows: int, total: float) -> None:
         """Refuse sums that are not those of the header."""
-        expected = {at: sum(part.rows for part in own) for at, own in enumerate(self.blocks)}
+        expected = {
+            number: sum(part.rows for part in block) for number, block in enumerate(self.blocks)
+        }
         if self.rows != expected:
             refuse(f"its entries have {self.rows.total():,} rows, and {rows:,} were counted")
         if not isclose(self.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
@@ -285,24 +287,24 @@ def check_families(
     if any(lacking.values()):
         refuse("its complete rows are not complete")
     for name, counts in complete.items():
-        own = every[name]
-        place = np.searchsorted(own.keys, counts.keys)
-        known = np.append(own.keys, -1)[place] == counts.keys
-        if not known.all() or (counts.tally.rows > own.tally.rows[place]).any():
+        whole = every[name]
+        index = np.searchsorted(whole.keys, counts.keys)
+        known = np.append(whole.keys, -1)[index] == counts.keys
+        if not known.all() or (counts.tally.rows > whole.tally.rows[index]).any():
             refuse(f"the family of {name!r} has complete rows that are no rows")
     return missing_of, complete_rows
 
 
-def _check_side(own: Mapping[str, Counts], network: Network) -> tuple[dict[str, int], int]:
+def _check_side(counts_of: Mapping[str, Counts], network: Network) -> tuple[dict[str, int], int]:
     """Refuse families that do not count the same rows.
 
     Gives in how many rows each variable is missing, and the number of rows.
     """
-    if set(own) != set(network.variables):
+    if set(counts_of) != set(network.variables):
         refuse("it does not have the counts of all families")
     marginal_of: dict[str, FloatArray] = {}
-    total = own[network.variables[0]].total
-    for name, counts in own.items():
+    total = counts_of[network.variables[0]].total
+    for name, counts in counts_of.items():
         keys = counts.keys
         if len(keys) and (keys.min() < 0 or keys.max() >= prod(counts.radices)):
             refuse(f"the family of {name!r} has a cell that does not exist")
@@ -311,8 +313,8 @@ def _check_side(own: Mapping[str, Counts], network: Network) -> tuple[dict[str, 
         if not isclose(counts.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
             refuse("its families have different weights")
         for variable, codes in counts.columns().items():
-            found = added_up(codes, counts.tally.rows, network.cardinality(variable) + 1)
-            if (marginal_of.setdefault(variable, found) != found).any():
+            marginal = added_up(codes, counts.tally.rows, network.cardinality(variable) + 1)
+            if (marginal_of.setdefault(variable, marginal) != marginal).any():
                 refuse(f"{variable!r} is counted differently in two families")
     missing_of = {name: int(marginal_of[name][-1]) for name in network.variables}
     return missing_of, int(marginal_of[network.variables[0]].sum())

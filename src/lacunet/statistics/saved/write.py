@@ -96,17 +96,17 @@ def write_families(
 ) -> Header:
     """Write counts of families, those of each block apart; ``whole`` is the header of their sum."""
     with writing(path, whole.network) as file:
-        for at, (statistics, _) in enumerate(sources):
-            file.append_families(statistics, at)
+        for number, (statistics, _) in enumerate(sources):
+            file.append_families(statistics, number)
         return file.finish(replace(whole, blocks=tuple(block for _, block in sources)))
 
 
 def families_part(statistics: Statistics, name: str, *, is_named: bool) -> CountedPart:
     """What a part of which families were counted is called."""
     fingerprint = Fingerprint()
-    for at, own in enumerate(statistics.counts.values()):
-        family = np.full(len(own.keys), at)
-        fingerprint.add([family, own.keys], own.tally.rows)
+    for number, counts in enumerate(statistics.counts.values()):
+        family = np.full(len(counts.keys), number)
+        fingerprint.add([family, counts.keys], counts.tally.rows)
     return fingerprint.part(name, rows=statistics.rows, total=statistics.total, is_named=is_named)
 
 
@@ -143,7 +143,9 @@ class StatisticsWriter:
         """The codes of a variable, sets numbered as in this file."""
         size, sets = self._network.cardinality(name), self._sets.get(name, ())
         kind = code_type(size)
-        if size + len(sets) > min(np.iinfo(own).max for own in (kind, np.min_scalar_type(-size))):
+        if size + len(sets) > min(
+            np.iinfo(dtype).max for dtype in (kind, np.min_scalar_type(-size))
+        ):
             raise StatisticsError(f"{name!r} has too many different sets of states to be written.")
         if sets and any(state.startswith(OWN) for state in self._network.states(name)):
             raise StatisticsError(
@@ -151,15 +153,15 @@ class StatisticsWriter:
                 "statistics.",
                 "rename it.",
             )
-        own = renumbered(table.columns[name], size, table.sets_of.get(name, ()), sets)
-        return own.astype(kind)
+        codes = renumbered(table.columns[name], size, table.sets_of.get(name, ()), sets)
+        return codes.astype(kind)
 
     def _words(self, codes: NDArray[Any], name: str) -> Any:
         """States and sets of a variable as strings; null where nothing is known."""
         import pyarrow as pa
 
         states, sets = self._network.states(name), self._sets[name]
-        words = [*states, *(f"{OWN}{at}" for at in range(len(sets)))]
+        words = [*states, *(f"{OWN}{number}" for number in range(len(sets)))]
         size, kind = len(states), np.min_scalar_type(-len(states))  # as without sets
         signed = np.where(codes > size, codes - 1, codes).astype(kind)
         indices = pa.array(signed, mask=codes == size)
@@ -169,16 +171,16 @@ class StatisticsWriter:
         """Write counts of families of one block: an entry for each cell that occurs."""
         import pyarrow as pa
 
-        every = [(False, own) for own in statistics.counts.values()]
-        every += [(True, own) for own in statistics.complete.values()]
-        lengths = [len(own.keys) for _, own in every]
+        every = [(False, counts) for counts in statistics.counts.values()]
+        every += [(True, counts) for counts in statistics.complete.values()]
+        lengths = [len(counts.keys) for _, counts in every]
         names = np.array(self._network.variables, dtype=object)
-        places = [self._network.variables.index(own.scope[-1]) for _, own in every]
+        places = [self._network.variables.index(counts.scope[-1]) for _, counts in every]
         family = np.repeat(np.array(places, dtype=np.int32), lengths)
         sides = np.repeat(np.array([side for side, _ in every]), lengths)
-        cells = np.concatenate([own.keys for _, own in every])
+        cells = np.concatenate([counts.keys for _, counts in every])
         numbers = [
-            np.concatenate([getattr(own.tally, kind) for _, own in every])
+            np.concatenate([getattr(counts.tally, kind) for _, counts in every])
             for kind in ("rows", "weights", "squares")
         ]
         columns = {
@@ -199,14 +201,14 @@ class StatisticsWriter:
         from pyarrow import parquet
 
         rows, weights, squares = numbers
-        own: dict[str, NDArray[Any]] = {
+        extras: dict[str, NDArray[Any]] = {
             NUMBERS[0]: rows.astype(np.int64),
             NUMBERS[1]: weights.astype(np.float64),
             NUMBERS[2]: squares.astype(np.float64),
             PART: np.full(len(rows), block, dtype=np.int32),
         }
-        self._digest.add({**codes, **own})
-        table = pa.table({**columns, **{name: array_of(values) for name, values in own.items()}})
+        self._digest.add({**codes, **extras})
+        table = pa.table({**columns, **{name: array_of(values) for name, values in extras.items()}})
         if self._writer is None:
             self._writer = parquet.ParquetWriter(
                 self._file, table.schema, write_page_checksum=True, compression="zstd"
