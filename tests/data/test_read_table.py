@@ -22,7 +22,7 @@ from lacunet.data import frames, source
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.given import Data
-from lacunet.data.read import Growing, ReadReport, read_table, rows_with_codes
+from lacunet.data.read import ReadReport, read_table, rows_with_codes
 from lacunet.data.reading import plan_reading, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
@@ -291,24 +291,13 @@ def test_the_batches_of_any_split_are_the_whole(
         for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
             reading = plan_reading(Data(rows, weight=weight), network)
             parts = list(Door(reading, ReadReport()).batches())
-            assert [part.given for part in parts[:-1]] == [size] * (len(parts) - 1)
             kept = [at for at, own in enumerate(weight) if own]
             whole = [("no", "yes", "maybe", None).index(column[at]) for at in kept]
-            assert [code for part in parts for code in part.table.columns["A"]] == whole
-            assert [at for part in parts for at in part.table.numbers - 1] == kept
-            assert [own for part in parts for own in part.table.row_weights] == [
+            assert [code for part in parts for code in part.columns["A"]] == whole
+            assert [at for part in parts for at in part.numbers - 1] == kept
+            assert [own for part in parts for own in part.row_weights] == [
                 weight[at] for at in kept
             ]
-
-
-@given(st.lists(st.lists(st.integers(0, 9)), max_size=8), st.none() | st.integers(0, 30))
-def test_a_growing_array_holds_all_that_was_appended(
-    pieces: list[list[int]], expected: int | None
-) -> None:
-    growing = Growing(np.uint8)
-    for piece in pieces:
-        growing.append(np.array(piece, np.uint8), expected)
-    assert growing.whole.tolist() == [value for piece in pieces for value in piece]
 
 
 def test_an_interrupt_passes_through() -> None:

@@ -4,9 +4,11 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import lacunet as lc
 from examples import RAIN
@@ -161,6 +163,22 @@ def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
         assert lc.log_likelihood(network, path, weight="w", memory=memory) == -np.inf
     with pytest.warns(lc.LacunetWarning, match="a row with R=n or z, W=y has"):
         lc.log_likelihood(network, lc.count(network, path, "em", weight="w"))
+
+
+@pytest.mark.parametrize(
+    ("weight", "which"), [(None, "row 90001"), ("w", "a row with Rain=no, Sprinkler=off, Wet=yes")]
+)
+def test_an_impossible_row_of_streamed_data_is_named(
+    weight: str | None, which: str, tmp_path: Path
+) -> None:
+    rows, at = 100_000, 90_000
+    wet = np.where(np.arange(rows) == at, "yes", "no").tolist()
+    weights = np.where(np.arange(rows) % 1_000 == 7, 0.0, 1.0)
+    table = pa.table({"Rain": ["no"] * rows, "Sprinkler": ["off"] * rows, "Wet": wet, "w": weights})
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(table if weight else table.drop(["w"]), path)
+    with pytest.warns(LacunetWarning, match=f"{which} has probability zero"):
+        assert log_likelihood(RAIN, path, weight=weight, memory=2**18) == -np.inf
 
 
 def test_a_budget_of_bytes_is_named_in_bytes() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -63,22 +63,6 @@ PIECES_AHEAD = 2
 
 
 @dataclass(frozen=True)
-class EncodedBatch:
-    """Consecutive rows as a table, which need not count what is missing.
-
-    Rows of weight zero are left out: ``given`` counts them too, and ``row_numbers`` (from 1, in
-    all the data) says which rows are left. Both it and ``weights`` are None where every row
-    weighs one. ``expected`` is how many rows all the data will have, as far as it is known.
-    ``unweighted`` are the rows left out, in each stratum and cluster.
-    """
-
-    table: EncodedTable
-    given: int
-    expected: int | None = None
-    unweighted: RowsOfUnits = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class _Place:
     """A piece, the part it belongs to, its first row there and in all the data."""
 
@@ -86,7 +70,6 @@ class _Place:
     part: Part
     row_in_part: int
     row: int
-    expected: int | None
 
     def where(self, row: int) -> str:
         """Where one of the piece's rows (from 0) is found."""
@@ -108,9 +91,13 @@ class Door:
         }
         report.odd_in = {name: own.odd for name, own in self.encoders.items()}
         self.skips = skips_of(reading.network, reading.sets_of)
+        self._begun: list[tuple[int, Part]] = []  # the first row of each part
 
-    def batches(self, progress: Progress = silent) -> Iterator[EncodedBatch]:
-        """The rows as codes, in order, in bounded memory.
+    def batches(self, progress: Progress = silent) -> Iterator[EncodedTable]:
+        """The rows as codes, in order, in bounded memory; what is missing is not counted.
+
+        Rows of weight zero are left out. Where rows have weights, ``row_numbers`` (from 1, in all
+        the data) says which are left.
 
         Parameters
         ----------
@@ -125,23 +112,15 @@ class Door:
             A weight is not a finite number from zero upwards.
         """
         data, report = self.reading.data, self.report
-        begun: list[tuple[int, Part]] = []
-
-        def places() -> Iterator[_Place]:
-            for place in _places(self.reading.source, self.reading.wanted, progress):
-                if not place.row_in_part:
-                    begun.append((place.row, place.part))
-                yield place
-
-        yield from map(self._met, self._encoded_ahead(places()))
+        yield from self._encoded_ahead(_places(self.reading.source, self.reading.wanted, progress))
         for option, length in data.lengths().items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
         if data.unknown == "error":
-            self._refuse_odd(begun)
+            self._refuse_odd()
         report.contradicted += Counter({own.name: own.contradicted for own in self.skips})
 
-    def _encoded_ahead(self, places: Iterator[_Place]) -> Iterator[EncodedBatch]:
+    def _encoded_ahead(self, places: Iterator[_Place]) -> Iterator[EncodedTable]:
         """The pieces as codes: in a thread, while the next is read, unless there is but one."""
         first = list(islice(places, 2))
         if len(first) < 2:
@@ -158,23 +137,26 @@ class Door:
             while pending:
                 yield pending.popleft().result()
 
-    def _refuse_odd(self, begun: Sequence[tuple[int, Part]]) -> None:
+    def _refuse_odd(self) -> None:
         """Refuse values that are not states, and cells that contradict a rule."""
         if any(own.odd.refused for own in self.encoders.values()):
-            raise _refusal(self.encoders, begun)
+            raise _refusal(self.encoders, self._begun)
         for skips in self.skips:
             if skips.first is not None:
-                place = _places_of({skips.first}, begun)[skips.first]
+                place = _places_of({skips.first}, self._begun)[skips.first]
                 raise contradiction(skips.name, skips.rule, skips.contradicted, place)
 
-    def _encoded(self, place: _Place) -> EncodedBatch:
+    def _encoded(self, place: _Place) -> EncodedTable:
+        """The rows of a piece that have a weight; the report is told of all of them."""
+        if not place.row_in_part:
+            self._begun.append((place.row, place.part))
         columns = {name: self._codes(name, place.piece) for name in self.reading.network.variables}
         whole = dict(columns)
         for skips in self.skips:
             whole[skips.name] = skips.applied(whole)
         if self.unseen:
             whole = by_rules(self.skips, columns, self.unseen)
-        return _batch(self.reading, whole, place)
+        return self._reported(_table(self.reading, whole, place))
 
     def _codes(self, name: str, piece: Piece) -> Codes:
         """The codes of a variable, as its column says; it is missing in every row without one."""
@@ -183,18 +165,23 @@ class Door:
         states = self.reading.network.cardinality(name)
         return np.full(piece.rows, states, code_type(states))  # type: ignore[return-value]
 
-    def _met(self, batch: EncodedBatch) -> EncodedBatch:
-        report, table = self.report, batch.table
-        if not report.given and self.reading.data.counts is None:
+    def _reported(self, table: EncodedTable) -> EncodedTable:
+        """The rows of some weight; the report takes in what all of them say."""
+        report, given = self.report, table.rows
+        is_first = not report.given
+        if table.weights is not None and not table.weights.all():
+            unweighted = _unweighted(self.reading, table)
+            report.unweighted = added_rows(report.unweighted, unweighted)
+            table = table.uncounted(np.flatnonzero(table.weights))
+        if is_first and self.reading.data.counts is None:
             report.is_aggregated = _looks_aggregated(table)
         if table.copies is not None:
             report.has_fractions |= bool((table.copies.rows % 1).any())
-        report.given += batch.given
+        report.given += given
         report.kept += table.rows
         if table.design is not None and table.design.replicates is not None:
             report.add_replicates(table.design.replicates.sum(axis=0))
-        report.unweighted = added_rows(report.unweighted, batch.unweighted)
-        return batch
+        return table
 
 
 def matcher_of(reading: Reading, name: str) -> Matcher:
@@ -292,10 +279,7 @@ def _places(source: DataSource, wanted: Sequence[str], progress: Progress) -> It
         for piece in _read(part, wanted):
             done = before + piece.done
             progress("reading", done, source.total, unit)
-            expected = source.rows
-            if expected is None and source.total and done:
-                expected = -(-(row + piece.rows) * source.total // done)
-            yield _Place(piece, part, row_in_part, row, expected)
+            yield _Place(piece, part, row_in_part, row)
             row_in_part += piece.rows
             row += piece.rows
         before += part.size if part.size is not None else row_in_part
@@ -319,15 +303,15 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedBatch:
+def _table(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedTable:
+    """The rows of a piece, those of weight zero among them."""
     for name in reading.data.fully_observed:
         missing = columns[name] >= reading.network.cardinality(name)
         if missing.any():
             raise PromiseError.broken(name, place.where(int(np.argmax(missing))))
-    design = _design(reading, place)
     weights, copies = _weights(reading, place)
     rows = place.piece.rows
-    table = EncodedTable(
+    return EncodedTable(
         reading.cardinality_of,
         columns,
         weights,
@@ -335,24 +319,17 @@ def _batch(reading: Reading, columns: dict[str, Codes], place: _Place) -> Encode
         {},
         row_numbers=None if weights is None else np.arange(place.row + 1, place.row + rows + 1),
         copies=copies,
-        design=design,
+        design=_design(reading, place),
         sets_of=reading.sets_of,
     )
-    unweighted: RowsOfUnits = {}
-    if weights is not None and not weights.all():
-        unweighted = _unweighted(reading, weights, copies, design)
-        table = table.uncounted(np.flatnonzero(weights))
-    return EncodedBatch(table, rows, place.expected, unweighted)
 
 
-def _unweighted(
-    reading: Reading, weights: FloatArray, copies: Copies | None, design: Design | None
-) -> RowsOfUnits:
+def _unweighted(reading: Reading, table: EncodedTable) -> RowsOfUnits:
     """The rows of weight zero in each stratum and cluster; a count of zero is no row."""
-    is_sampled = design is not None and design.replicates is None
-    if design is None or not is_sampled or reading.data.weight is None:
+    design = table.design
+    if design is None or design.replicates is not None or reading.data.weight is None:
         return {}
-    rows = (weights == 0) * (1.0 if copies is None else copies.rows)
+    rows = (table.row_weights == 0) * (1.0 if table.copies is None else table.copies.rows)
     labels, place = design.units()
     sums = np.bincount(place, rows, len(labels))
     return {label: number for label, number in zip(labels, sums.tolist(), strict=True) if number}

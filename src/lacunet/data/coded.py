@@ -19,7 +19,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,7 +31,7 @@ from uuid import uuid4
 import numpy as np
 
 from lacunet.data.encode import array_of, label_column, text_array, values_of
-from lacunet.data.table import Copies, Design, EncodedTable, Labels, code_type
+from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables
 from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
 from lacunet.model.network import FloatArray
@@ -177,62 +177,44 @@ class Coded:
 
     def tables(self, most: int, _told: object = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        held: list[Any] = []
-        rows = 0
-        for batch in self._batches(most):
-            if held and rows + len(batch) > most:
-                yield self._table(held)
-                held, rows = [], 0
-            held.append(batch)
-            rows += len(batch)
-        if held:
-            yield self._table(held)
+        return in_tables(map(self._table, self._batches()), most)
 
     def removed(self) -> None:
         """Give the room on the disk back."""
         for path in self.paths:
             path.unlink(missing_ok=True)
 
-    def _batches(self, most: int) -> Iterator[Any]:
+    def _batches(self) -> Iterator[Any]:
         import pyarrow as pa
 
         for path in self.paths:
             with pa.OSFile(str(path)) as file:
-                for batch in pa.ipc.open_stream(file):
-                    for start in range(0, batch.num_rows, most):
-                        yield batch.slice(start, most)
+                yield from pa.ipc.open_stream(file)
 
-    def _table(self, batches: Sequence[Any]) -> EncodedTable:
-        kept = batches[0].schema.metadata or {}
+    def _table(self, batch: Any) -> EncodedTable:
+        kept = batch.schema.metadata or {}
         factors = np.frombuffer(kept[FACTORS], np.float64) if FACTORS in kept else None
-        columns = {
-            name: np.concatenate([values_of(batch.column(at)) for batch in batches])
-            for at, name in enumerate(self.cardinality_of)
-        }
+        columns = {name: values_of(batch.column(at)) for at, name in enumerate(self.cardinality_of)}
         sets = json.loads(kept.get(SETS, b"{}"))
         return EncodedTable.of(
             self.cardinality_of,
             columns,
             sets_of={name: tuple(map(tuple, own)) for name, own in sets.items()},
-            **beside_codes(batches, factors),
+            **beside_codes(batch, factors),
         )
 
 
-def beside_codes(batches: Sequence[Any], factors: FloatArray | None) -> dict[str, Any]:
-    """The weights, copies and design of a table that record batches hold beside the codes."""
-    names = batches[0].schema.names
+def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
+    """The weights, copies and design of a table that a record batch holds beside the codes."""
+    names = batch.schema.names
 
     def numbers(name: str) -> FloatArray:
-        return np.concatenate([values_of(batch.column(name)) for batch in batches])
-
-    def labels(name: str) -> Labels | None:
-        each = (label_column(batch.column(name)) for batch in batches if name in names)
-        return Labels.joined(list(each)) if name in names else None
+        return values_of(batch.column(name))
 
     replicates = [numbers(name) for name in names if name.startswith(REPLICATE)]
     design = Design(
-        labels(STRATUM),
-        labels(CLUSTER),
+        label_column(batch.column(STRATUM)) if STRATUM in names else None,
+        label_column(batch.column(CLUSTER)) if CLUSTER in names else None,
         np.stack(replicates, axis=1) if replicates else None,
         factors,
     )

@@ -14,22 +14,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-from lacunet.data.batches import Door, EncodedBatch, remarks
+from lacunet.data.batches import Door, remarks
 from lacunet.data.encode import NOUN, OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
 from lacunet.data.source import DataSource, Part, Piece
 from lacunet.data.table import (
-    Copies,
-    Design,
     EncodedTable,
     RowsOfUnits,
-    SetsOf,
     added_rows,
-    code_type,
 )
 from lacunet.errors import warn
 from lacunet.model.network import FloatArray, Network
@@ -77,19 +72,19 @@ def read_table(
         table = _accepted(data.source, network, data)
     else:
         reading, read_report = plan_reading(data, network), ReadReport()
-        collected = Collected(reading.cardinality_of, reading.sets_of)
-        for batch in Door(reading, read_report).batches(progress):
-            collected.append(batch)
-        table = with_report(collected.table, reading, read_report)
+        batches = Door(reading, read_report).batches(progress)
+        table = EncodedTable.joined(reading.cardinality_of, reading.sets_of, batches)
+        table = with_report(table, reading, read_report)
     return table if keep_sets else taken_as_missing(table)
 
 
 def with_report(table: EncodedTable, reading: Reading, read_report: ReadReport) -> EncodedTable:
     """A table of all rows with its notes, and with the units of rows of weight zero."""
-    design = table.design
+    notes, design = read_notes(reading, read_report), table.design
     if design is not None:
         design = replace(design, unweighted=read_report.unweighted)
-    return replace(table, notes=read_notes(reading, read_report), design=design)
+    numbers = table.row_numbers if read_report.kept < read_report.given else None
+    return replace(table, notes=notes, design=design, row_numbers=numbers)
 
 
 def taken_as_missing(table: EncodedTable) -> EncodedTable:
@@ -154,7 +149,7 @@ def rows_with_codes(
         piece = kept.popleft()
         numbers = np.arange(number, number + piece.rows)
         sizes, sets = reading.cardinality_of, reading.sets_of
-        yield piece, EncodedTable.of(sizes, batch.table.columns, row_numbers=numbers, sets_of=sets)
+        yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
         number += piece.rows
     if tell:
         read_notes(reading, read_report)
@@ -296,85 +291,3 @@ _FRACTIONS = (
     "some counts are not whole numbers. counts= (--counts) takes numbers of equal rows, which add "
     "up to the sample size; sampling weights are given as weight= (--weight)."
 )
-
-
-class Collected:
-    """Batches put together, column by column."""
-
-    def __init__(self, cardinality_of: Mapping[str, int], sets_of: SetsOf) -> None:
-        self.cardinality_of, self.sets_of = cardinality_of, sets_of
-        self.given = self.rows = 0
-        self._columns = {
-            name: Growing(code_type(size, len(sets_of.get(name, ()))))
-            for name, size in cardinality_of.items()
-        }
-        self._weights, self._numbers = Growing(np.float64), Growing(np.int64)
-        self._copies = Growing(np.float64), Growing(np.float64)
-        self._designs: list[Design] = []
-
-    def append(self, batch: EncodedBatch) -> None:
-        """Put the next rows in."""
-        table, expected = batch.table, batch.expected
-        self.given += batch.given
-        self.rows += table.rows
-        for name, codes in table.columns.items():
-            self._columns[name].append(codes, expected)
-        if table.weights is not None:
-            self._weights.append(table.weights, expected)
-        if table.row_numbers is not None:
-            self._numbers.append(table.row_numbers, expected)
-        if table.copies is not None:
-            rows, squares = self._copies
-            rows.append(table.copies.rows, expected)
-            squares.append(table.copies.squares, expected)
-        if table.design is not None:
-            self._designs.append(table.design)
-
-    @property
-    def table(self) -> EncodedTable:
-        """All rows so far; their numbers, if some of weight zero were left out."""
-        rows, squares = self._copies
-        return EncodedTable.of(
-            self.cardinality_of,
-            {name: column.whole for name, column in self._columns.items()},
-            self._weights.whole if self._weights.length else None,
-            row_numbers=self._numbers.whole if self.rows < self.given else None,
-            copies=Copies(rows.whole, squares.whole) if rows.length else None,
-            design=Design.joined(self._designs) if self._designs else None,
-            sets_of=self.sets_of,
-        )
-
-
-class Growing:
-    """Values appended piece by piece, with room made ahead.
-
-    Room is made at once for as many values as are expected: memory that is never written is
-    never resident, so expecting too many costs nothing, and expecting too few one copy.
-
-    Examples
-    --------
-    >>> growing = Growing(np.int64)
-    >>> for piece in ([1, 2], [3]):
-    ...     growing.append(np.array(piece), expected=3)
-    >>> growing.whole
-    array([1, 2, 3])
-    """
-
-    def __init__(self, kind: DTypeLike) -> None:
-        self.length = 0
-        self._room: NDArray[Any] = np.empty(0, kind)
-
-    def append(self, values: NDArray[Any], expected: int | None) -> None:
-        """Append some values; ``expected`` is how many there will be in all, if known."""
-        end = self.length + len(values)
-        if end > len(self._room):
-            room = np.empty(max(end, expected or 0, 3 * len(self._room) // 2), self._room.dtype)
-            room[: self.length] = self.whole
-            self._room = room
-        self._room[self.length : end] = values
-        self.length = end
-
-    @property
-    def whole(self) -> NDArray[Any]:
-        """All values appended so far."""
-        return self._room[: self.length]

@@ -7,6 +7,7 @@ variables are ever missing, is read once: into memory while it fits, else onto t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -15,13 +16,13 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from lacunet.data.batches import Door, EncodedBatch
+from lacunet.data.batches import Door
 from lacunet.data.coded import Coded, CodeWriter, row_bytes
 from lacunet.data.errors import DataError
-from lacunet.data.read import Collected, ReadReport
+from lacunet.data.read import ReadReport
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, in_tables
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 
@@ -44,20 +45,9 @@ class Unread:
 
     def tables(self, most: int, read_report: ReadReport) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        sizes, sets = self.reading.cardinality_of, self.reading.sets_of
-        own_report, collected = ReadReport(), Collected(sizes, sets)
-        for batch in Door(self.reading, own_report).batches():
-            if collected.rows and collected.rows + batch.given > most:
-                yield from self._cut(collected, most)
-                collected = Collected(sizes, sets)
-            collected.append(replace(batch, expected=None))
-        yield from self._cut(collected, most)
+        own_report = ReadReport()
+        yield from in_tables(Door(self.reading, own_report).batches(), most)
         read_report.add(own_report)
-
-    def _cut(self, collected: Collected, most: int) -> Iterator[EncodedTable]:
-        table = collected.table
-        for start in range(0, table.rows, most):
-            yield table if table.rows <= most else table.take(slice(start, start + most))
 
 
 def forecast_bytes(reading: Reading) -> float:
@@ -120,35 +110,35 @@ def _missing_in(reading: Reading, progress: Progress) -> set[str]:
     """The variables that some row does not show."""
     missing: set[str] = set()
     for batch in Door(reading, ReadReport()).batches(progress):
-        for name in set(batch.table.columns) - missing:
-            if (batch.table.columns[name] >= reading.network.cardinality(name)).any():
+        for name in set(batch.columns) - missing:
+            if (batch.columns[name] >= reading.network.cardinality(name)).any():
                 missing.add(name)
     return missing
 
 
 def held_or_coded(
-    batches: Iterable[EncodedBatch], reading: Reading, most: int, folder: Callable[[], Path]
+    batches: Iterable[EncodedTable], reading: Reading, most: int, folder: Callable[[], Path]
 ) -> tuple[EncodedTable | Coded, Scope]:
     """All rows in memory if there are at most so many, else on the disk.
 
     Also which variables are missing in some row.
     """
     sizes, sets = reading.cardinality_of, reading.sets_of
-    collected, writer = Collected(sizes, sets), None
+    held: deque[EncodedTable] = deque()
+    rows, writer = 0, None
     missing: set[str] = set()
     with ExitStack() as stack:
         for batch in batches:
-            expected = None if (batch.expected or 0) > most else batch.expected
-            collected.append(replace(batch, expected=expected))
-            if writer is None and collected.rows > most:
+            held.append(batch)
+            rows += batch.rows
+            if writer is None and rows > most:
                 writer = stack.enter_context(CodeWriter(folder() / uuid4().hex, sizes))
-            if writer is not None and collected.rows:
-                table = collected.table
-                missing |= set(table.partially_observed)
+            while writer is not None and held:
+                table = held.popleft()
+                missing |= {v for v, own in table.columns.items() if (own >= sizes[v]).any()}
                 writer.append(table)
-                collected = Collected(sizes, sets)
         if writer is None:
-            table = collected.table
+            table = EncodedTable.joined(sizes, sets, (held.popleft() for _ in range(len(held))))
             return table, table.partially_observed
         coded = writer.finished()
     return coded, tuple(name for name in reading.network.variables if name in missing)

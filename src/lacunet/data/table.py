@@ -11,7 +11,7 @@ takes such a cell as missing (`EncodedTable.without_sets`); likelihoods use all 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
@@ -81,6 +81,14 @@ class Copies:
         """The copies of some of the rows."""
         own = self.rows[rows]
         return Copies(own, own if self.squares is self.rows else self.squares[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Copies]) -> Copies:
+        """The copies of all rows, part after part."""
+        rows = np.concatenate([part.rows for part in parts])
+        if all(part.squares is part.rows for part in parts):
+            return cls(rows, rows)
+        return cls(rows, np.concatenate([part.squares for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -241,6 +249,41 @@ class EncodedTable:
             design,
             dict(sets_of or {}),
         )
+
+    @classmethod
+    def joined(
+        cls, cardinality_of: Mapping[str, int], sets_of: SetsOf, parts: Iterable[EncodedTable]
+    ) -> EncodedTable:
+        """All rows, part after part; all parts say the same things of them.
+
+        Of parts that nobody else holds, only one column at a time is held twice.
+        """
+        pieces: dict[str, list[NDArray[Any]]] = {
+            name: [np.empty(0, code_type(size, len(sets_of.get(name, ()))))]
+            for name, size in cardinality_of.items()
+        }
+        beside = []
+        for part in parts:
+            for name, codes in part.columns.items():
+                pieces[name].append(codes)
+            beside.append(replace(part, columns={}))
+        columns: dict[str, Any] = {v: np.concatenate(pieces.pop(v)) for v in cardinality_of}
+        weights = [part.weights for part in beside if part.weights is not None]
+        numbers = [part.row_numbers for part in beside if part.row_numbers is not None]
+        copies = [part.copies for part in beside if part.copies is not None]
+        designs = [part.design for part in beside if part.design is not None]
+        whole = cls.of(
+            cardinality_of,
+            columns,
+            np.concatenate(weights) if weights else None,
+            row_numbers=np.concatenate(numbers) if numbers else None,
+            copies=Copies.joined(copies) if copies else None,
+            design=Design.joined(designs) if designs else None,
+            sets_of=sets_of,
+        )
+        if whole.copies is None or any(part.is_weighted for part in beside):
+            return whole
+        return replace(whole, weights=whole.copies.rows)  # one array, as in the parts
 
     @property
     def row_count(self) -> int:
@@ -406,3 +449,25 @@ class EncodedTable:
             for name, column in self.columns.items()
         }
         return replace(self, columns=plain, sets_of={})
+
+
+def in_tables(batches: Iterable[EncodedTable], most: int) -> Iterator[EncodedTable]:
+    """The same rows in tables of at most so many, without numbers: those are of all rows together.
+
+    What is missing is counted, even if it was not in the batches.
+    """
+
+    def joined() -> EncodedTable:
+        whole = EncodedTable.joined(held[0].cardinality_of, held[0].sets_of, held)
+        return replace(whole, row_numbers=None)
+
+    held: list[EncodedTable] = []
+    for batch in batches:
+        for start in range(0, batch.rows, most):
+            part = batch.uncounted(slice(start, start + most)) if batch.rows > most else batch
+            if sum(own.rows for own in (*held, part)) > most:
+                yield joined()
+                held = []
+            held.append(part)
+    if held:
+        yield joined()

@@ -103,9 +103,9 @@ def log_likelihood(
             found += table_log_likelihood(network, table, budget, before)
             before += table.rows
             if np.isneginf(found):
-                break
+                return found
         rows.notes(read_report)  # warns of what was met
-        return found * rows.look().scale if np.isfinite(found) else found
+        return found * rows.look().scale
 
 
 def table_log_likelihood(

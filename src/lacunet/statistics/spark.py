@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.batches import EncodedBatch, contradiction, unknown_states
+from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.coded import (
     CLUSTER,
     REPLICATE,
@@ -388,7 +388,7 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedBatch:
+def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
     sizes, sets_of = reading.cardinality_of, reading.sets_of
@@ -402,10 +402,9 @@ def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> Encode
     columns: dict[str, Any] = {}
     byte = 0
     for name, kind in types.items():
-        columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
-        byte += kind.itemsize
-    table = EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes([batch], factors))
-    return EncodedBatch(table, rows)
+        columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
+        at += kind.itemsize
+    return EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.batches import EncodedBatch
 from lacunet.data.coded import Coded, check_free
 from lacunet.data.errors import DataError, listed
-from lacunet.data.read import Collected, ReadReport
+from lacunet.data.read import ReadReport
 from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
@@ -156,13 +155,16 @@ class Streamed:
 
     def some_rows(self, most: int, read_report: ReadReport) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
-        step, start = max(1, self.rows // most), 0
-        kept = Collected(self.network.cardinality_of, {})
-        for table in self.tables(read_report):
-            taken = table.take(slice(-start % step, None, step)).without_sets()
-            kept.append(EncodedBatch(taken, taken.rows))
-            start += table.rows
-        whole = kept.table
+        step = max(1, self.rows // most)
+
+        def chosen() -> Iterator[EncodedTable]:
+            start = 0
+            for table in self.tables(read_report):
+                own = table.uncounted(slice(-start % step, None, step)).without_sets()
+                yield replace(own, row_numbers=None)
+                start += table.rows
+
+        whole = EncodedTable.joined(self.network.cardinality_of, {}, chosen())
         if whole.design is not None:
             unweighted = (self.read_report or read_report).unweighted
             some = {unit: rows / step for unit, rows in unweighted.items()}
