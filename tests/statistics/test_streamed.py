@@ -125,6 +125,46 @@ def test_a_value_of_a_dictionary_that_no_row_has_is_not_missing(tmp_path: Path) 
     assert plan.plan.partially == ("C",)
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+@pytest.mark.parametrize(
+    "said", [{"missing": 9}, {"missing": {"A": 9}}, {"codes": {"A": {9: None}}}, {"codes": "own"}]
+)
+def test_codes_for_missing_are_found_where_the_footer_tells_of_no_null(
+    kind: pa.DataType, said: dict[str, Any], tmp_path: Path
+) -> None:
+    cells = {"A": [0, 1, 9] * 50, "B": [0, 1, 1] * 50, "C": [0, 1, 2] * 50}
+    rows = pa.table({name: pa.array(own).cast(kind) for name, own in cells.items()})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    network = NETWORK
+    if said == {"codes": "own"}:
+        said, network = {}, NETWORK.with_codes({"A": {9: None}})
+    data = lc.Data(tmp_path / "rows.parquet", **said)
+    plan = lc.explain(network, data, method="direct-mar", memory=2**20)
+    assert plan.plan.partially == ("A",)
+    found = learn(network, data, "direct-mar", memory=2**20)
+    assert_same(found, learn(network, lc.Data(rows, **said), "direct-mar"))
+
+
+def test_numbers_that_the_network_cuts_are_looked_at_where_the_footer_does_not_tell(
+    tmp_path: Path,
+) -> None:
+    rows = pa.table({"Age": [10.0, 30.0, None, 70.0] * 50, "Size": [0.5, 1.5, 2.5, 3.5] * 50})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    network = Network.from_data(rows, "Age -> Size", bins={"Age": 2, "Size": 2})
+    plan = lc.explain(network, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
+    assert plan.plan.partially == ("Age",)
+
+
+def test_nulls_of_questions_that_were_not_asked_are_not_missing(tmp_path: Path) -> None:
+    rows = {"Smoked": ["no", "yes", "yes"] * 50, "Now": [None, "no", "yes"] * 50}
+    network = Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
+    for smoked, partially in (("no", ()), ("yes", ("Now",))):
+        rows["Smoked"][0] = smoked
+        pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+        plan = lc.explain(network, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
+        assert plan.plan.partially == partially
+
+
 def test_files_that_tell_wrong_values_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

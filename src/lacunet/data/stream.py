@@ -63,46 +63,60 @@ def forecast_bytes(reading: Reading) -> float:
 def missing_by_footers(reading: Reading, progress: Progress) -> Scope | None:
     """The variables that are ever missing, if the files tell of nulls; None if they do not.
 
-    A column without nulls may hold strings that mean missing, or values that are taken as such:
-    such columns are read to find out, all others are not.
+    A column without nulls may hold strings that mean missing, or values that are taken as such, and
+    nulls under a rule may be questions that were not asked: such columns are read to find out, all
+    others are not.
     """
-    missing: set[str] = set(reading.data.latent)
-    doubtful: set[str] = set()
+    network, data = reading.network, reading.data
+    is_any = data.unknown == "missing" or bool(data.missing_anywhere)
+    doubtful = {v for v in reading.column_of if is_any or v in network.codes_of}
+    missing = set(data.latent)
     for part in reading.source.parts:
         nulls = part.nulls and part.nulls(tuple(reading.column_of.values()))
         if nulls is None:
             return None
-        for name, column in reading.column_of.items():
-            if nulls[column] is None or reading.data.unknown == "missing":
-                doubtful.add(name)
-            elif nulls[column]:
-                missing.add(name)
-    missing |= _ever_missing(reading, doubtful - missing, progress)
-    return tuple(name for name in reading.network.variables if name in missing)
+        doubtful |= {v for v, column in reading.column_of.items() if nulls[column] is None}
+        missing |= {v for v, column in reading.column_of.items() if nulls[column]}
+    ruled = network.not_asked_of.keys()
+    missing -= ruled
+    missing |= _ever_missing(reading, (doubtful | ruled) - missing, progress)
+    return tuple(name for name in network.variables if name in missing)
 
 
 def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[str]:
     """Those of some variables that are ever missing; only their columns are read.
 
-    Where files tell the values of columns, only those with a value that means missing.
+    Where files tell the values of columns, only those with a value that means missing, or a rule.
     """
-    if names and all(part.values for part in reading.source.parts):
-        own = _with_variables(reading, names)
+    ruled = names & reading.network.not_asked_of.keys()
+    plain = names - ruled
+    if plain and all(part.values for part in reading.source.parts):
+        own = _with_variables(reading, plain)
         parts = (replace(p, read=p.values, size=None) for p in own.source.parts if p.values)
         with suppress(DataError):  # which could not name the row: reading all rows does
-            names = _missing_in(replace(own, source=DataSource(tuple(parts))), silent)
-    return _missing_in(_with_variables(reading, names), progress) if names else set()
+            plain = _missing_in(replace(own, source=DataSource(tuple(parts))), silent)
+    names = plain | ruled
+    return names & _missing_in(_with_variables(reading, names), progress) if names else set()
 
 
 def _with_variables(reading: Reading, names: set[str]) -> Reading:
-    """The same for some variables alone, without weights and promises."""
-    chosen = [name for name in reading.network.variables if name in names]
-    data = replace(reading.data.every_row(), latent=(), fully_observed=())
+    """The same for some variables, and those of their rules, without weights and promises."""
+    network, needed = reading.network, set(names)
+    rules = network.not_asked_of
+    for name in reversed(network.order):
+        needed |= {*rules[name].scope} if name in needed and name in rules else set()
+    chosen = [name for name in network.variables if name in needed]
     return replace(
         reading,
-        network=Network({name: reading.network.states(name) for name in chosen}),
-        column_of={name: reading.column_of[name] for name in chosen},
-        data=data,
+        network=Network(
+            {name: network.states(name) for name in chosen},
+            {name: rules[name].scope for name in chosen if name in rules},
+            cuts={name: own for name, own in network.cuts_of.items() if name in needed},
+            codes={name: own for name, own in network.codes_of.items() if name in needed},
+            not_asked={name: own for name, own in rules.items() if name in needed},
+        ),
+        column_of={name: own for name, own in reading.column_of.items() if name in needed},
+        data=replace(reading.data.every_row(), latent=(), fully_observed=()),
     )
 
 
