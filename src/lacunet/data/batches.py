@@ -113,7 +113,7 @@ class Door:
         """
         data, report = self.reading.data, self.report
         yield from self._encoded_ahead(_places(self.reading.source, self.reading.wanted, progress))
-        for option, length in data.lengths().items():
+        for option, length in data.lengths.items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
         if data.unknown == "error":

@@ -284,7 +284,7 @@ class Data:
         no part in it.
         """
         aside = (*self.aside, *self.beside, *columns_beside(learned))
-        if not (aside or self.in_arrays):
+        if not (aside or self.lengths):
             return self
         unweighted: dict[str, Any] = dict.fromkeys((*PER_ROW, "replicate_weights"))
         return replace(self, **unweighted, aside=aside)
@@ -349,14 +349,6 @@ class Data:
         return columns_of | ({"latent": tuple(self.latent)} if self.latent else {})
 
     @property
-    def in_arrays(self) -> tuple[str, ...]:
-        """What is given row by row beside the data, in their order."""
-        found = [name for name in PER_ROW if not isinstance(getattr(self, name), str | None)]
-        if self.replicate_weights and not self.replicate_weights.names:
-            found.append("replicate_weights")
-        return tuple(found)
-
-    @property
     def extras(self) -> int:
         """How many numbers go with each row beside its codes."""
         replicates = 0 if self.replicate_weights is None else len(self.replicate_weights.factors)
@@ -364,13 +356,13 @@ class Data:
         labels = (self.strata is not None) + (self.cluster is not None)
         return self.is_weighted + copies + labels + replicates
 
+    @property
     def lengths(self) -> dict[str, int]:
-        """For how many rows each of `in_arrays` is given."""
-        return {
-            name: len(own.columns if isinstance(own, ReplicateWeights) else own)
-            for name in self.in_arrays
-            for own in [getattr(self, name)]
-        }
+        """For how many rows each of what is given row by row beside the data is given."""
+        given = {name: getattr(self, name) for name in PER_ROW}
+        if self.replicate_weights is not None:
+            given["replicate_weights"] = self.replicate_weights.columns
+        return {name: len(own) for name, own in given.items() if isinstance(own, np.ndarray)}
 
     @property
     def missing_anywhere(self) -> tuple[object, ...]:

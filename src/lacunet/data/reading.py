@@ -278,6 +278,6 @@ def check_beside(source: DataSource, variables: Collection[str], data: Data) -> 
                 did_you_mean(column, source.columns[:MOST_COMPARED])
                 or f"its columns are {first_of(source.columns, SHOWN_VALUES)}.",
             )
-    for option, length in data.lengths().items():
+    for option, length in data.lengths.items():
         if source.rows is not None and length != source.rows:
             raise WeightError.length(f"{option}=", length, source.rows)

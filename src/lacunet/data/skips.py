@@ -13,42 +13,45 @@ rule can be applied as if some variables were missing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, SetsOf
-from lacunet.model.dictionary import NotAsked
 from lacunet.model.network import Network
 
 
-@dataclass
 class Skips:
     """One variable's rule, applied piece by piece; it remembers what contradicted it.
 
-    ``can_hold`` and ``can_fail`` say for each combination of codes of the rule's variables
-    whether some states that they allow make it hold, or not.
+    ``first`` is the first row (from 0) that did. ``allowed`` says which states each code of a
+    variable allows.
     """
 
-    name: str
-    rule: NotAsked
-    sizes: Sequence[int]  # codes of each of the rule's variables
-    can_hold: NDArray[np.bool_]
-    can_fail: NDArray[np.bool_]
-    states: int  # of the variable
-    skip: int  # the place of the state for those who were not asked
-    holds_skip: NDArray[np.bool_]  # whether each code of the variable allows that state
-    holds_rest: NDArray[np.bool_]  # whether it allows all others
-    contradicted: int = 0
-    first: int | None = None  # row, from 0
-    _rows: int = 0
+    def __init__(
+        self, network: Network, name: str, allowed: Mapping[str, NDArray[np.bool_]]
+    ) -> None:
+        self.name, self.rule = name, network.not_asked_of[name]
+        self.contradicted = self._rows = 0
+        self.first: int | None = None
+        self.states = network.cardinality(name)
+        self.skip = network.state_index(name, self.rule.state)
+        self._sizes = [len(allowed[other]) for other in self.rule.scope]
+        # For each combination of codes of the rule's variables: do some states that they allow
+        # make it hold, or not?
+        self._can_hold, self._can_fail = (
+            _some(truth, [allowed[other] for other in self.rule.scope]).ravel()
+            for truth in (self.rule.truth, ~self.rule.truth)
+        )
+        # Does each code of the variable allow the state of who was not asked, and all others?
+        self._holds_skip = allowed[name][:, self.skip]
+        self._holds_rest = np.asarray(np.delete(allowed[name], self.skip, axis=1).all(axis=1))
 
     def applied(self, columns: Mapping[str, Codes]) -> Codes:
         """The codes of the variable as `filled` gives them; what contradicts is remembered."""
         codes = columns[self.name]
         holds, fails = self._verdicts(columns)
-        is_odd = (holds & ~self.holds_skip[codes]) | (fails & (codes == self.skip))
+        is_odd = (holds & ~self._holds_skip[codes]) | (fails & (codes == self.skip))
         if is_odd.any():
             if self.first is None:
                 self.first = self._rows + int(np.argmax(is_odd))
@@ -73,7 +76,7 @@ class Skips:
     def implied(self, columns: Mapping[str, Codes]) -> NDArray[np.bool_]:
         """Whether each row's cell, missing or not, says no more than the rule does."""
         codes, (holds, fails) = columns[self.name], self._verdicts(columns)
-        return (holds & self.holds_skip[codes]) | (fails & self.holds_rest[codes])
+        return (holds & self._holds_skip[codes]) | (fails & self._holds_rest[codes])
 
     def _verdicts(
         self, columns: Mapping[str, Codes], unseen: Collection[str] = ()
@@ -84,12 +87,12 @@ class Skips:
             np.full_like(columns[name], code) if name in unseen else columns[name]
             for name, code in zip(scope, missing, strict=True)
         ]
-        cell = np.ravel_multi_index(tuple(codes), tuple(self.sizes))
-        return ~self.can_fail[cell], ~self.can_hold[cell]
+        cell = np.ravel_multi_index(tuple(codes), tuple(self._sizes))
+        return ~self._can_fail[cell], ~self._can_hold[cell]
 
     def _filled(self, codes: Codes, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> Codes:
         kind = codes.dtype.type
-        is_bare = fails & ((codes == self.skip) | (codes > self.states) & self.holds_rest[codes])
+        is_bare = fails & ((codes == self.skip) | (codes > self.states) & self._holds_rest[codes])
         return np.where(holds, kind(self.skip), np.where(is_bare, kind(self.states), codes))
 
 
@@ -134,32 +137,7 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
         name: allowed_states(network.cardinality(name), sets_of.get(name, ()))
         for name in network.variables
     }
-    found = []
-    for name in network.order:
-        rule = network.not_asked_of.get(name)
-        if rule is None:
-            continue
-        can_hold, can_fail = rule.truth, ~rule.truth
-        for axis, other in enumerate(rule.scope):
-            can_hold = _some(can_hold, axis, allowed[other])
-            can_fail = _some(can_fail, axis, allowed[other])
-        skip = network.state_index(name, rule.state)
-        states, own = network.cardinality(name), allowed[name]
-        sizes = [len(allowed[other]) for other in rule.scope]
-        found.append(
-            Skips(
-                name,
-                rule,
-                sizes,
-                can_hold.ravel(),
-                can_fail.ravel(),
-                states,
-                skip,
-                own[:, skip],
-                np.asarray(np.delete(own, skip, axis=1).all(axis=1)),
-            )
-        )
-    return found
+    return [Skips(network, name, allowed) for name in network.order if name in network.not_asked_of]
 
 
 def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
@@ -169,8 +147,8 @@ def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.b
     return np.concatenate([*plain, *in_sets])
 
 
-def _some(truth: NDArray[np.bool_], axis: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether it is true for some state that each code allows, along one axis."""
-    moved = np.moveaxis(truth, axis, 0)
-    some = (allowed.astype(np.int64) @ moved.reshape(len(moved), -1)) > 0
-    return np.moveaxis(some.reshape(len(allowed), *moved.shape[1:]), 0, axis)
+def _some(truth: NDArray[np.bool_], allowed: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Whether it is true for some of the states that codes allow, an axis for each variable."""
+    for axis, own in enumerate(allowed):
+        truth = np.moveaxis(np.tensordot(own, truth, (1, axis)) > 0, 0, axis)
+    return truth

@@ -8,7 +8,7 @@ own, and nowhere else. Both travel with the network, so that later data are read
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -240,22 +240,11 @@ def parsed_rule(
     if np.prod(shape, dtype=float) > MOST_CASES:
         raise DictionaryError(f"the rule {text!r} looks at too many combinations of states.")
     axes = dict(zip(scope, np.indices(shape), strict=True))
-    return scope, np.asarray(_holds(rule, axes), dtype=bool)
+    return scope, np.asarray(rule(axes), dtype=bool)
 
 
-# ("is", variable, place of the state), ("not", rule), ("and", rules), ("or", rules)
-_Rule = tuple[object, ...]
-
-
-def _holds(rule: _Rule, axes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
-    kind, *parts = rule
-    if kind == "is":
-        name, place = parts
-        return np.asarray(axes[str(name)] == place)
-    each = [_holds(part, axes) for part in parts]  # type: ignore[arg-type]
-    if kind == "not":
-        return ~each[0]
-    return np.asarray((np.logical_and if kind == "and" else np.logical_or).reduce(each))
+# Where it holds, by the place of its state that each variable has.
+_Rule = Callable[[Mapping[str, NDArray[np.int64]]], NDArray[np.bool_]]
 
 
 class _Parser:
@@ -266,23 +255,30 @@ class _Parser:
         self.mentioned: set[str] = set()
 
     def whole(self) -> _Rule:
-        rule = self._joined("or")
+        rule = self._any()
         self._skip()
         if self.at < len(self.text):
             raise self._wrong("'and', 'or' or the end")
         return rule
 
-    def _joined(self, word: str) -> _Rule:
-        parts = [self._joined("and") if word == "or" else self._factor()]
-        while self._word(word):
-            parts.append(self._joined("and") if word == "or" else self._factor())
-        return parts[0] if len(parts) == 1 else (word, *parts)
+    def _any(self) -> _Rule:
+        parts = [self._all()]
+        while self._word("or"):
+            parts.append(self._all())
+        return lambda axes: np.logical_or.reduce([part(axes) for part in parts])
+
+    def _all(self) -> _Rule:
+        parts = [self._factor()]
+        while self._word("and"):
+            parts.append(self._factor())
+        return lambda axes: np.logical_and.reduce([part(axes) for part in parts])
 
     def _factor(self) -> _Rule:
         if self._word("not"):
-            return ("not", self._factor())
+            rule = self._factor()
+            return lambda axes: ~rule(axes)
         if self._sign("("):
-            rule = self._joined("or")
+            rule = self._any()
             if not self._sign(")"):
                 raise self._wrong("a closing parenthesis")
             return rule
@@ -296,8 +292,8 @@ class _Parser:
             raise self._wrong("'=' or '!='")
         states = self.states_of[name]
         state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
-        rule: _Rule = ("is", name, states.index(state))
-        return ("not", rule) if is_other else rule
+        place = states.index(state)
+        return lambda axes: (axes[name] == place) != is_other
 
     def _name(self, names: Iterable[str], expected: str, end: str) -> str:
         """The longest of the names that stands here, quoted or not."""

@@ -275,20 +275,25 @@ class Network(metaclass=Hinted):
         order = topological_order(parents_of)
         tables_of = None if tables is None else checked_tables(states_of, parents_of, tables)
         rules = checked_rules(states_of, parents_of, not_asked or {})
-        self.__dict__.update(
+        self._hold(
             variables=tuple(states_of),
-            states_of=MappingProxyType(states_of),
-            parents_of=MappingProxyType(parents_of),
-            tables_of=tables_of and MappingProxyType(tables_of),
-            cuts_of=MappingProxyType(checked_cuts(states_of, cuts or {}, rules)),
+            states_of=states_of,
+            parents_of=parents_of,
+            tables_of=tables_of,
             order=order,
-            codes_of=MappingProxyType(checked_codes(states_of, codes or {})),
-            not_asked_of=MappingProxyType(rules),
+            cuts_of=checked_cuts(states_of, cuts or {}, rules),
+            codes_of=checked_codes(states_of, codes or {}),
+            not_asked_of=rules,
             support=None,
             mechanisms=None,
             reversible=(),
         )
         self._check_rules()
+
+    def _hold(self, **fields: object) -> None:
+        """Take in what is checked; mappings can be read only."""
+        for name, own in fields.items():
+            self.__dict__[name] = MappingProxyType(own) if isinstance(own, dict) else own
 
     @staticmethod
     @with_hints
@@ -434,9 +439,7 @@ class Network(metaclass=Hinted):
         checked = (
             None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
         )
-        found = self._with(
-            tables_of=checked and MappingProxyType(checked), support=None, mechanisms=None
-        )
+        found = self._with(tables_of=checked, support=None, mechanisms=None)
         found._check_rules()
         return found
 
@@ -446,10 +449,9 @@ class Network(metaclass=Hinted):
         not_asked: Mapping[str, object] | None = None,
     ) -> Network:
         """The same network with other codes and rules, as in a new network."""
-        rules = checked_rules(self.states_of, self.parents_of, not_asked or {})
         found = self._with(
-            codes_of=MappingProxyType(checked_codes(self.states_of, codes or {})),
-            not_asked_of=MappingProxyType(rules),
+            codes_of=checked_codes(self.states_of, codes or {}),
+            not_asked_of=checked_rules(self.states_of, self.parents_of, not_asked or {}),
         )
         found._check_rules()
         return found
@@ -582,8 +584,7 @@ class Network(metaclass=Hinted):
         no    0.9000  0.1000
         yes   0.5000  0.5000  no data
         """
-        checked = checked_support(self, support) if support else None
-        return self._with(support=checked and MappingProxyType(checked))
+        return self._with(support=checked_support(self, support) if support else None)
 
     def with_mechanisms(self, mechanisms: Mechanisms | None) -> Network:
         """The same network, which knows how values went missing: rows are completed accordingly."""
@@ -642,12 +643,10 @@ class Network(metaclass=Hinted):
             table.setflags(write=False)
         sure = dict.fromkeys(set_to, np.ones((), dtype=np.bool_))
         return self._with(
-            parents_of=MappingProxyType({**self.parents_of, **dict.fromkeys(set_to, ())}),
-            tables_of=self.tables_of and MappingProxyType({**self.tables_of, **set_to}),
-            support=self.support and MappingProxyType({**self.support, **sure}),
-            not_asked_of=MappingProxyType(
-                {name: rule for name, rule in self.not_asked_of.items() if name not in set_to}
-            ),
+            parents_of={**self.parents_of, **dict.fromkeys(set_to, ())},
+            tables_of=self.tables_of and {**self.tables_of, **set_to},
+            support=self.support and {**self.support, **sure},
+            not_asked_of={v: rule for v, rule in self.not_asked_of.items() if v not in set_to},
             mechanisms=None,
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
         )
@@ -660,17 +659,17 @@ class Network(metaclass=Hinted):
         known = np.ones(self.cardinality(parent), dtype=np.bool_)
         return self._with(
             variables=(*self.variables, name),
-            states_of=MappingProxyType({**self.states_of, name: ("no", "yes")}),
-            parents_of=MappingProxyType({**self.parents_of, name: (parent,)}),
-            tables_of=self.tables_of and MappingProxyType({**self.tables_of, name: table}),
+            states_of={**self.states_of, name: ("no", "yes")},
+            parents_of={**self.parents_of, name: (parent,)},
+            tables_of=self.tables_of and {**self.tables_of, name: table},
             order=(*self.order, name),
-            support=self.support and MappingProxyType({**self.support, name: known}),
+            support=self.support and {**self.support, name: known},
         )
 
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""
         copy = object.__new__(Network)
-        copy.__dict__.update(self.__dict__, **fields)
+        copy._hold(**{**self.__dict__, **fields})
         return copy
 
     @property

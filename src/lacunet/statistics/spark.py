@@ -156,10 +156,10 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     DataError
         Something is wrong with the rows, or with how Spark is set up.
     """
-    if reading.data.in_arrays:
+    for option in reading.data.lengths:
         raise WeightError(
-            "the rows of a Spark DataFrame have no order that the values of "
-            f"{reading.data.in_arrays[0]}= could follow.",
+            f"the rows of a Spark DataFrame have no order that the values of {option}= could "
+            "follow.",
             "put them into a column, and name it.",
         )
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
