@@ -9,6 +9,7 @@ is among them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
@@ -23,7 +24,7 @@ from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from, with_data_codes
-from lacunet.data.source import Column, DataSource, Piece
+from lacunet.data.source import DataSource, Piece
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError, warn
 from lacunet.hints import with_hints
@@ -172,14 +173,13 @@ def _shortest(low: float, high: float) -> float:
 def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and in how many rows each occurs."""
     missing = tokens_in(name, data)
-    pieces = [
-        _counted(name, piece.columns[name], copies, missing, data.decimal)
-        for piece, copies in copied_pieces(source, [name], data)
-    ]
-    values = np.concatenate([values for values, _ in pieces])
-    counts = np.concatenate([counts for _, counts in pieces])
-    found, place = np.unique(values, return_inverse=True)
-    return found, np.bincount(place, counts).astype(np.float64)
+    rows_of: Counter[float] = Counter()
+    for piece, copies in copied_pieces(source, [name], data):
+        for count, value in zip(*distinct_cells(piece.columns[name], copies), strict=True):
+            if value is not None and count and spelled(value) not in missing:
+                rows_of[_as_number(name, value, data.decimal)] += count
+    numbers = sorted(rows_of)
+    return np.array(numbers), np.array([rows_of[number] for number in numbers], np.float64)
 
 
 def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
@@ -192,21 +192,6 @@ def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
         if number is not None and text not in missing:
             found.add(float(number))
     return np.array(sorted(found))
-
-
-def _counted(
-    name: str,
-    column: Column,
-    copies: FloatArray | None,
-    missing: frozenset[str],
-    decimal: str,
-) -> tuple[FloatArray, FloatArray]:
-    numbers, counts = [], []
-    for count, value in zip(*distinct_cells(column, copies), strict=True):
-        if value is not None and count and spelled(value) not in missing:
-            numbers.append(_as_number(name, value, decimal))
-            counts.append(count)
-    return np.array(numbers), np.array(counts)
 
 
 def _as_number(name: str, value: object, decimal: str) -> float:

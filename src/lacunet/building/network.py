@@ -28,7 +28,7 @@ from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from
 from lacunet.data.skips import skips_of
-from lacunet.data.source import DataSource, Piece
+from lacunet.data.source import DataSource
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetError
@@ -124,20 +124,45 @@ class ColumnsHeld:
         found: Mapping[str, Scope],
         parents: Mapping[str, Sequence[str]] | None = None,
     ) -> Network:
-        """The network of some columns, with the states found where none are given."""
-        states = {**found, **self.given}
-        with_extra = {v: dict.fromkeys([*states[v], *self.extra.get(v, ())]) for v in names}
+        """The network of some columns, which knows what later data have to be told of them.
+
+        It has the states found where none are given. Without parents, it has those that questions
+        which were not asked require.
+        """
+        known = {**found, **self.given}
+        states = {v: tuple(dict.fromkeys([*known[v], *self.extra.get(v, ())])) for v in names}
+        rules = {v: own for v, own in self.said.not_asked.items() if v in states}
+        if parents is None:
+            when = {v: when_and_state(v, own)[0] for v, own in rules.items()}
+            parents = {v: parsed_rule(text, states)[0] for v, text in when.items()}
+        codes = {}
+        for name in names:
+            own = self.seen[name] if name in self.seen else Seen(Said.of(name, self.said))
+            codes[name] = {
+                code: meaning
+                for code, meaning in own.missing_codes.items()
+                if code in own.said.codes or code not in states[name]  # else the state is meant
+            }
         cuts = {name: own for name, own in self.cuts.items() if name in names}
-        states_of = {name: tuple(own) for name, own in with_extra.items()}
-        return coded_network(names, states_of, cuts, self.said, self.seen, parents)
+        return Network(states, parents, cuts=cuts, codes=codes, not_asked=rules)
 
     def proposals(self, network: Network) -> Iterator[str]:
-        """What the first rows make one think of."""
+        """What the first rows make one think of, as the network would read them.
+
+        A rule is applied where all that it looks at has columns.
+        """
         if self.first is None:
             return proposals(network, {}, {})
         first, copies = self.first
-        columns = [name for name in network.variables if name in self.source.columns]
-        shown = first_codes(network, self.source, self.said, columns, first)
+        columns = {name: name for name in network.variables if name in self.source.columns}
+        reading = Reading(network, self.source, self.said, columns, ())
+        shown: dict[str, Codes] = {
+            name: ColumnEncoder(matcher_of(reading, name)).encode(first.columns[name])
+            for name in columns
+        }
+        for skips in skips_of(network, reading.sets_of):
+            if {skips.name, *skips.rule.scope} <= shown.keys():
+                shown[skips.name] = skips.applied(shown)
         numbers_of = {name: numbers_in(first, name, self.said) for name in network.cuts_of}
         return proposals(network, shown, numbers_of, copies)
 
@@ -263,57 +288,6 @@ def _is_measured(seen: Seen, error: StatesError) -> bool:
     return bool(numbers) and None not in numbers and not is_identifier
 
 
-def coded_network(
-    names: Sequence[str],
-    states_of: Mapping[str, Scope],
-    cuts: Mapping[str, Sequence[float]],
-    said: Data,
-    seen: Mapping[str, Seen],
-    parents: Mapping[str, Sequence[str]] | None = None,
-) -> Network:
-    """A network that knows what later data have to be told of its columns.
-
-    Without parents, it has those that questions which were not asked require.
-    """
-    states = {name: states_of[name] for name in names}
-    rules = {name: own for name, own in said.not_asked.items() if name in states}
-    if parents is None:
-        parents = {
-            name: parsed_rule(when_and_state(name, own)[0], states)[0]
-            for name, own in rules.items()
-        }
-    codes = {}
-    for name in names:
-        own = seen[name] if name in seen else Seen(Said.of(name, said))
-        codes[name] = {
-            code: meaning
-            for code, meaning in own.missing_codes.items()
-            if code in own.said.codes or code not in states[name]  # else the state is meant
-        }
-    return Network(
-        states,
-        parents,
-        cuts=cuts,
-        codes={name: own for name, own in codes.items() if own},
-        not_asked=rules,
-    )
-
-
-def first_codes(
-    network: Network, source: DataSource, said: Data, columns: Sequence[str], first: Piece
-) -> dict[str, Codes]:
-    """The first rows as the network would read them; a column that it has no way with is left."""
-    reading = Reading(network, source, said, {name: name for name in columns}, ())
-    found: dict[str, Codes] = {
-        name: ColumnEncoder(matcher_of(reading, name)).encode(first.columns[name])
-        for name in columns
-    }
-    for skips in skips_of(network, reading.sets_of):
-        if {skips.name, *skips.rule.scope} <= found.keys():
-            found[skips.name] = skips.applied(found)
-    return found
-
-
 def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> None:
     """Refuse what is said of columns that do not exist."""
     known = {*variables, *source.columns}
@@ -337,20 +311,17 @@ def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> 
 
 
 def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
-    """States as the user gives them, checked."""
-    return {name: _given_states(name, own) for name, own in states_of.items()}
-
-
-def _given_states(name: str, states: Any) -> Scope:
-    """States as the user gives them; numbers are spelled as those in data are."""
-    if isinstance(states, str | bytes) or not isinstance(states, Iterable):
-        raise StatesError(
-            f"the states of {name!r} are given as {states!r}.",
-            f"give a list: states={{{name!r}: ['no', 'yes']}}.",
-        )
-    found = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
-    if not found:
-        raise StatesError(f"the list of states of {name!r} is empty.", "give at least one.")
+    """States as the user gives them, checked; numbers are spelled as those in data are."""
+    found = {}
+    for name, states in states_of.items():
+        if isinstance(states, str | bytes) or not isinstance(states, Iterable):
+            raise StatesError(
+                f"the states of {name!r} are given as {states!r}.",
+                f"give a list: states={{{name!r}: ['no', 'yes']}}.",
+            )
+        found[name] = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
+        if not found[name]:
+            raise StatesError(f"the list of states of {name!r} is empty.", "give at least one.")
     return found
 
 

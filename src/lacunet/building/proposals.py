@@ -131,17 +131,22 @@ def skips_in(
     asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
-        states_of = _always_empty(codes[cause], copies, network.cardinality(cause), hidden, asked)
-        for at, states in states_of:
-            is_hidden = hidden[:, at]
-            skip = _skip(network, cause, names[at], codes[cause], copies, is_hidden, states)
-            if skip is None:
+        own, size = codes[cause], network.cardinality(cause)
+        for at, states in _always_empty(own, copies, size, hidden, asked):
+            is_skipped = np.isin(own, states)
+            is_other = ~is_skipped & (own < size)
+            others = float(copies[is_other].sum())
+            if names[at] == cause or others == 0:
                 continue
-            explained = skip.rows / float(total[at])
-            is_parent = cause in network.parents(names[at])
-            worth = explained + 0.01 * is_parent
-            if explained >= LEAST_EXPLAINED and worth > best.get(at, (0.0, skip))[0]:
-                best[at] = (worth, skip)
+            elsewhere = float(copies[hidden[:, at] & is_other].sum()) / others
+            rows = whole_rows(float(copies[is_skipped].sum()))
+            explained = rows / float(total[at])
+            worth = explained + 0.01 * (cause in network.parents(names[at]))
+            is_likely = elsewhere <= MOST_ELSEWHERE and explained >= LEAST_EXPLAINED
+            if is_likely and (at not in best or worth > best[at][0]):
+                written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
+                rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
+                best[at] = (worth, Skip(names[at], rule, rows, elsewhere))
     return [skip for _, (_, skip) in sorted(best.items())]
 
 
@@ -166,30 +171,6 @@ def _always_empty(
         for at in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
             states_of.setdefault(at, []).append(state)
     yield from sorted(states_of.items())
-
-
-def _skip(
-    network: Network,
-    cause: str,
-    name: str,
-    codes: NDArray[np.integer],
-    copies: FloatArray,
-    is_hidden: NDArray[np.bool_],
-    states: Sequence[int],
-) -> Skip | None:
-    if cause == name:
-        return None
-    is_skipped = np.isin(codes, states)
-    is_other = ~is_skipped & (codes < network.cardinality(cause))
-    others = float(copies[is_other].sum())
-    if others == 0:
-        return None
-    elsewhere = float(copies[is_hidden & is_other].sum()) / others
-    if elsewhere > MOST_ELSEWHERE:
-        return None
-    written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
-    rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
-    return Skip(name, rule, whole_rows(float(copies[is_skipped].sum())), elsewhere)
 
 
 def proposals(
