@@ -9,7 +9,6 @@ is among them.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
@@ -173,13 +172,15 @@ def _shortest(low: float, high: float) -> float:
 def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and in how many rows each occurs."""
     missing = tokens_in(name, data)
-    rows_of: Counter[float] = Counter()
+    numbers: list[float] = []
+    counts: list[float] = []
     for piece, copies in copied_pieces(source, [name], data):
         for count, value in zip(*distinct_cells(piece.columns[name], copies), strict=True):
             if value is not None and count and spelled(value) not in missing:
-                rows_of[_as_number(name, value, data.decimal)] += count
-    numbers = sorted(rows_of)
-    return np.array(numbers), np.array([rows_of[number] for number in numbers], np.float64)
+                numbers.append(_as_number(name, value, data.decimal))
+                counts.append(count)
+    found, place = np.unique(np.array(numbers), return_inverse=True)
+    return found, np.bincount(place, counts).astype(np.float64)
 
 
 def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
