@@ -233,8 +233,8 @@ def test_a_process_that_ends_while_arrow_reads_ahead_does_not_abort(
 
 def noting(ended: list[text._OpenReader]) -> type[text._OpenReader]:
     class Noted(text._OpenReader):
-        def end(self) -> None:
-            super().end()
+        def close(self) -> None:
+            super().close()
             ended.append(self)
 
     return Noted

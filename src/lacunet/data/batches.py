@@ -74,7 +74,7 @@ class _Place:
     def where(self, row: int) -> str:
         """Where one of the piece's rows (from 0) is found."""
         row += self.row_in_part
-        return dict(self.part.places([row]))[row]
+        return self.part.places([row])[row]
 
 
 class Door:
@@ -312,7 +312,7 @@ def _table(reading: Reading, columns: dict[str, Codes], place: _Place) -> Encode
     weights, copies = _weights(reading, place)
     rows = place.piece.rows
     return EncodedTable(
-        reading.cardinality_of,
+        reading.network.cardinality_of,
         columns,
         weights,
         rows,
@@ -511,5 +511,6 @@ def _places_of(rows: set[int], begun: Sequence[tuple[int, Part]]) -> dict[int, s
     place_of: dict[int, str] = {}
     for at, own in in_part.items():
         start, part = begun[at]
-        place_of |= {row + start: place for row, place in part.places([r - start for r in own])}
+        places = part.places([row - start for row in own])
+        place_of |= {row + start: place for row, place in places.items()}
     return place_of

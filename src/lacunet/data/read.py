@@ -73,7 +73,7 @@ def read_table(
     else:
         reading, read_report = plan_reading(data, network), ReadReport()
         batches = Door(reading, read_report).batches(progress)
-        table = EncodedTable.joined(reading.cardinality_of, reading.sets_of, batches)
+        table = EncodedTable.joined(reading.network.cardinality_of, reading.sets_of, batches)
         table = with_report(table, reading, read_report)
     return table if keep_sets else taken_as_missing(table)
 
@@ -148,7 +148,7 @@ def rows_with_codes(
     for batch in Door(reading, read_report, unseen).batches():
         piece = kept.popleft()
         numbers = np.arange(number, number + piece.rows)
-        sizes, sets = reading.cardinality_of, reading.sets_of
+        sizes, sets = reading.network.cardinality_of, reading.sets_of
         yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
         number += piece.rows
     if tell:

@@ -17,7 +17,7 @@ from lacunet.data.databases import query_part
 from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
-from lacunet.data.given import PER_ROW, Data, data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
@@ -47,11 +47,6 @@ class Reading:
     data: Data
     column_of: Mapping[str, str]
     notes: tuple[str, ...]
-
-    @property
-    def cardinality_of(self) -> dict[str, int]:
-        """The number of states of each variable."""
-        return self.network.cardinality_of
 
     @property
     def sets_of(self) -> SetsOf:
@@ -249,32 +244,29 @@ def _check_columns(source: DataSource, network: Network, data: Data) -> None:
             )
 
 
-# The options of the command line that name columns which are not variables.
-TYPED = {name: f"--{name}" for name in PER_ROW} | {"replicate_weights": "--replicates"}
-
-
+# What columns that are not variables hold, and the options of the command line that name them.
 MEANT = {
-    "weight": "the weight of each row",
-    "counts": "how many rows each row stands for",
-    "strata": "the stratum of each row",
-    "cluster": "the cluster of each row",
-    "replicate_weights": "replicate weights",
+    "weight": ("the weight of each row", "--weight"),
+    "counts": ("how many rows each row stands for", "--counts"),
+    "strata": ("the stratum of each row", "--strata"),
+    "cluster": ("the cluster of each row", "--cluster"),
+    "replicate_weights": ("replicate weights", "--replicates"),
 }
 
 
 def check_beside(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
+        meant, typed = MEANT[option]
         if column in variables:
             raise WeightError(
                 f"{option}={column!r} names a variable of the network.",
-                f"name a column that holds {MEANT[option]}; if this one does, give it another name "
+                f"name a column that holds {meant}; if this one does, give it another name "
                 "than the variable.",
             )
         if column not in source.columns:
             raise WeightError(
-                f"{option}={column!r} ({TYPED[option]}) names a column that {source.label} does "
-                "not have.",
+                f"{option}={column!r} ({typed}) names a column that {source.label} does not have.",
                 did_you_mean(column, source.columns[:MOST_COMPARED])
                 or f"its columns are {first_of(source.columns, SHOWN_VALUES)}.",
             )

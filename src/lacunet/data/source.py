@@ -50,13 +50,13 @@ class Part:
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
     values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
 
-    def places(self, rows: Sequence[int]) -> list[tuple[int, str]]:
-        """Each of the rows (from 0) with the words for where it is found."""
+    def places(self, rows: Sequence[int]) -> dict[int, str]:
+        """The words for where each of the rows (from 0) is found."""
         lines = self.lines_of(rows) if self.lines_of else {}
-        return [
-            (row, f"{self.label}, " + (f"line {lines[row]}" if row in lines else f"row {row + 1}"))
+        return {
+            row: f"{self.label}, " + (f"line {lines[row]}" if row in lines else f"row {row + 1}")
             for row in rows
-        ]
+        }
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def forecast_bytes(reading: Reading) -> float:
     """What the rows will take as codes: as counted, by the bytes of text files, or infinity."""
     source = reading.source
     if source.rows is not None:
-        return source.rows * row_bytes(reading.cardinality_of, reading.data.extras)
+        return source.rows * row_bytes(reading.network.cardinality_of, reading.data.extras)
     if any(part.size is None for part in source.parts):
         return inf
     return sum(part.size or 0 for part in source.parts) / TEXT_BYTES
@@ -137,7 +137,7 @@ def held_or_coded(
 
     Also which variables are missing in some row.
     """
-    sizes, sets = reading.cardinality_of, reading.sets_of
+    sizes, sets = reading.network.cardinality_of, reading.sets_of
     held: deque[EncodedTable] = deque()
     rows, writer = 0, None
     missing: set[str] = set()

@@ -13,7 +13,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -149,7 +149,7 @@ def _pieces(
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
             options = _options(file, empty, columns, wanted)
-            with _reading(_Utf8(stream, file), options) as reader:
+            with closing(_OpenReader(_Utf8(stream, file), options)) as reader:
                 while (following := reader.next()) is not None:
                     batch = following
                     cells = {name: batch.column(name) for name in wanted}
@@ -172,43 +172,34 @@ class _OpenReader:
     ends: that aborts the process. So both are waited for: what they read from and what they read.
     """
 
-    def __init__(self, stream: _Utf8) -> None:
-        self.stream = stream
+    def __init__(self, stream: _Utf8, options: Mapping[str, Any]) -> None:
+        self.stream, self.options = stream, options
         self._lent: list[Callable[[], object]] = []
         self._reader: Any = None
+        OPEN.add(self)
 
-    def open(self, options: Mapping[str, Any]) -> None:
-        """Let Arrow read the header, and ahead."""
+    def next(self) -> Any:
+        """The next batch of rows; None at the end. At first, Arrow begins to read, and ahead."""
         from pyarrow import csv as arrow_csv
 
-        # Only Arrow may hold what it is handed: no name here, which the traceback of an error has.
-        with self._truly():
-            self._reader = arrow_csv.open_csv(self._hand_over(), **options)
+        try:
+            if self._reader is None:
+                # Only Arrow may hold what it is handed: a name here is one in tracebacks of errors.
+                self._reader = arrow_csv.open_csv(self._hand_over(), **self.options)
+            return self._reader.read_next_batch()
+        except Exception as error:
+            if self.stream.error:  # for which Arrow failed, or ended
+                raise self.stream.error from None
+            if isinstance(error, StopIteration):
+                return None
+            raise
 
     def _hand_over(self) -> _Handed:
         handed = _Handed(self.stream, self._lent)
         self._lent.append(ref(handed))
         return handed
 
-    def next(self) -> Any:
-        """The next batch of rows; None at the end."""
-        try:
-            with self._truly():
-                return self._reader.read_next_batch()
-        except StopIteration:
-            return None
-
-    @contextmanager
-    def _truly(self) -> Iterator[None]:
-        """Where Arrow fails or ends: for the error of the stream, if it had one."""
-        try:
-            yield
-        except Exception:
-            if self.stream.error:
-                raise self.stream.error from None
-            raise
-
-    def end(self) -> None:
+    def close(self) -> None:
         """Let the threads come to an end, wherever they are."""
         OPEN.discard(self)
         self.stream.is_given_up = True
@@ -243,19 +234,7 @@ class _Handed:
 @atexit.register
 def _end_all() -> None:
     for own in tuple(OPEN):
-        own.end()
-
-
-@contextmanager
-def _reading(stream: _Utf8, options: Mapping[str, Any]) -> Iterator[_OpenReader]:
-    """The batches of a file; whatever happens, no thread goes on reading."""
-    own = _OpenReader(stream)
-    OPEN.add(own)
-    try:
-        own.open(options)
-        yield own
-    finally:
-        own.end()
+        own.close()
 
 
 def _options(

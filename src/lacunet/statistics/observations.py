@@ -242,7 +242,7 @@ def _opened(
 ) -> Held | Streamed:
     promised, held = tuple(reading.data.fully_observed), budget / HELD_SHARE
     expected = forecast_bytes(reading)
-    each = row_bytes(reading.cardinality_of, reading.data.extras)
+    each = row_bytes(reading.network.cardinality_of, reading.data.extras)
     partially = _all_but(reading.network.variables, promised) if promised else None
     is_large = held < expected < inf
     warned: set[str] = set()

@@ -201,6 +201,15 @@ class Task:
     together: Scope | None
     sizes: Sizes
     left: float = inf
+    scale: float = 1.0
+    replicate: int | None = None
+    room: int = field(init=False)
+    most: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        each = row_bytes(self.reading.network.cardinality_of, self.reading.data.extras)
+        object.__setattr__(self, "room", rows_in(self.memory / PART_SHARE, each))
+        object.__setattr__(self, "most", rows_in(self.memory / TABLE_SHARE, each, MOST_ROWS))
 
     @property
     def coded(self) -> str:
@@ -391,7 +400,7 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
 def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
     """Rows from their codes."""
     cells, rows = batch.column("codes"), batch.num_rows
-    sizes, sets_of = reading.cardinality_of, reading.sets_of
+    sizes, sets_of = reading.network.cardinality_of, reading.sets_of
     types = {
         name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
     }
