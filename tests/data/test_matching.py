@@ -32,11 +32,11 @@ def test_a_truth_value_matches_the_same_word_in_any_case(value: object) -> None:
 @pytest.mark.parametrize("value", [True, "true", "TRUE", "True"])
 @pytest.mark.parametrize("code", ["true", "True", "TRUE"])
 def test_a_code_for_a_truth_value_is_the_same_word_in_any_case(value: object, code: str) -> None:
-    assert Matcher(["no", "yes"], codes={code: 1}).match(value).code == 1
+    assert Matcher(["no", "yes"], codes={code: "yes"}).match(value).code == 1
 
 
 def test_a_text_is_matched_as_written_before_a_code_in_another_case() -> None:
-    matcher = Matcher(["no", "yes"], codes={"TRUE": 0, "true": 1})
+    matcher = Matcher(["no", "yes"], codes={"TRUE": "no", "true": "yes"})
     assert [matcher.match(value).code for value in ("TRUE", "true", True)] == [0, 1, 1]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.building.states import tokens_in
-from lacunet.data.batches import coded, copied_pieces, matcher_of, remarks
+from lacunet.data.batches import copied_pieces, matcher_of, remarks
 from lacunet.data.encode import ColumnEncoder, distinct_cells
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
@@ -103,8 +103,7 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     for note in remarks(reading, {name: encoder.odd}, {}):
         warn(note, DataWarning)
     states = reading.network.states(name)
-    numbers = coded(states, reading.sets_of.get(name, ()), reading.network.codes_of.get(name, {}))
-    code_of = {number: code for code, number in reversed(numbers.items())}
+    code_of = {number: code for code, number in reversed(encoder.matcher.code_of.items())}
     sets = [number for number in np.unique(codes).tolist() if number > len(states)]
     labels = (*states, *(code_of[number] for number in sets))
     places = np.arange(max(len(states), *sets, 0) + 1)

@@ -49,7 +49,7 @@ from lacunet.data.table import (
     added_rows,
     code_type,
 )
-from lacunet.model.dictionary import Meaning, NotAsked
+from lacunet.model.dictionary import NotAsked
 from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of
@@ -187,30 +187,13 @@ class Door:
 def matcher_of(reading: Reading, name: str) -> Matcher:
     """How the values of one variable's column are matched."""
     network, data = reading.network, reading.data
-    sets = reading.sets_of.get(name, ())
-    codes = coded(network.states(name), sets, network.codes_of.get(name, {}))
     return Matcher(
         network.states(name),
         data.missing_anywhere,
         data.decimal,
         network.cuts_of.get(name, ()),
-        codes,
-        len(sets),
+        network.codes_of.get(name),
     )
-
-
-def coded(
-    states: Sequence[str], sets: Sequence[tuple[int, ...]], codes: Mapping[str, Meaning]
-) -> dict[str, int]:
-    """The number that each code of a variable gets in a table."""
-
-    def number(meaning: Meaning) -> int:
-        if isinstance(meaning, tuple):
-            places = tuple(states.index(state) for state in meaning)
-            return len(states) + 1 + sets.index(places)
-        return len(states) if meaning is None else states.index(meaning)
-
-    return {code: number(meaning) for code, meaning in codes.items()}
 
 
 FIRST_ROWS = 4096  # looked at to tell a table of counts

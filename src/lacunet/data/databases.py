@@ -227,10 +227,7 @@ def _result(connection: Any, query: str, label: str) -> _Relation | _Statement:
         kinds = [str(own.type).rpartition(".")[2] for own in connection.extract_statements(query)]
         if kinds != ["SELECT"]:
             raise DataError(f"{label} is not one SELECT statement.", "give one.")
-        relation = connection.sql(query)
-        if relation is None:
-            raise DataError(f"{label} gives no rows.", "give one SELECT statement.")
-        return _Relation(relation)
+        return _Relation(connection.sql(query))
     if hasattr(connection, "adbc_get_info"):
         vendor = connection.adbc_get_info().get("vendor_name", "")
         return _Statement(connection, query, str(vendor))

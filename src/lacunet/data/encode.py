@@ -85,7 +85,7 @@ class ColumnEncoder:
             distinct = self._distinct_texts(column)
         self._remember(distinct)
         self._rows += len(distinct.indices)
-        return distinct.codes(len(self.matcher.states), self.matcher.sets)
+        return distinct.codes(len(self.matcher.states), len(self.matcher.sets))
 
     def _matched(self, indices: Indices, values: Sequence[object]) -> Distinct:
         return Distinct(indices, values, [self.matcher.match(value) for value in values])

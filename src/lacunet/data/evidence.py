@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from lacunet.data.batches import coded
 from lacunet.data.matching import Matcher
-from lacunet.model.dictionary import Meaning, sets_among
+from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network, NetworkError
 
 UNSEEN = "; leave the variable out if it was not observed"
@@ -45,12 +44,13 @@ def states_and_sets(
         if type(value) is str and value in states:  # as it nearly always is
             seen[name] = states.index(value)
             continue
-        codes = network.codes_of.get(name, {})
-        match = _matcher(states, network.cuts_of.get(name, ()), tuple(codes.items())).match(value)
+        codes = tuple(network.codes_of.get(name, {}).items())
+        matcher = _matcher(states, network.cuts_of.get(name, ()), codes)
+        match = matcher.match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states, otherwise)
         if match.code > len(states):
-            sets[name] = sets_among(states, codes.values())[match.code - len(states) - 1]
+            sets[name] = matcher.sets[match.code - len(states) - 1]
         elif match.code < len(states):
             seen[name] = match.code
     return seen, sets
@@ -82,5 +82,4 @@ def state_named(network: Network, variable: str, value: object) -> str:
 def _matcher(
     states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]
 ) -> Matcher:
-    sets = sets_among(states, dict(codes).values())
-    return Matcher(states, cuts=cuts, codes=coded(states, sets, dict(codes)), sets=len(sets))
+    return Matcher(states, cuts=cuts, codes=dict(codes))

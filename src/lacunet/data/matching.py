@@ -32,6 +32,7 @@ from math import isfinite
 
 import numpy as np
 
+from lacunet.model.dictionary import Meaning, sets_among
 from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
 
 MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00:00")
@@ -71,12 +72,11 @@ class Matcher:
         The states, in order.
     missing
         Further values that mean "not observed", beside `MISSING_TOKENS`. A state wins.
-    codes
-        Values of this column with the code that each gets, whatever else they might be.
-    sets
-        How many codes there may be beyond that for missing.
     cuts
         Where the states begin, if they are intervals of numbers, and where the last one ends.
+    codes
+        What values of this column mean, whatever else they might be. The sets of several states
+        among it have codes behind that for missing.
 
     Examples
     --------
@@ -85,7 +85,8 @@ class Matcher:
     [1, 1, 1, 3, 2, 3, 3, 3]
     >>> matcher.match("2").found.value
     'no state'
-    >>> [Matcher(["1", "9"], codes={"9": 2}).match(value).code for value in (9, "9.0", "1", "9 ")]
+    >>> coded = Matcher(["1", "9"], codes={"9": None})
+    >>> [coded.match(value).code for value in (9, "9.0", "1", "9 ")]
     [2, 2, 0, 2]
     """
 
@@ -95,14 +96,14 @@ class Matcher:
         missing: Sequence[object] = (),
         decimal: str = ".",
         cuts: Sequence[float] = (),
-        codes: Mapping[str, int] | None = None,
-        sets: int = 0,
+        codes: Mapping[str, Meaning] | None = None,
     ) -> None:
-        self.states = tuple(states)
-        self.sets = sets
+        codes, self.states = codes or {}, tuple(states)
+        self.sets = sets_among(self.states, codes.values())
+        self.code_of = {code: self._code(meaning) for code, meaning in codes.items()}
         self._cuts = tuple(cuts)
         self._missing = Match(len(self.states), Found.MISSING)
-        self._coded = {_key(code): Match(own, Found.STATE) for code, own in (codes or {}).items()}
+        self._coded = {_key(code): Match(own, Found.STATE) for code, own in self.code_of.items()}
         for code in [own for own in self._coded if isinstance(own, str)]:
             if (word := code.lower()) in TRUTH_WORDS:
                 self._coded.setdefault(word, self._coded[code])
@@ -123,6 +124,12 @@ class Matcher:
             number, word = number_of(state), state.lower()
             if number is not None or word in TRUTH_WORDS:
                 self._alike.setdefault(word if number is None else number, []).append(at)
+
+    def _code(self, meaning: Meaning) -> int:
+        if isinstance(meaning, tuple):
+            places = tuple(self.states.index(state) for state in meaning)
+            return len(self.states) + 1 + self.sets.index(places)
+        return len(self.states) if meaning is None else self.states.index(meaning)
 
     def match(self, value: object) -> Match:
         """The code of a value as it comes out of a file or a data frame."""

@@ -137,13 +137,6 @@ class NotAsked:
     scope: tuple[str, ...] = field(compare=False)
     truth: NDArray[np.bool_] = field(compare=False)
 
-    def possible(self, parents: Sequence[str], states: Sequence[str]) -> NDArray[np.bool_]:
-        """Which cells of a CPT may have probability; the axis of a parent that it does not look
-        at has length one.
-        """
-        is_skipped = aligned(self.truth, self.scope, parents)
-        return np.asarray(is_skipped[..., None] == (np.array(states) == self.state))
-
     def can_occur(self, names: Sequence[str], own: str, states: Sequence[str]) -> NDArray[np.bool_]:
         """Which states of some variables do not contradict the rule of ``own``, one of them.
 
@@ -287,9 +280,7 @@ class _Parser:
     def _comparison(self) -> _Rule:
         name = self._name(self.states_of, "the name of a variable", r"\s*!?=")
         self.mentioned.add(name)
-        is_other = self._sign("!=")
-        if not is_other and not self._sign("="):
-            raise self._wrong("'=' or '!='")
+        is_other = self._sign("!=") or not self._sign("=")  # one of them follows
         states = self.states_of[name]
         state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
         place = states.index(state)

@@ -480,11 +480,11 @@ class Network(metaclass=Hinted):
         >>> survey.possible("Now").tolist()
         [[False, False, True], [True, True, False]]
         """
-        rule = self.not_asked_of.get(self.known(variable))
+        family, rule = self.family(variable), self.not_asked_of.get(variable)
         if rule is None:
             return None
-        possible = rule.possible(self.parents_of[variable], self.states_of[variable])
-        return np.broadcast_to(possible, self.shape(self.family(variable))).copy()
+        possible = rule.can_occur(family, variable, self.states_of[variable])
+        return np.broadcast_to(possible, self.shape(family)).copy()
 
     def decided(self, variable: str) -> Mask:
         """Which rows of a CPT a rule decides: the question was not asked, and no data are needed.

@@ -227,7 +227,8 @@ class Judge:
         rule = self.nodes.not_asked_of.get(names[node])
         if rule is None:
             return _normalised(counts)
-        possible = rule.possible([names[one] for one in parents], self.nodes.states(names[node]))
+        own, family = names[node], [names[one] for one in (*parents, node)]
+        possible = rule.can_occur(family, own, self.nodes.states(own))
         return _normalised(counts, possible)
 
     def changed(self, fit: FittedStructure, node: int, parents: frozenset[int]) -> FittedStructure:
