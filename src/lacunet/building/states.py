@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple
 
 from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
@@ -171,11 +170,8 @@ def _is_nested(column: Column) -> bool:
     return bool(types.is_nested(kind))
 
 
-class FirstRows(NamedTuple):
-    """The first piece of the data, and how many rows each row stands for, if that is said."""
-
-    piece: Piece
-    copies: FloatArray | None
+# The first piece of the data, and how many rows each row stands for, if that is said.
+FirstRows = tuple[Piece, FloatArray | None]
 
 
 def seen_in(
@@ -193,7 +189,7 @@ def seen_in(
     seen = {name: Seen(Said.of(name, data)) for name in columns}
     first = None
     for piece, copies in copied_pieces(source, (*columns, *also), data):
-        first = first or FirstRows(piece, copies)
+        first = first or (piece, copies)
         for name in columns:
             seen[name].add(piece.columns[name])
     has_rows = any(own.rows or own.empty or own.is_nested for own in seen.values())

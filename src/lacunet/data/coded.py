@@ -250,21 +250,17 @@ class CodeWriter:
         if table.design is not None and table.design.factors is not None:
             kept[FACTORS] = table.design.factors.tobytes()
         batch = pa.record_batch(list(columns.values()), names=list(columns), metadata=kept or None)
-        try:
+        with _written_to(self.path):
             if self._writer is None:
                 self._writer = pa.ipc.new_stream(str(self.path), batch.schema)
             self._writer.write_batch(batch)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
         self.rows += table.rows
 
     def finished(self) -> Coded:
         """The file, once all rows are written."""
         if self._writer is not None:
-            try:
+            with _written_to(self.path):
                 self._writer.close()
-            except OSError as error:
-                raise _unwritable(self.path, error) from None
         return Coded(self.cardinality_of, (self.path,) if self.rows else (), self.rows)
 
     def __enter__(self) -> CodeWriter:
@@ -295,10 +291,14 @@ def extras_of(table: EncodedTable) -> dict[str, Any]:
     return found
 
 
-def _unwritable(path: Path, error: OSError) -> ScratchError:
-    full = error.errno == errno.ENOSPC
-    return ScratchError(
-        f"the scratch files in {str(path.parent)!r} cannot be written: "
-        f"{'the disk is full' if full else error}.",
-        "name a folder on a larger disk: scratch=... (--scratch).",
-    )
+@contextmanager
+def _written_to(path: Path) -> Iterator[None]:
+    """What goes wrong while a file is written, in words."""
+    try:
+        yield
+    except OSError as error:
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error
+        raise ScratchError(
+            f"the scratch files in {str(path.parent)!r} cannot be written: {reason}.",
+            "name a folder on a larger disk: scratch=... (--scratch).",
+        ) from None

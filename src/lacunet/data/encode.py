@@ -32,24 +32,6 @@ OTHER_VALUES = "(other values)"
 Indices = NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True)
-class Distinct:
-    """The distinct values of a column, how each is matched, and for each row which is its own.
-
-    The index ``len(matches)`` stands for null.
-    """
-
-    indices: Indices
-    values: Sequence[Any]
-    matches: Sequence[Match]
-
-    def codes(self, states: int, sets: int) -> Codes:
-        """The code of each row."""
-        codes = [*(own.code for own in self.matches), states]
-        code_of: Codes = np.array(codes, code_type(states, sets))  # type: ignore[assignment]
-        return code_of.take(self.indices)
-
-
 @dataclass
 class OddCells:
     """The cells of a column that had spaces around their value, or no known value."""
@@ -77,21 +59,25 @@ class ColumnEncoder:
 
     def encode(self, column: Column) -> Codes:
         """The codes of the next rows."""
-        if isinstance(column, list) or not is_text(column.type):
-            distinct = self._matched(*_distinct(column))
-        elif len(column) < FEW_ROWS:
-            distinct = self._matched(*_distinct(column.to_pylist()))
+        is_texts = not isinstance(column, list) and is_text(column.type)
+        matches: Sequence[Match]
+        if is_texts and len(column) >= FEW_ROWS:
+            indices, values, matches = self._distinct_texts(column)
         else:
-            distinct = self._distinct_texts(column)
-        self._remember(distinct)
-        self._rows += len(distinct.indices)
-        return distinct.codes(len(self.matcher.states), len(self.matcher.sets))
+            indices, values = _distinct(column.to_pylist() if is_texts else column)
+            matches = [self.matcher.match(value) for value in values]
+        self._remember(indices, values, matches)
+        self._rows += len(indices)
+        states = len(self.matcher.states)
+        kind = code_type(states, len(self.matcher.sets))
+        code_of = np.array([*(own.code for own in matches), states], kind)  # the last is of nulls
+        return code_of.take(indices)  # type: ignore[return-value]
 
-    def _matched(self, indices: Indices, values: Sequence[object]) -> Distinct:
-        return Distinct(indices, values, [self.matcher.match(value) for value in values])
+    def _distinct_texts(self, cells: Any) -> tuple[Indices, Any, Sequence[Match]]:
+        """The same as `_distinct`, and how each text is matched.
 
-    def _distinct_texts(self, cells: Any) -> Distinct:
-        """Look the texts up among those seen before, which is twice as fast as hashing anew."""
+        They are looked up among those seen before, which is twice as fast as hashing anew.
+        """
         import pyarrow as pa
         from pyarrow import compute
 
@@ -110,20 +96,20 @@ class ColumnEncoder:
             indices = compute.index_in(cells, value_set=texts)
             if len(texts) <= KEPT_TEXTS:
                 self._texts, self._matches = texts.cast(pa.string()), matches
-        return Distinct(filled(indices, len(texts)), texts, matches)
+        return filled(indices, len(texts)), texts, matches
 
-    def _remember(self, distinct: Distinct) -> None:
-        odd = [at for at, own in enumerate(distinct.matches) if own.found not in _PLAIN]
+    def _remember(self, indices: Indices, values: Any, matches: Sequence[Match]) -> None:
+        odd = [at for at, own in enumerate(matches) if own.found not in _PLAIN]
         if not odd:
             return
-        counts = np.bincount(distinct.indices, minlength=len(distinct.matches) + 1)
+        counts = np.bincount(indices, minlength=len(matches) + 1)
         is_refused = np.zeros(len(counts), dtype=bool)
         for at in odd:
             if counts[at]:
-                is_refused[at] = distinct.matches[at].is_refused
-                self._tally(cell_at(distinct.values, at), distinct.matches[at], int(counts[at]))
+                is_refused[at] = matches[at].is_refused
+                self._tally(cell_at(values, at), matches[at], int(counts[at]))
         if self.first_refused is None and is_refused.any():
-            self.first_refused = self._rows + int(np.argmax(is_refused[distinct.indices]))
+            self.first_refused = self._rows + int(np.argmax(is_refused[indices]))
 
     def _tally(self, value: object, match: Match, cells: int) -> None:
         counter = self.odd.refused if match.is_refused else self.odd.stripped
@@ -172,7 +158,10 @@ def is_text(kind: Any) -> bool:
 
 
 def _distinct(column: Column) -> tuple[Indices, list[Any]]:
-    """The distinct values of a column, and for each row the index of its own."""
+    """The distinct values of a column, and for each row the index of its own.
+
+    One index more stands for null.
+    """
     return _distinct_objects(column) if isinstance(column, list) else _distinct_values(column)
 
 

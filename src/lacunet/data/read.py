@@ -147,9 +147,8 @@ def rows_with_codes(
     read_report, number = ReadReport(), 1
     for batch in Door(reading, read_report, unseen).batches():
         piece = kept.popleft()
-        numbers = np.arange(number, number + piece.rows)
-        sizes, sets = reading.network.cardinality_of, reading.sets_of
-        yield piece, EncodedTable.of(sizes, batch.columns, row_numbers=numbers, sets_of=sets)
+        table = batch.with_columns(batch.cardinality_of, batch.columns)  # counts what is missing
+        yield piece, replace(table, row_numbers=np.arange(number, number + piece.rows))
         number += piece.rows
     if tell:
         read_notes(reading, read_report)
@@ -251,10 +250,10 @@ def read_notes(
         *[_FRACTIONS] * read_report.has_fractions,
         *remarks(reading, read_report.odd_in, read_report.contradicted),
     )
+    warned = set() if warned is None else warned
     for note in notes:
-        if warned is None or note not in warned:
+        if note not in warned:
             warn(note, DataWarning)
-        if warned is not None:
             warned.add(note)
     if read_report.kept == read_report.given:
         return notes  # that rows of weight zero are left out was asked for: no warning

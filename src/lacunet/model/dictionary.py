@@ -256,23 +256,23 @@ class _Parser:
 
     def _any(self) -> _Rule:
         parts = [self._all()]
-        while self._word("or"):
+        while self._takes(r"or\b(?!\s*!?=)"):
             parts.append(self._all())
         return lambda axes: np.logical_or.reduce([part(axes) for part in parts])
 
     def _all(self) -> _Rule:
         parts = [self._factor()]
-        while self._word("and"):
+        while self._takes(r"and\b(?!\s*!?=)"):
             parts.append(self._factor())
         return lambda axes: np.logical_and.reduce([part(axes) for part in parts])
 
     def _factor(self) -> _Rule:
-        if self._word("not"):
+        if self._takes(r"not\b(?!\s*!?=)"):
             rule = self._factor()
             return lambda axes: ~rule(axes)
-        if self._sign("("):
+        if self._takes(r"\("):
             rule = self._any()
-            if not self._sign(")"):
+            if not self._takes(r"\)"):
                 raise self._wrong("a closing parenthesis")
             return rule
         return self._comparison()
@@ -280,7 +280,7 @@ class _Parser:
     def _comparison(self) -> _Rule:
         name = self._name(self.states_of, "the name of a variable", r"\s*!?=")
         self.mentioned.add(name)
-        is_other = self._sign("!=") or not self._sign("=")  # one of them follows
+        is_other = self._takes("!=") or not self._takes("=")  # one of them follows
         states = self.states_of[name]
         state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
         place = states.index(state)
@@ -297,17 +297,11 @@ class _Parser:
                     return name
         raise self._wrong(expected)
 
-    def _word(self, word: str) -> bool:
+    def _takes(self, pattern: str) -> bool:
         self._skip()
-        found = re.compile(rf"{word}\b(?!\s*!?=)", re.IGNORECASE).match(self.text, self.at)
+        found = re.compile(pattern, re.IGNORECASE).match(self.text, self.at)
         self.at = found.end() if found else self.at
         return found is not None
-
-    def _sign(self, sign: str) -> bool:
-        self._skip()
-        is_here = self.text.startswith(sign, self.at)
-        self.at += len(sign) * is_here
-        return is_here
 
     def _skip(self) -> None:
         while self.at < len(self.text) and self.text[self.at].isspace():
