@@ -35,7 +35,9 @@ def test_parents_come_before_children_in_the_order(network: Network) -> None:
 
 @given(networks())
 def test_a_pickled_network_is_the_same_network(network: Network) -> None:
-    assert pickle.loads(pickle.dumps(network)) == network
+    again = pickle.loads(pickle.dumps(network))
+    assert again == network
+    assert not any(cpt.table.flags.writeable for cpt in again.cpts)
 
 
 def test_a_network_keeps_copies_of_its_tables_and_does_not_let_them_change() -> None:

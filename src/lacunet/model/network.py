@@ -727,18 +727,17 @@ class Network(metaclass=Hinted):
             for name in self.variables
         ]
 
-    def __reduce__(self) -> tuple[object, ...]:
-        tables = None if self.tables_of is None else dict(self.tables_of)
-        own = (
-            dict(self.states_of),
-            dict(self.parents_of),
-            tables,
-            dict(self.cuts_of),
-            {name: dict(codes) for name, codes in self.codes_of.items()},
-            {name: (rule.when, rule.state) for name, rule in self.not_asked_of.items()},
-        )
-        support = None if self.support is None else dict(self.support)
-        return _rebuilt, (own, support, self.mechanisms, self.reversible)
+    def __getstate__(self) -> dict[str, object]:
+        """What pickle keeps: it cannot keep mappings that can be read only."""
+        return {
+            name: dict(own) if isinstance(own, MappingProxyType) else own
+            for name, own in self.__dict__.items()
+        }
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for array in (*(state["tables_of"] or {}).values(), *(state["support"] or {}).values()):
+            array.setflags(write=False)
+        self._hold(**state)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -747,16 +746,6 @@ class Network(metaclass=Hinted):
 
     def __hash__(self) -> int:
         return hash(_skeleton(self))
-
-
-def _rebuilt(
-    own: tuple[Any, ...],
-    support: Mapping[str, ArrayLike] | None,
-    mechanisms: Mechanisms | None,
-    reversible: tuple[tuple[str, str], ...],
-) -> Network:
-    found = Network(*own).with_support(support)
-    return found._with(mechanisms=mechanisms, reversible=reversible)
 
 
 def _skeleton(network: Network) -> tuple[object, ...]:
