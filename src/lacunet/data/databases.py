@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -40,14 +39,14 @@ def query_part(query: str, database: Any) -> Part:
     label = "the query" + (f" on {name}" if (name := database_label(database)) else "")
     query = check_select(query, label)
     with _in_words(label, database), _opened(database, label) as connection:
-        columns = tuple(_result(connection, query, label).columns)
-    return Part(label, columns, partial(_query_pieces, query, database, label), None)
+        columns, _ = _result(connection, query, label)
+    return Part(label, tuple(columns), partial(_query_pieces, query, database, label), None)
 
 
 def _query_pieces(query: str, database: Any, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
     with _in_words(label, database), _opened(database, label) as connection:
-        batches = _result(connection, query, label).batches(wanted)
-        yield from pieces_of(batches, wanted)
+        _, batches = _result(connection, query, label)
+        yield from pieces_of(batches(wanted), wanted)
 
 
 def relation_part(relation: Any) -> Part:
@@ -56,7 +55,7 @@ def relation_part(relation: Any) -> Part:
 
     def read(wanted: Sequence[str]) -> Iterator[Piece]:
         with _in_words(label, None):
-            yield from pieces_of(_Relation(relation).batches(wanted), wanted)
+            yield from pieces_of(_relation_batches(relation, wanted), wanted)
 
     return Part(label, tuple(relation.columns), read, None)
 
@@ -221,100 +220,80 @@ def _driver(package: str) -> Any:
         ) from None
 
 
-def _result(connection: Any, query: str, label: str) -> _Relation | _Statement:
-    """What a query gives on a connection of DuckDB or of an ADBC driver."""
+# Reads some columns of what a query gives, as record batches.
+Batches = Callable[[Sequence[str]], Iterator[Any]]
+
+
+def _result(connection: Any, query: str, label: str) -> tuple[Sequence[str], Batches]:
+    """The columns and rows that a query gives on a connection of DuckDB or of an ADBC driver."""
     if type(connection).__name__ == "DuckDBPyConnection":
         kinds = [str(own.type).rpartition(".")[2] for own in connection.extract_statements(query)]
         if kinds != ["SELECT"]:
             raise DataError(f"{label} is not one SELECT statement.", "give one.")
-        return _Relation(connection.sql(query))
-    if hasattr(connection, "adbc_get_info"):
-        vendor = connection.adbc_get_info().get("vendor_name", "")
-        return _Statement(connection, query, str(vendor))
-    raise DataError(
-        f"connections of the type {type(connection).__module__}.{type(connection).__qualname__} "
-        "do not give Arrow record batches.",
-        "give the database's file or address, or a connection of DuckDB or of an ADBC driver.",
+        relation = connection.sql(query)
+        return relation.columns, partial(_relation_batches, relation)
+    if not hasattr(connection, "adbc_get_info"):
+        kind = type(connection)
+        raise DataError(
+            f"connections of the type {kind.__module__}.{kind.__qualname__} do not give Arrow "
+            "record batches.",
+            "give the database's file or address, or a connection of DuckDB or of an ADBC driver.",
+        )
+    vendor = connection.adbc_get_info().get("vendor_name", "")
+    # SQLite gives columns of a query within a query other names: "true" becomes "column1".
+    asked = query if vendor == "SQLite" else f"select * from (\n{query}\n) as these limit 0"
+    with connection.cursor() as cursor:
+        cursor.execute(asked)
+        schema = cursor.fetch_record_batch().schema
+    if vendor == "SQLite":
+        return schema.names, partial(_sqlite_batches, connection, query, schema.names)
+    # Enumerations, among others, would come as bytes.
+    opaque = [own.name for own in schema if vendor == "PostgreSQL" and _is_opaque(own.type)]
+    return schema.names, partial(_adbc_batches, connection, query, opaque)
+
+
+def _relation_batches(relation: Any, wanted: Sequence[str]) -> Iterator[Any]:
+    """What a relation of DuckDB gives."""
+    chosen = relation.project(", ".join(map(_quoted, wanted)))
+    # The second is the older name of the first.
+    yield from (getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader)(PIECE_ROWS)
+
+
+def _adbc_batches(
+    connection: Any, query: str, as_texts: Sequence[str], wanted: Sequence[str]
+) -> Iterator[Any]:
+    """What a query gives through an ADBC connection, some columns ``as_texts``."""
+    cells = ", ".join(
+        f"cast({_quoted(name)} as text) as {_quoted(name)}" if name in as_texts else _quoted(name)
+        for name in wanted
     )
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {cells} from (\n{query}\n) as these")
+        yield from cursor.fetch_record_batch()
 
 
-@dataclass(frozen=True)
-class _Relation:
-    """What a query gives in DuckDB."""
+def _sqlite_batches(
+    connection: Any, query: str, columns: Sequence[str], wanted: Sequence[str]
+) -> Iterator[Any]:
+    """All cells as texts, since any cell may have any type.
 
-    relation: Any
-
-    @property
-    def columns(self) -> Sequence[str]:
-        return list(self.relation.columns)
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
-        chosen = self.relation.project(", ".join(map(_quoted, wanted)))
-        # The second is the older name of the first.
-        yield from (getattr(chosen, "to_arrow_reader", None) or chosen.fetch_arrow_reader)(
-            PIECE_ROWS
-        )
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """What a query gives through an ADBC connection."""
-
-    connection: Any
-    query: str
-    vendor: str
-
-    @property
-    def columns(self) -> Sequence[str]:
-        return [column.name for column in self._schema()]
-
-    def _schema(self) -> Any:
-        # SQLite gives columns of a query within a query other names: "true" becomes "column1".
-        is_plain = self.vendor == "SQLite"
-        asked = self.query if is_plain else f"select * from (\n{self.query}\n) as these limit 0"
-        with self.connection.cursor() as cursor:
-            cursor.execute(asked)
-            return cursor.fetch_record_batch().schema
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
-        if self.vendor == "SQLite":
-            return self._texts(wanted)
-        kinds = {column.name: column.type for column in self._schema()}
-        cells = ", ".join(
-            # Enumerations, among others, would come as bytes.
-            f"cast({_quoted(name)} as text) as {_quoted(name)}"
-            if self.vendor == "PostgreSQL" and _is_opaque(kinds[name])
-            else _quoted(name)
-            for name in wanted
-        )
-        return self._run(f"select {cells} from (\n{self.query}\n) as these")
-
-    def _texts(self, wanted: Sequence[str]) -> Iterator[Any]:
-        """All cells as texts, since any cell may have any type.
-
-        The driver takes the types from the first rows and fails at a later text, so a row of
-        texts is put before them and taken away again.
-        """
-        columns = list(self.columns)
-        every = ", ".join(f"c{at}" for at in range(len(columns)))
-        first = ", ".join("''" for _ in wanted)
-        cells = ", ".join(f"cast(c{columns.index(name)} as text)" for name in wanted)
-        batches = self._run(
-            f"with these({every}) as (\n{self.query}\n) "
+    The driver takes the types from the first rows and fails at a later text, so a row of
+    texts is put before them and taken away again.
+    """
+    every = ", ".join(f"c{at}" for at in range(len(columns)))
+    first = ", ".join("''" for _ in wanted)
+    cells = ", ".join(f"cast(c{columns.index(name)} as text)" for name in wanted)
+    with connection.cursor() as cursor:
+        rows = {"adbc.sqlite.query.batch_rows": str(SQLITE_ROWS)}
+        cursor.adbc_statement.set_options(**rows)
+        cursor.execute(
+            f"with these({every}) as (\n{query}\n) "
             f"select {first} union all select {cells} from these"
         )
-        names, skipped = list(wanted), 1
-        for batch in batches:
-            yield batch.slice(skipped).rename_columns(names)
+        skipped = 1
+        for batch in cursor.fetch_record_batch():
+            yield batch.slice(skipped).rename_columns(list(wanted))
             skipped = 0
-
-    def _run(self, statement: str) -> Iterator[Any]:
-        with self.connection.cursor() as cursor:
-            if self.vendor == "SQLite":
-                rows = {"adbc.sqlite.query.batch_rows": str(SQLITE_ROWS)}
-                cursor.adbc_statement.set_options(**rows)
-            cursor.execute(statement)
-            yield from cursor.fetch_record_batch()
 
 
 SQLITE_ROWS = 2**15  # rows per batch: 1,024 unless told
