@@ -139,8 +139,19 @@ class Door:
 
     def _refuse_odd(self) -> None:
         """Refuse values that are not states, and cells that contradict a rule."""
-        if any(own.odd.refused for own in self.encoders.values()):
-            raise _refusal(self.encoders, self._begun)
+        encoders = self.encoders
+        rows = {
+            v: own.first_refused for v, own in encoders.items() if own.first_refused is not None
+        }
+        if rows:
+            place_of = _places_of({*rows.values()}, self._begun)
+            raise unknown_states(
+                {
+                    v: (encoders[v].odd.refused, place_of[at], encoders[v].ambiguous)
+                    for v, at in rows.items()
+                },
+                self.reading.network.states_of,
+            )
         for skips in self.skips:
             if skips.first is not None:
                 place = _places_of({skips.first}, self._begun)[skips.first]
@@ -380,22 +391,6 @@ def _labels(given: Any, option: str, place: _Place) -> Labels | None:
             "every row needs one: drop the row, or give it a label of its own.",
         )
     return labels
-
-
-def _refusal(
-    encoders: Mapping[str, ColumnEncoder], begun: Sequence[tuple[int, Part]]
-) -> UnknownStateError:
-    """The error that names all refused values; ``begun`` is the first row of each part."""
-    rows = {name: own.first_refused for name, own in encoders.items() if own.odd.refused}
-    place_of = _places_of({row for row in rows.values() if row is not None}, begun)
-    return unknown_states(
-        {
-            name: (encoders[name].odd.refused, place_of[row], encoders[name].ambiguous)
-            for name, row in rows.items()
-            if row is not None
-        },
-        {name: own.matcher.states for name, own in encoders.items()},
-    )
 
 
 def contradiction(name: str, rule: NotAsked, rows: int, place: str) -> DataError:

@@ -519,8 +519,7 @@ class Network(metaclass=Hinted):
         >>> survey.needs_data("Ill").tolist()
         [[False, False, True], [True, True, False]]
         """
-        can_occur = self.can_occur(self.parents(variable))
-        return can_occur & ~self.decided(variable) if variable in self.not_asked_of else can_occur
+        return self.can_occur(self.parents(variable)) & ~self.decided(variable)
 
     def backing(self, variable: str, rows: FloatArray) -> FloatArray:
         """The rows of data behind each row of a CPT: infinitely many where it needs no data."""
