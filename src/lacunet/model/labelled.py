@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import product, repeat
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,22 +62,25 @@ class Labelled:
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
-            return "\n".join([self.title, probability(float(self.table)), *self.legend])
-        if self.columns:
-            header, cells = self.cells(MOST_ROWS * self.table.shape[-1])
-            lines = [self.title, text_table(header, cells, left=len(self.scope))]
-            return "\n".join([*lines, *self._more, *self.legend])
-        rows = [
-            [*names, *map(probability, cells), NO_DATA if bare else ""]
-            for names, cells, bare in self._rows()
-        ]
-        lines = [self.title, text_table([*self._header, ""], rows, left=len(self.scope) - 1)]
-        return "\n".join([*lines, *self._more, *self.legend])
+            shown = probability(float(self.table))
+        elif self.columns:
+            shown = text_table(*self.cells(MOST_ROWS), left=len(self.scope))
+        else:
+            rows = [
+                [*names, *map(probability, cells), NO_DATA if bare else ""]
+                for names, cells, bare in self._rows()
+            ]
+            shown = text_table([*self._header, ""], rows, left=len(self.scope) - 1)
+        return "\n".join([self.title, shown, *self._notes])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
-        """Header and rows: a row for each cell, or the first; those without data are marked."""
+        """Header and rows: a row for each cell; those without data are marked.
+
+        Of ``most`` rows of the table, if it is given.
+        """
+        end = None if most is None else most * self.table.shape[-1]
         numbers = [self.table, *self.columns.values()]
-        flat = zip(*(np.ravel(own)[:most].tolist() for own in numbers), strict=True)
+        flat = zip(*(np.ravel(own)[:end].tolist() for own in numbers), strict=True)
         rows = [
             [*states, *map(probability, own)]
             for states, own in zip(product(*self.states), flat, strict=False)
@@ -90,13 +94,11 @@ class Labelled:
 
     def html(self) -> str:
         """The table for notebooks; likelier cells are darker, rows without data hatched."""
-        more = self._more if self.scope else ()
-        notes = "".join(f"<p>{escape(note)}</p>" for note in (*more, *self.legend))
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes)
         if not self.scope:
             return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>{notes}"
         if self.columns:
-            header, cells = self.cells(MOST_ROWS * self.table.shape[-1])
-            return rows_as_html(header, cells, self.title) + notes
+            return rows_as_html(*self.cells(MOST_ROWS), self.title) + notes
         rows = [
             "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
             + "".join(map(_hatched if bare else _shaded, cells))
@@ -116,9 +118,11 @@ class Labelled:
         return zip(product(*self.states[:-1]), cells, bare, strict=False)
 
     @property
-    def _more(self) -> list[str]:
-        left = int(self.table.size // max(1, self.table.shape[-1])) - MOST_ROWS
-        return [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
+    def _notes(self) -> list[str]:
+        """What stands below the table."""
+        left = prod(self.table.shape[:-1]) - MOST_ROWS
+        more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
+        return [*more, *self.legend]
 
     def frame(self, library: Library = "pandas", *, tidy: bool) -> Any:
         """The table as a dataframe of pandas, Polars or PyArrow."""
