@@ -110,19 +110,17 @@ def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str
     if library == "pandas":
         import pandas as pd
 
-        return pd.Categorical.from_codes(
-            np.where(codes == len(states), -1, codes.astype(np.int64)).tolist(),
-            categories=pd.Index(states),
-            ordered=True,
-        )
-    if library == "polars":
-        import polars as pl
-
-        return pl.Series(name, _texts(codes, states), dtype=pl.Enum(list(states)))
+        shown: Any = np.where(codes == len(states), -1, codes.astype(np.int64))
+        return pd.Categorical.from_codes(shown, pd.Index(states), ordered=True)
     import pyarrow as pa
 
     indices = pa.array(codes.astype(np.int32), mask=codes == len(states))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
+    if library != "polars":
+        return column
+    import polars as pl
+
+    return pl.Series(name, column).cast(pl.Enum(list(states)))
 
 
 def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
