@@ -3,8 +3,6 @@
 A network is a value: it is checked once, when it is made, and never changes. Names and
 states are arbitrary texts; the order of the states is the order of the axes of every table.
 A CPT has one axis for each parent, in the order of the parents, and the child's axis last.
-
-What a network refuses to be.
 """
 
 from __future__ import annotations
@@ -50,8 +48,14 @@ if TYPE_CHECKING:
 
     from lacunet.model.mechanisms import Mechanisms
 
+Scope = tuple[str, ...]
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
-__all__ = ["Cpt", "FloatArray", "Mask", "Network", "Scope"]
+# Rows that sum to one within this are kept to the bit; the sum of a few hundred
+# correctly rounded probabilities stays well below it.
+ROW_SUM_TOLERANCE = 1e-12
+_HEADER = ("variable", "parents", "states")
 
 
 class NetworkError(LacunetError):
@@ -61,6 +65,7 @@ class NetworkError(LacunetError):
     def no_such_state(
         cls, variable: str, state: object, states: Iterable[str], otherwise: str = ""
     ) -> NetworkError:
+        """A variable does not have a state; ``otherwise`` ends the hint."""
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
@@ -761,22 +766,10 @@ def _skeleton(network: Network) -> tuple[object, ...]:
     )
 
 
-_HEADER = ("variable", "parents", "states")
-
-
 def _same_tables(one: Network, two: Network) -> bool:
     if one.tables_of is None or two.tables_of is None:
         return one.tables_of is two.tables_of
     return all(np.array_equal(table, two.tables_of[name]) for name, table in one.tables_of.items())
-
-
-Scope = tuple[str, ...]
-FloatArray = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-# Rows that sum to one within this are kept to the bit; the sum of a few hundred
-# correctly rounded probabilities stays well below it.
-ROW_SUM_TOLERANCE = 1e-12
 
 
 def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
