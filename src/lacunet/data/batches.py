@@ -63,7 +63,7 @@ PIECES_AHEAD = 2
 
 
 @dataclass(frozen=True)
-class _Place:
+class _PlacedPiece:
     """A piece, the part it belongs to, its first row there and in all the data."""
 
     piece: Piece
@@ -89,9 +89,9 @@ class Door:
         self.encoders = {
             name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
         }
-        report.odd_in = {name: own.odd for name, own in self.encoders.items()}
+        report.odd_in = {name: encoder.odd for name, encoder in self.encoders.items()}
         self.skips = skips_of(reading.network, reading.sets_of)
-        self._begun: list[tuple[int, Part]] = []  # the first row of each part
+        self._part_starts: list[tuple[int, Part]] = []  # the first row of each part
 
     def batches(self, progress: Progress = silent) -> Iterator[EncodedTable]:
         """The rows as codes, in order, in bounded memory; what is missing is not counted.
@@ -112,17 +112,18 @@ class Door:
             A weight is not a finite number from zero upwards.
         """
         data, report = self.reading.data, self.report
-        yield from self._encoded_ahead(_places(self.reading.source, self.reading.wanted, progress))
+        pieces = _placed_pieces(self.reading.source, self.reading.wanted, progress)
+        yield from self._encoded_ahead(pieces)
         for option, length in data.lengths.items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
         if data.unknown == "error":
             self._refuse_odd()
-        report.contradicted += Counter({own.name: own.contradicted for own in self.skips})
+        report.contradicted += Counter({skips.name: skips.contradicted for skips in self.skips})
 
-    def _encoded_ahead(self, places: Iterator[_Place]) -> Iterator[EncodedTable]:
+    def _encoded_ahead(self, pieces: Iterator[_PlacedPiece]) -> Iterator[EncodedTable]:
         """The pieces as codes: in a thread, while the next is read, unless there is but one."""
-        first = list(islice(places, 2))
+        first = list(islice(pieces, 2))
         if len(first) < 2:
             yield from map(self._encoded, first)
             return
@@ -130,8 +131,8 @@ class Door:
 
         with ThreadPoolExecutor(1, "lacunet-encode") as pool:
             pending = deque[Any]()
-            for place in chain(first, places):
-                pending.append(pool.submit(self._encoded, place))
+            for placed in chain(first, pieces):
+                pending.append(pool.submit(self._encoded, placed))
                 if len(pending) > PIECES_AHEAD:
                     yield pending.popleft().result()
             while pending:
@@ -141,33 +142,35 @@ class Door:
         """Refuse values that are not states, and cells that contradict a rule."""
         encoders = self.encoders
         rows = {
-            v: own.first_refused for v, own in encoders.items() if own.first_refused is not None
+            v: encoder.first_refused
+            for v, encoder in encoders.items()
+            if encoder.first_refused is not None
         }
         if rows:
-            place_of = _places_of({*rows.values()}, self._begun)
+            place_of = _places_of({*rows.values()}, self._part_starts)
             raise unknown_states(
                 {
-                    v: (encoders[v].odd.refused, place_of[at], encoders[v].ambiguous)
-                    for v, at in rows.items()
+                    v: (encoders[v].odd.refused, place_of[row], encoders[v].ambiguous)
+                    for v, row in rows.items()
                 },
                 self.reading.network.states_of,
             )
         for skips in self.skips:
             if skips.first is not None:
-                place = _places_of({skips.first}, self._begun)[skips.first]
-                raise contradiction(skips.name, skips.rule, skips.contradicted, place)
+                where = _places_of({skips.first}, self._part_starts)[skips.first]
+                raise contradiction(skips.name, skips.rule, skips.contradicted, where)
 
-    def _encoded(self, place: _Place) -> EncodedTable:
+    def _encoded(self, placed: _PlacedPiece) -> EncodedTable:
         """The rows of a piece that have a weight; the report is told of all of them."""
-        if not place.row_in_part:
-            self._begun.append((place.row, place.part))
-        columns = {name: self._codes(name, place.piece) for name in self.reading.network.variables}
+        if not placed.row_in_part:
+            self._part_starts.append((placed.row, placed.part))
+        columns = {name: self._codes(name, placed.piece) for name in self.reading.network.variables}
         whole = dict(columns)
         for skips in self.skips:
             whole[skips.name] = skips.applied(whole)
         if self.unseen:
             whole = by_rules(self.skips, columns, self.unseen)
-        return self._reported(_table(self.reading, whole, place))
+        return self._reported(_table(self.reading, whole, placed))
 
     def _codes(self, name: str, piece: Piece) -> Codes:
         """The codes of a variable, as its column says; it is missing in every row without one."""
@@ -231,20 +234,20 @@ def remarks(
             f"column {name!r}: {counted(rows, 'row')} {contradict} its rule (not asked where "
             f"{reading.network.not_asked_of[name].when}), and {were} read as the rule says."
         )
-    for name, own in odd_in.items():
-        padded = {value: count for value, count in own.stripped.items() if str(value).strip()}
+    for name, odd in odd_in.items():
+        padded = {value: count for value, count in odd.stripped.items() if str(value).strip()}
         if padded:
             yield (
                 f"column {name!r}: ignored the spaces around the values of "
                 f"{counted(sum(padded.values()), 'cell')}, as in {clipped(next(iter(padded)))}."
             )
-        if blank := own.stripped.total() - sum(padded.values()):
+        if blank := odd.stripped.total() - sum(padded.values()):
             yield f"column {name!r}: {counted(blank, 'cell')} of spaces alone taken as missing."
-        if own.refused and reading.data.unknown == "missing":
-            values = ", ".join(clipped(value) for value, _ in own.refused.most_common(5))
+        if odd.refused and reading.data.unknown == "missing":
+            values = ", ".join(clipped(value) for value, _ in odd.refused.most_common(5))
             yield (
-                f"column {name!r}: read {counted(own.refused.total(), 'cell')} as missing, with "
-                f"values ({values}{', ...' if len(own.refused) > 5 else ''}) that are not states."
+                f"column {name!r}: read {counted(odd.refused.total(), 'cell')} as missing, with "
+                f"values ({values}{', ...' if len(odd.refused) > 5 else ''}) that are not states."
             )
 
 
@@ -260,11 +263,13 @@ def copied_pieces(
     """
     check_beside(source, columns, data)
     beside = [data.counts] if isinstance(data.counts, str) else []
-    for place in _places(source, [*columns, *beside], silent):
-        yield place.piece, _numbers(data.counts, "counts", data.decimal, place)
+    for placed in _placed_pieces(source, [*columns, *beside], silent):
+        yield placed.piece, _numbers(data.counts, "counts", data.decimal, placed)
 
 
-def _places(source: DataSource, wanted: Sequence[str], progress: Progress) -> Iterator[_Place]:
+def _placed_pieces(
+    source: DataSource, wanted: Sequence[str], progress: Progress
+) -> Iterator[_PlacedPiece]:
     """Each piece of each part, with its place; tells the progress as it goes."""
     row, before = 0, 0
     unit = source.parts[0].unit
@@ -273,7 +278,7 @@ def _places(source: DataSource, wanted: Sequence[str], progress: Progress) -> It
         for piece in _read(part, wanted):
             done = before + piece.done
             progress("reading", done, source.total, unit)
-            yield _Place(piece, part, row_in_part, row)
+            yield _PlacedPiece(piece, part, row_in_part, row)
             row_in_part += piece.rows
             row += piece.rows
         before += part.size if part.size is not None else row_in_part
@@ -297,23 +302,23 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _table(reading: Reading, columns: dict[str, Codes], place: _Place) -> EncodedTable:
+def _table(reading: Reading, columns: dict[str, Codes], placed: _PlacedPiece) -> EncodedTable:
     """The rows of a piece, those of weight zero among them."""
     for name in reading.data.fully_observed:
         missing = columns[name] >= reading.network.cardinality(name)
         if missing.any():
-            raise PromiseError.broken(name, place.where(int(np.argmax(missing))))
-    weights, copies = _weights(reading, place)
-    rows = place.piece.rows
+            raise PromiseError.broken(name, placed.where(int(np.argmax(missing))))
+    weights, copies = _weights(reading, placed)
+    rows = placed.piece.rows
     return EncodedTable(
         reading.network.cardinality_of,
         columns,
         weights,
         rows,
         {},
-        row_numbers=None if weights is None else np.arange(place.row + 1, place.row + rows + 1),
+        row_numbers=None if weights is None else np.arange(placed.row + 1, placed.row + rows + 1),
         copies=copies,
-        design=_design(reading, place),
+        design=_design(reading, placed),
         sets_of=reading.sets_of,
     )
 
@@ -324,16 +329,16 @@ def _unweighted(reading: Reading, table: EncodedTable) -> RowsOfUnits:
     if design is None or design.replicates is not None or reading.data.weight is None:
         return {}
     rows = (table.row_weights == 0) * (1.0 if table.copies is None else table.copies.rows)
-    labels, place = design.units()
-    sums = np.bincount(place, rows, len(labels))
+    labels, units = design.units()
+    sums = np.bincount(units, rows, len(labels))
     return {label: number for label, number in zip(labels, sums.tolist(), strict=True) if number}
 
 
-def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies | None]:
+def _weights(reading: Reading, placed: _PlacedPiece) -> tuple[FloatArray | None, Copies | None]:
     """What each row weighs, and how many rows it stands for."""
     data = reading.data
-    weights = _numbers(data.weight, "weight", data.decimal, place)
-    counts = _numbers(data.counts, "counts", data.decimal, place)
+    weights = _numbers(data.weight, "weight", data.decimal, placed)
+    counts = _numbers(data.counts, "counts", data.decimal, placed)
     if counts is None:
         return weights, None
     if weights is None:
@@ -341,51 +346,51 @@ def _weights(reading: Reading, place: _Place) -> tuple[FloatArray | None, Copies
     return counts * weights, Copies(counts, counts * weights**2)
 
 
-def _numbers(given: Any, option: str, decimal: str, place: _Place) -> FloatArray | None:
+def _numbers(given: Any, option: str, decimal: str, placed: _PlacedPiece) -> FloatArray | None:
     """The numbers of the rows of a piece, from a column or from beside the data."""
     if given is None or isinstance(given, np.ndarray):
-        return None if given is None else _own_rows(given, option, place)
-    column = place.piece.columns[given]
+        return None if given is None else _piece_rows(given, option, placed)
+    column = placed.piece.columns[given]
     numbers = number_column(column, decimal)
     if (wrong := first_wrong(numbers)) is not None:
-        where = f"{place.where(wrong)}, column {given!r}"
+        where = f"{placed.where(wrong)}, column {given!r}"
         raise WeightError.value(NOUN[option], where, cell_at(column, wrong))
     return numbers
 
 
-def _own_rows(whole: NDArray[Any], option: str, place: _Place) -> NDArray[Any]:
-    stop = place.row + place.piece.rows
+def _piece_rows(whole: NDArray[Any], option: str, placed: _PlacedPiece) -> NDArray[Any]:
+    stop = placed.row + placed.piece.rows
     if stop > len(whole):
         raise WeightError.length(f"{option}=", len(whole), f"{stop} or more")
-    return whole[place.row : stop]
+    return whole[placed.row : stop]
 
 
-def _design(reading: Reading, place: _Place) -> Design | None:
+def _design(reading: Reading, placed: _PlacedPiece) -> Design | None:
     data = reading.data
-    strata = _labels(data.strata, "strata", place)
-    clusters = _labels(data.cluster, "cluster", place)
+    strata = _labels(data.strata, "strata", placed)
+    clusters = _labels(data.cluster, "cluster", placed)
     if data.replicate_weights is None:
         return None if strata is None and clusters is None else Design(strata, clusters)
     replicates = data.replicate_weights
     if replicates.names:
         columns = [
-            _numbers(name, "replicate_weights", data.decimal, place) for name in replicates.names
+            _numbers(name, "replicate_weights", data.decimal, placed) for name in replicates.names
         ]
         matrix = np.stack([column for column in columns if column is not None], axis=1)
     else:
-        matrix = _own_rows(replicates.columns, "replicate_weights", place)
+        matrix = _piece_rows(replicates.columns, "replicate_weights", placed)
     return Design(strata, clusters, matrix, replicates.factors)
 
 
-def _labels(given: Any, option: str, place: _Place) -> Labels | None:
+def _labels(given: Any, option: str, placed: _PlacedPiece) -> Labels | None:
     """The stratum or the cluster of each row of a piece."""
     if given is None:
         return None
     is_named = isinstance(given, str)
-    column = place.piece.columns[given] if is_named else list(_own_rows(given, option, place))
+    column = placed.piece.columns[given] if is_named else list(_piece_rows(given, option, placed))
     labels = label_column(column)
     if (labels.codes < 0).any():
-        where = place.where(int(np.argmax(labels.codes < 0)))
+        where = placed.where(int(np.argmax(labels.codes < 0)))
         raise DataError(
             f"{option}= is missing in {where}.",
             "every row needs one: drop the row, or give it a label of its own.",
@@ -393,9 +398,9 @@ def _labels(given: Any, option: str, place: _Place) -> Labels | None:
     return labels
 
 
-def contradiction(name: str, rule: NotAsked, rows: int, place: str) -> DataError:
+def contradiction(name: str, rule: NotAsked, rows: int, where: str) -> DataError:
     """The error that names cells which show what was not asked."""
-    first = f", first in {place}" if place else ""
+    first = f", first in {where}" if where else ""
     return DataError(
         f"column {name!r} contradicts its rule in {counted(rows, 'row')}{first}: it was not asked "
         f"where {rule.when}, and only there.",
@@ -410,14 +415,16 @@ def unknown_states(
 ) -> UnknownStateError:
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
     columns = [
-        _unknown_values(name, *own, states_of[name])
-        for name, own in list(refused.items())[:SHOWN_VALUES]
+        _unknown_values(name, *details, states_of[name])
+        for name, details in list(refused.items())[:SHOWN_VALUES]
     ]
     more = len(refused) - SHOWN_VALUES
     return UnknownStateError(
         "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
         _meant(refused, states_of)
-        + "".join(wider_cuts(name, own[0], states_of[name]) for name, own in refused.items())
+        + "".join(
+            wider_cuts(name, details[0], states_of[name]) for name, details in refused.items()
+        )
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
@@ -480,15 +487,15 @@ def _unknown_values(
     )
 
 
-def _places_of(rows: set[int], begun: Sequence[tuple[int, Part]]) -> dict[int, str]:
+def _places_of(rows: set[int], part_starts: Sequence[tuple[int, Part]]) -> dict[int, str]:
     """Where each row is found, in words; each part is searched once."""
-    starts = [start for start, _ in begun]
+    starts = [start for start, _ in part_starts]
     in_part: dict[int, list[int]] = {}
     for row in sorted(rows):
         in_part.setdefault(bisect_right(starts, row) - 1, []).append(row)
     place_of: dict[int, str] = {}
-    for at, own in in_part.items():
-        start, part = begun[at]
-        places = part.places([row - start for row in own])
-        place_of |= {row + start: place for row, place in places.items()}
+    for index, part_rows in in_part.items():
+        start, part = part_starts[index]
+        places = part.places([row - start for row in part_rows])
+        place_of |= {row + start: where for row, where in places.items()}
     return place_of

@@ -54,7 +54,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
     ScratchError
         There is no such folder, or it cannot be written to.
     """
-    where = _place(parent)
+    where = _parent_folder(parent)
     if not where.is_dir():
         raise ScratchError(
             f"there is no folder {str(where)!r} for scratch files.",
@@ -83,7 +83,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
 
 def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
     """Remove the scratch folders of runs on this machine that were killed."""
-    for path in _place(parent).glob(f"{PREFIX}*{LOCK}"):
+    for path in _parent_folder(parent).glob(f"{PREFIX}*{LOCK}"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDWR)
             # Locks of another machine may not be seen here, though the folder is shared.
@@ -94,7 +94,7 @@ def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
                 os.close(lock)
 
 
-def _place(parent: str | os.PathLike[str] | None) -> Path:
+def _parent_folder(parent: str | os.PathLike[str] | None) -> Path:
     return Path(tempfile.gettempdir() if parent is None else parent)
 
 
@@ -194,12 +194,14 @@ class Coded:
     def _table(self, batch: Any) -> EncodedTable:
         kept = batch.schema.metadata or {}
         factors = np.frombuffer(kept[FACTORS], np.float64) if FACTORS in kept else None
-        columns = {name: values_of(batch.column(at)) for at, name in enumerate(self.cardinality_of)}
+        columns = {
+            name: values_of(batch.column(index)) for index, name in enumerate(self.cardinality_of)
+        }
         sets = json.loads(kept.get(SETS, b"{}"))
         return EncodedTable.of(
             self.cardinality_of,
             columns,
-            sets_of={name: tuple(map(tuple, own)) for name, own in sets.items()},
+            sets_of={name: tuple(map(tuple, state_sets)) for name, state_sets in sets.items()},
             **beside_codes(batch, factors),
         )
 
@@ -244,7 +246,7 @@ class CodeWriter:
         """Write some more rows."""
         import pyarrow as pa
 
-        codes = {str(at): array_of(codes) for at, codes in enumerate(table.columns.values())}
+        codes = {str(index): array_of(codes) for index, codes in enumerate(table.columns.values())}
         columns = codes | extras_of(table)
         kept = {SETS: json.dumps(table.sets_of).encode()} if table.sets_of else {}
         if table.design is not None and table.design.factors is not None:
@@ -276,19 +278,19 @@ def extras_of(table: EncodedTable) -> dict[str, Any]:
     """What goes with the rows beside their codes, by name."""
     import pyarrow as pa
 
-    found = {} if table.weights is None else {WEIGHT: array_of(table.weights)}
+    extras = {} if table.weights is None else {WEIGHT: array_of(table.weights)}
     if table.copies is not None:
-        found |= {ROWS: array_of(table.copies.rows), SQUARES: array_of(table.copies.squares)}
+        extras |= {ROWS: array_of(table.copies.rows), SQUARES: array_of(table.copies.squares)}
     if table.design is None:
-        return found
-    for name, own in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
-        if own is not None:
-            codes, labels = array_of(own.codes), text_array(own.labels)
-            found[name] = pa.DictionaryArray.from_arrays(codes, labels)
+        return extras
+    for name, grouping in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
+        if grouping is not None:
+            codes, labels = array_of(grouping.codes), text_array(grouping.labels)
+            extras[name] = pa.DictionaryArray.from_arrays(codes, labels)
     if table.design.replicates is not None:
         columns = enumerate(table.design.replicates.T)
-        found |= {f"{REPLICATE}{at}": array_of(column) for at, column in columns}
-    return found
+        extras |= {f"{REPLICATE}{index}": array_of(column) for index, column in columns}
+    return extras
 
 
 @contextmanager

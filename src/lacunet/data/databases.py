@@ -93,8 +93,8 @@ def database_label(database: Any) -> str:
 
 def _keywords(address: str) -> dict[str, str] | None:
     """The words and values of ``host=db password='a secret'``; None if it is not of this form."""
-    found = _KEYWORD.findall(address)
-    words = {name.lower(): quoted or plain for name, quoted, plain in found}
+    matches = _KEYWORD.findall(address)
+    words = {name.lower(): quoted or plain for name, quoted, plain in matches}
     is_all = not _KEYWORD.sub("", address).strip()
     return words if is_all and not POSTGRESQL_WORDS.isdisjoint(words) else None
 
@@ -112,8 +112,8 @@ def _in_words(label: str, database: Any) -> Iterator[None]:
             reason = reason.replace(secret, "***")
         reason = without_secrets(reason).rstrip(".!")
         hint = ""
-        if found := _NO_TABLE.search(reason):
-            hint = _without_table(found[1], database, _NAMES["SQLite" in reason])
+        if match := _NO_TABLE.search(reason):
+            hint = _without_table(match[1], database, _NAMES["SQLite" in reason])
         raise DataError.unreadable(label, reason, hint) from None
 
 
@@ -137,7 +137,7 @@ def _secrets(database: Any) -> list[str]:
     parts = urlsplit(address if "://" in address else "")
     written = [parts.password or "", *parse_qs(parts.query).get("password", [])]
     written += [(_keywords(address) or {}).get("password", ""), *secrets_in(address)]
-    return [secret for own in written for secret in (own, unquote(own)) if secret]
+    return [secret for text in written for secret in (text, unquote(text)) if secret]
 
 
 @contextmanager
@@ -227,7 +227,10 @@ Batches = Callable[[Sequence[str]], Iterator[Any]]
 def _result(connection: Any, query: str, label: str) -> tuple[Sequence[str], Batches]:
     """The columns and rows that a query gives on a connection of DuckDB or of an ADBC driver."""
     if type(connection).__name__ == "DuckDBPyConnection":
-        kinds = [str(own.type).rpartition(".")[2] for own in connection.extract_statements(query)]
+        kinds = [
+            str(statement.type).rpartition(".")[2]
+            for statement in connection.extract_statements(query)
+        ]
         if kinds != ["SELECT"]:
             raise DataError(f"{label} is not one SELECT statement.", "give one.")
         relation = connection.sql(query)
@@ -248,7 +251,7 @@ def _result(connection: Any, query: str, label: str) -> tuple[Sequence[str], Bat
     if vendor == "SQLite":
         return schema.names, partial(_sqlite_batches, connection, query, schema.names)
     # Enumerations, among others, would come as bytes.
-    opaque = [own.name for own in schema if vendor == "PostgreSQL" and _is_opaque(own.type)]
+    opaque = [field.name for field in schema if vendor == "PostgreSQL" and _is_opaque(field.type)]
     return schema.names, partial(_adbc_batches, connection, query, opaque)
 
 
@@ -280,7 +283,7 @@ def _sqlite_batches(
     The driver takes the types from the first rows and fails at a later text, so a row of
     texts is put before them and taken away again.
     """
-    every = ", ".join(f"c{at}" for at in range(len(columns)))
+    every = ", ".join(f"c{index}" for index in range(len(columns)))
     first = ", ".join("''" for _ in wanted)
     cells = ", ".join(f"cast(c{columns.index(name)} as text)" for name in wanted)
     with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.errors import WeightError
-from lacunet.data.matching import MISSING_TOKENS, NULLS, Found, Match, Matcher, with_points
+from lacunet.data.matching import MISSING_TOKENS, NULLS, Match, Matcher, Outcome, with_points
 from lacunet.data.source import Column
 from lacunet.data.table import Codes, Labels, code_type
 from lacunet.model.network import FloatArray
@@ -70,7 +70,8 @@ class ColumnEncoder:
         self._rows += len(indices)
         states = len(self.matcher.states)
         kind = code_type(states, len(self.matcher.sets))
-        code_of = np.array([*(own.code for own in matches), states], kind)  # the last is of nulls
+        codes = [*(match.code for match in matches), states]  # the last is of nulls
+        code_of = np.array(codes, kind)
         return code_of.take(indices)  # type: ignore[return-value]
 
     def _distinct_texts(self, cells: Any) -> tuple[Indices, Any, Sequence[Match]]:
@@ -99,15 +100,15 @@ class ColumnEncoder:
         return filled(indices, len(texts)), texts, matches
 
     def _remember(self, indices: Indices, values: Any, matches: Sequence[Match]) -> None:
-        odd = [at for at, own in enumerate(matches) if own.found not in _PLAIN]
+        odd = [index for index, match in enumerate(matches) if match.outcome not in _PLAIN]
         if not odd:
             return
         counts = np.bincount(indices, minlength=len(matches) + 1)
         is_refused = np.zeros(len(counts), dtype=bool)
-        for at in odd:
-            if counts[at]:
-                is_refused[at] = matches[at].is_refused
-                self._tally(cell_at(values, at), matches[at], int(counts[at]))
+        for index in odd:
+            if counts[index]:
+                is_refused[index] = matches[index].is_refused
+                self._tally(cell_at(values, index), matches[index], int(counts[index]))
         if self.first_refused is None and is_refused.any():
             self.first_refused = self._rows + int(np.argmax(is_refused[indices]))
 
@@ -115,11 +116,11 @@ class ColumnEncoder:
         counter = self.odd.refused if match.is_refused else self.odd.stripped
         is_kept = value in counter or len(counter) < KEPT_TEXTS
         counter[value if is_kept else OTHER_VALUES] += cells
-        if match.found is Found.AMBIGUOUS and is_kept:
+        if match.outcome is Outcome.AMBIGUOUS and is_kept:
             self.ambiguous.add(value)
 
 
-_PLAIN = (Found.STATE, Found.MISSING)
+_PLAIN = (Outcome.STATE, Outcome.MISSING)
 
 
 def text_array(texts: Sequence[str]) -> Any:

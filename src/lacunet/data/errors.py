@@ -114,12 +114,12 @@ class WeightError(DataError):
     @classmethod
     def value(cls, noun: str, where: str, value: object) -> WeightError:
         is_missing = value is None or value == "" or (isinstance(value, float) and isnan(value))
-        told = "missing" if is_missing else clipped(value)
+        shown = "missing" if is_missing else clipped(value)
         rule = f"{noun}s must be numbers, and not negative, infinite or missing."
         if isinstance(value, float | int) and value is not True and 0 < value < inf:
             rule = f"{noun}s above zero must be between 1e-100 and 1e100: rescale them."
         counting = " Rows are counted from 1." if "row " in where else ""
-        return cls(f"the {noun} in {where} is {told}.", rule + counting)
+        return cls(f"the {noun} in {where} is {shown}.", rule + counting)
 
     @classmethod
     def length(cls, option: str, given: int, rows: int | str) -> WeightError:

@@ -59,7 +59,7 @@ def states_and_sets(
 def places_seen(network: Network, evidence: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
     """The places of the states that each variable seen may have: one, or those of a code."""
     seen, sets = states_and_sets(network, evidence)
-    return {**{name: (at,) for name, at in seen.items()}, **sets}
+    return {**{name: (code,) for name, code in seen.items()}, **sets}
 
 
 def evidence_written(network: Network, evidence: Mapping[str, object]) -> dict[str, str]:

@@ -47,16 +47,16 @@ def file_parts(data: Data) -> list[Part]:
     paths = [data.source] if isinstance(data.source, str | os.PathLike) else data.source
     if not paths:
         raise DataError("the list of data files is empty.", "give at least one path.")
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for path in paths:
-        own = {os.path.realpath(file): str(file) for file in _files(os.fspath(path))}
-        if again := sorted(own[file] for file in own.keys() & found.keys()):
+        added = {os.path.realpath(file): str(file) for file in _files(os.fspath(path))}
+        if again := sorted(added[file] for file in added.keys() & files.keys()):
             raise DataError(
                 f"the data name {listed(again)} more than once: its rows would count twice.",
                 "name each file once, by itself or by its folder or pattern.",
             )
-        found |= own
-    return [_part(Path(file), data) for file in found.values()]
+        files |= added
+    return [_part(Path(file), data) for file in files.values()]
 
 
 def _files(path: str) -> list[Path]:
@@ -68,12 +68,12 @@ def _files(path: str) -> list[Path]:
     if os.path.exists(path):
         return [Path(path)]
     if glob.has_magic(path):
-        found = sorted(glob.glob(path, recursive=True))
-        if not found:
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
             raise DataError(f"no file matches {path!r}.", "check the pattern and the folder.")
         # What a folder holds is matched by itself where it should be, as in **.
-        files = [Path(name) for name in found if os.path.isfile(name)]
-        return files or [file for name in found for file in _files(name)]
+        files = [Path(name) for name in matches if os.path.isfile(name)]
+        return files or [file for name in matches for file in _files(name)]
     if is_edges(path):
         raise DataError(f"{path!r} looks like edges, where data are taken.", DATA_ALONE)
     raise DataError(f"there is no file or folder {path!r}.", near_files(path) or "check the path.")
@@ -94,19 +94,19 @@ def _refuse_database(path: str) -> None:
 
 def _in_folder(folder: Path) -> list[Path]:
     """The data files of a folder and below, without hidden ones and markers like _SUCCESS."""
-    found = [
+    files = [
         file
         for file in sorted(folder.rglob("*"))
         if file.is_file()
         and _format_of(file) is not None
         and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     ]
-    if not found:
+    if not files:
         raise DataError(
             f"the folder {str(folder)!r} holds no data file.",
             f"data files end in {', '.join(FORMATS)}.",
         )
-    return found
+    return files
 
 
 def _part(path: Path, data: Data) -> Part:
@@ -197,22 +197,22 @@ def _parquet_nulls(path: Path, wanted: Sequence[str]) -> dict[str, int | None] |
     """
     from pyarrow import parquet
 
-    found = dict.fromkeys(wanted, 0)
+    nulls_of = dict.fromkeys(wanted, 0)
     with parquet.ParquetFile(path) as file:
-        place_of = {file.schema.column(at).path: at for at in range(len(file.schema))}
-        if not place_of.keys() >= found.keys():
+        place_of = {file.schema.column(index).path: index for index in range(len(file.schema))}
+        if not place_of.keys() >= nulls_of.keys():
             return None
         for group in range(file.num_row_groups):
             columns = file.metadata.row_group(group)
             for name in wanted:
-                told = columns.column(place_of[name]).statistics
-                if told is None or not told.has_null_count:
+                statistics = columns.column(place_of[name]).statistics
+                if statistics is None or not statistics.has_null_count:
                     return None
-                found[name] += told.null_count
+                nulls_of[name] += statistics.null_count
         kind_of = {name: file.schema.column(place_of[name]).physical_type for name in wanted}
     return {
         name: nulls if nulls or kind_of[name] in WHOLE_NUMBERS else None
-        for name, nulls in found.items()
+        for name, nulls in nulls_of.items()
     }
 
 
@@ -243,16 +243,16 @@ def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -
         yield from _parquet_pieces(path, nested, wanted)
         return
     with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
-        found = [_dictionaries(file, group, wanted) for group in range(file.num_row_groups)]
-    if None in found:
+        dictionaries = [_dictionaries(file, group, wanted) for group in range(file.num_row_groups)]
+    if None in dictionaries:
         yield from _parquet_pieces(path, nested, wanted)
         return
-    for dictionary_of in found:
-        rows = max((len(own) for own in (dictionary_of or {}).values()), default=0)
+    for dictionary_of in dictionaries:
+        rows = max((len(dictionary) for dictionary in (dictionary_of or {}).values()), default=0)
         if dictionary_of and rows:
             cells = {
-                name: own.take([place % len(own) for place in range(rows)])
-                for name, own in dictionary_of.items()
+                name: dictionary.take([row % len(dictionary) for row in range(rows)])
+                for name, dictionary in dictionary_of.items()
             }
             yield Piece(cells, rows, rows)
 
@@ -263,17 +263,17 @@ def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any
     first = next(file.iter_batches(1, [group], list(wanted)), None)
     if first is None:
         return {}
-    place_of = {file.schema.column(at).path: at for at in range(len(file.schema))}
-    found = {}
+    place_of = {file.schema.column(index).path: index for index in range(len(file.schema))}
+    dictionary_of = {}
     for name in wanted:
         stored, column = columns.column(place_of[name]), first.column(name)
         if not stored.has_dictionary_page or not hasattr(column, "dictionary"):
             return None
         validate(column)
-        found[name] = column.dictionary
+        dictionary_of[name] = column.dictionary
         if stored.total_uncompressed_size > _most_bytes(columns.num_rows, column.dictionary):
             return None
-    return found
+    return dictionary_of
 
 
 def _most_bytes(rows: int, dictionary: Any) -> float:
@@ -298,8 +298,8 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
             names = tuple(pa.ipc.open_stream(file).schema.names)
             return Part(label, names, partial(_stream_pieces, path), None)
         names = tuple(reader.schema.names)
-        one = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
-        rows = sum(one.get_batch(at).num_rows for at in range(one.num_record_batches))
+        narrow = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+        rows = sum(narrow.get_batch(index).num_rows for index in range(narrow.num_record_batches))
     return Part(label, names, partial(_arrow_pieces, path), rows)
 
 
@@ -311,7 +311,7 @@ def _arrow_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         places = sorted(schema.get_field_index(name) for name in wanted)
         only = pa.ipc.IpcReadOptions(included_fields=places)
         reader = pa.ipc.open_file(file, options=only)
-        batches = (reader.get_batch(at) for at in range(reader.num_record_batches))
+        batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
         yield from pieces_of(batches, wanted)
 
 

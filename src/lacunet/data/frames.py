@@ -98,8 +98,8 @@ def _sliced(columns: Any, rows: int, wanted: Sequence[str], done: int = 0) -> It
     for start in range(0, rows, PIECE_ROWS):
         stop = min(start + PIECE_ROWS, rows)
         is_whole = stop - start == rows  # a slice of all rows would take longer than they do
-        own = (columns[name] if is_whole else columns[name][start:stop] for name in wanted)
-        yield Piece(dict(zip(wanted, map(_cells, own), strict=True)), stop - start, done + stop)
+        slices = (columns[name] if is_whole else columns[name][start:stop] for name in wanted)
+        yield Piece(dict(zip(wanted, map(_cells, slices), strict=True)), stop - start, done + stop)
 
 
 def _cells(cells: Any) -> Column:
@@ -176,7 +176,7 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     from polars import nth
 
     # By place: a name such as "*" or "^a$" would be taken as a pattern.
-    place_of = {name: place for place, name in enumerate(native.collect_schema().names())}
+    place_of = {name: index for index, name in enumerate(native.collect_schema().names())}
     native = native.select(nth(*(place_of[name] for name in wanted)))
     if not hasattr(native, "collect_batches"):  # before Polars 1.34
         yield from _table_pieces(native.collect().to_arrow(), wanted)

@@ -272,9 +272,9 @@ class Data:
             ) from None
 
     def __repr__(self) -> str:
-        said = {name: value for name, value in self.said.items() if name != "source"}
+        options = {name: value for name, value in self.said.items() if name != "source"}
         shown = [] if self.source is None else [_shown(self.source)]
-        shown += [f"{name}={_shown(value)}" for name, value in said.items()]
+        shown += [f"{name}={_shown(value)}" for name, value in options.items()]
         return f"Data({without_secrets(', '.join(shown))})"
 
     def every_row(self, learned: object = None) -> Data:
@@ -308,9 +308,10 @@ class Data:
     def said(self) -> dict[str, Any]:
         """What the user said that is not as it is by default, but no secrets."""
         return {
-            own.name: getattr(self, own.name)
-            for own in fields(self)
-            if not _is_same(getattr(self, own.name), own.default) and "unsaid" not in own.metadata
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if not _is_same(getattr(self, option.name), option.default)
+            and "unsaid" not in option.metadata
         }
 
     @property
@@ -342,9 +343,10 @@ class Data:
 
         The latent variables are among it.
         """
-        said = [name for name in (*PER_ROW, "replicate_weights") if name in self.said]
+        options = [name for name in (*PER_ROW, "replicate_weights") if name in self.said]
         columns_of = {
-            name: tuple(own for own, use in self.beside.items() if use == name) for name in said
+            name: tuple(column for column, use in self.beside.items() if use == name)
+            for name in options
         }
         return columns_of | ({"latent": tuple(self.latent)} if self.latent else {})
 
@@ -362,13 +364,15 @@ class Data:
         given = {name: getattr(self, name) for name in PER_ROW}
         if self.replicate_weights is not None:
             given["replicate_weights"] = self.replicate_weights.columns
-        return {name: len(own) for name, own in given.items() if isinstance(own, np.ndarray)}
+        return {
+            name: len(values) for name, values in given.items() if isinstance(values, np.ndarray)
+        }
 
     @property
     def missing_anywhere(self) -> tuple[object, ...]:
         """What means "not observed" in all columns, unless it is a state."""
-        found: tuple[object, ...] = self.missing.get(None, ())
-        return found
+        codes: tuple[object, ...] = self.missing.get(None, ())
+        return codes
 
     def codes_in(self, column: str) -> dict[str, object]:
         """What is said of codes of this column, by their spelling; None for "not observed"."""
@@ -376,7 +380,7 @@ class Data:
         return missing | by_spelling(column, self.codes.get(column, {}))
 
 
-def data_given(data: Any, **said: Any) -> Data:
+def data_given(data: Any, **options: Any) -> Data:
     """The data as one value, with what shorthands say of them.
 
     Raises
@@ -384,7 +388,7 @@ def data_given(data: Any, **said: Any) -> Data:
     DataError
         Something is said twice: in `Data` and beside it.
     """
-    given = {name: value for name, value in said.items() if not _is_unsaid(value)}
+    given = {name: value for name, value in options.items() if not _is_unsaid(value)}
     if data is None:
         raise DataError.unknown_kind(data)
     if not isinstance(data, Data):
@@ -399,7 +403,7 @@ def data_given(data: Any, **said: Any) -> Data:
 def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The columns that say something of the rows of a result, but those of some roles."""
     roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
-    return tuple(own for role, columns in roles.items() if role not in but for own in columns)
+    return tuple(column for role, columns in roles.items() if role not in but for column in columns)
 
 
 def _in_lists(source: Any) -> Any:
@@ -441,10 +445,11 @@ def _names(names: str | Sequence[str]) -> tuple[str, ...]:
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
     """The codes of each column, and of all (None)."""
     by_column = missing if isinstance(missing, Mapping) else {None: missing}
-    found = {
-        None if column is None else str(column): _codes(own) for column, own in by_column.items()
+    codes_of = {
+        None if column is None else str(column): _codes(codes)
+        for column, codes in by_column.items()
     }
-    return {column: codes for column, codes in found.items() if codes}
+    return {column: codes for column, codes in codes_of.items() if codes}
 
 
 def _codes(codes: Any) -> tuple[object, ...]:
@@ -471,7 +476,7 @@ def _shown(value: object) -> str:
         return clipped(os.fspath(value) if isinstance(value, os.PathLike) else value)
     if isinstance(value, dict) and [*value] == [None]:
         return clipped(list(value[None]))
-    if isinstance(value, dict) and all(isinstance(own, tuple | dict) for own in value.values()):
+    if isinstance(value, dict) and all(isinstance(inner, tuple | dict) for inner in value.values()):
         return clipped(value)
     if isinstance(value, np.ndarray):
         return f"<{len(value):,} values>"

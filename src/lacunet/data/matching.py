@@ -40,7 +40,7 @@ NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without impo
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
 
-class Found(Enum):
+class Outcome(Enum):
     """How a value was matched."""
 
     STATE = "a state"
@@ -55,12 +55,12 @@ class Match:
     """The code a value gets, and how it came to it."""
 
     code: int
-    found: Found
+    outcome: Outcome
 
     @property
     def is_refused(self) -> bool:
         """Whether the value stands for no state, and not for "missing" either."""
-        return self.found in (Found.UNKNOWN, Found.AMBIGUOUS)
+        return self.outcome in (Outcome.UNKNOWN, Outcome.AMBIGUOUS)
 
 
 class Matcher:
@@ -83,7 +83,7 @@ class Matcher:
     >>> matcher = Matcher(["0", "1", "NA"], missing=["99"])
     >>> [matcher.match(value).code for value in ("1", 1.0, "1.00", True, "NA", "?", 99, None)]
     [1, 1, 1, 3, 2, 3, 3, 3]
-    >>> matcher.match("2").found.value
+    >>> matcher.match("2").outcome.value
     'no state'
     >>> coded = Matcher(["1", "9"], codes={"9": None})
     >>> [coded.match(value).code for value in (9, "9.0", "1", "9 ")]
@@ -102,28 +102,32 @@ class Matcher:
         self.sets = sets_among(self.states, codes.values())
         self.code_of = {code: self._code(meaning) for code, meaning in codes.items()}
         self._cuts = tuple(cuts)
-        self._missing = Match(len(self.states), Found.MISSING)
-        self._coded = {_key(code): Match(own, Found.STATE) for code, own in self.code_of.items()}
-        for code in [own for own in self._coded if isinstance(own, str)]:
+        self._missing = Match(len(self.states), Outcome.MISSING)
+        self._coded = {
+            _key(code): Match(number, Outcome.STATE) for code, number in self.code_of.items()
+        }
+        for code in [key for key in self._coded if isinstance(key, str)]:
             if (word := code.lower()) in TRUTH_WORDS:
                 self._coded.setdefault(word, self._coded[code])
-        self._exact = {state: Match(at, Found.STATE) for at, state in enumerate(self.states)}
+        self._exact = {
+            state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)
+        }
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
         self.tokens = tuple(
             token for token in (*MISSING_TOKENS, *texts) if token not in self._exact
         )
         self._exact |= dict.fromkeys(self.tokens, self._missing)
-        for at, state in enumerate(self.states):
+        for index, state in enumerate(self.states):
             if MIDNIGHT.fullmatch(state):
-                self._exact.setdefault(state[: len("2020-01-31")], Match(at, Found.STATE))
+                self._exact.setdefault(state[: len("2020-01-31")], Match(index, Outcome.STATE))
         self._missing_numbers = {number_of(text) for text in texts} - {None}
         self._missing_words = {text.lower() for text in texts} & set(TRUTH_WORDS)
         self._decimal = decimal
         self._alike: dict[Decimal | str, list[int]] = {}  # the states of a number or truth value
-        for at, state in enumerate(self.states):
+        for index, state in enumerate(self.states):
             number, word = number_of(state), state.lower()
             if number is not None or word in TRUTH_WORDS:
-                self._alike.setdefault(word if number is None else number, []).append(at)
+                self._alike.setdefault(word if number is None else number, []).append(index)
 
     def _code(self, meaning: Meaning) -> int:
         if isinstance(meaning, tuple):
@@ -154,12 +158,12 @@ class Matcher:
         return next((self._exact[form] for form in forms if form in self._exact), self._only([]))
 
     def _text(self, text: str) -> Match:
-        found = self._as_written(text)
+        match = self._as_written(text)
         bare = text.strip()
-        if found.found is not Found.UNKNOWN or bare == text:
-            return found
-        found = self._as_written(bare)
-        return found if found.is_refused else Match(found.code, Found.STRIPPED)
+        if match.outcome is not Outcome.UNKNOWN or bare == text:
+            return match
+        match = self._as_written(bare)
+        return match if match.is_refused else Match(match.code, Outcome.STRIPPED)
 
     def _as_written(self, text: str) -> Match:
         number = number_of(with_points(text, self._decimal))
@@ -175,7 +179,7 @@ class Matcher:
         if not same and number in self._missing_numbers:
             return self._missing
         if not same and (interval := interval_of(float(number), self._cuts)) is not None:
-            return Match(interval, Found.STATE)
+            return Match(interval, Outcome.STATE)
         return self._only(same)
 
     def _word(self, word: str) -> Match:
@@ -186,8 +190,8 @@ class Matcher:
 
     def _only(self, same: Sequence[int]) -> Match:
         if len(same) == 1:
-            return Match(same[0], Found.STATE)
-        return Match(len(self.states), Found.AMBIGUOUS if same else Found.UNKNOWN)
+            return Match(same[0], Outcome.STATE)
+        return Match(len(self.states), Outcome.AMBIGUOUS if same else Outcome.UNKNOWN)
 
 
 def is_null(value: object) -> bool:

@@ -170,10 +170,10 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
                 f"{option}= has no meaning for a table that is already encoded.",
                 f"give {option}= when the data are read.",
             )
-    own = network.cardinality_of
-    if dict(table.cardinality_of) != own:
-        names = sorted({*own, *table.cardinality_of})
-        other = [name for name in names if own.get(name) != table.cardinality_of.get(name)]
+    sizes = network.cardinality_of
+    if dict(table.cardinality_of) != sizes:
+        names = sorted({*sizes, *table.cardinality_of})
+        other = [name for name in names if sizes.get(name) != table.cardinality_of.get(name)]
         raise DataError(
             "the table was encoded for another network: the variables (or their numbers of "
             f"states) differ in {listed(other)}.",
@@ -182,7 +182,7 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
     if table.variables == network.variables:
         return table
     columns = {name: table.columns[name] for name in network.variables}
-    return table.with_columns(own, columns)
+    return table.with_columns(sizes, columns)
 
 
 @dataclass
@@ -216,9 +216,9 @@ class ReadReport:
         if other.replicate_sums is not None:
             self.add_replicates(other.replicate_sums)
         for name, odd in other.odd_in.items():
-            own = self.odd_in.setdefault(name, OddCells())
-            own.stripped.update(odd.stripped)
-            own.refused.update(odd.refused)
+            cells = self.odd_in.setdefault(name, OddCells())
+            cells.stripped.update(odd.stripped)
+            cells.refused.update(odd.refused)
 
     def add_replicates(self, sums: FloatArray) -> None:
         """Take in the replicate weights of other rows, added up."""
@@ -265,14 +265,14 @@ def read_notes(
 
 def _zero_noun(data: Data) -> str:
     """What rows are left out for where it is zero."""
-    told = [name for name in ("weight", "counts") if getattr(data, name) is not None]
-    return " or ".join(NOUN[name] for name in told)
+    options = [name for name in ("weight", "counts") if getattr(data, name) is not None]
+    return " or ".join(NOUN[name] for name in options)
 
 
-def _empty_replicate(reading: Reading, at: int) -> WeightError:
+def _empty_replicate(reading: Reading, index: int) -> WeightError:
     replicates = reading.data.replicate_weights
     names = () if replicates is None else replicates.names
-    column = repr(names[at]) if names else f"number {at + 1}"
+    column = repr(names[index]) if names else f"number {index + 1}"
     return WeightError(
         f"every row has weight zero in the column {column} of replicate_weights=.",
         "leave it out, with its factor, or look whether the right column is named.",

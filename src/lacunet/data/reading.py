@@ -52,8 +52,8 @@ class Reading:
     def sets_of(self) -> SetsOf:
         """The sets of several states that cells of each variable may be known to be one of."""
         states_of, codes_of = self.network.states_of, self.network.codes_of
-        found = {v: sets_among(states_of[v], own.values()) for v, own in codes_of.items()}
-        return {name: sets for name, sets in found.items() if sets}
+        sets_of = {v: sets_among(states_of[v], codes.values()) for v, codes in codes_of.items()}
+        return {name: sets for name, sets in sets_of.items() if sets}
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -73,52 +73,52 @@ def plan_reading(given: Any, network: Network) -> Reading:
     _check_columns(source, network, data)
     check_beside(source, network.variables, data)
     reading = Reading(with_data_codes(network, data), source, data, column_of, ())
-    said = _replaced(network, reading.network)
-    return replace(reading, notes=(*notes, *said, *_remarks(reading)))
+    replacements = _replaced(network, reading.network)
+    return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
 
 def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
     data = data_given(given)
-    rules = {name: own for name, own in data.not_asked.items() if name in network.states_of}
-    return with_further_codes(network, _said_codes(network, data), rules)
+    rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
+    return with_further_codes(network, _declared_codes(network, data), rules)
 
 
 def with_further_codes(
     network: Network, codes: Mapping[str, Mapping[str, object]], rules: Mapping[str, object]
 ) -> Network:
     """The network with further codes and rules, which come before its own."""
-    every: dict[str, Any] = {name: dict(own) for name, own in network.codes_of.items()}
-    for name, own in codes.items():
-        every[name] = {**every.get(name, {}), **own}
+    every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
+    for name, meanings in codes.items():
+        every[name] = {**every.get(name, {}), **meanings}
     whole = {**network.not_asked_of, **rules}
     if whole == network.not_asked_of and every == network.codes_of:
         return network
     return network.with_codes(every, whole)
 
 
-def _said_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
+def _declared_codes(network: Network, data: Data) -> dict[str, dict[str, object]]:
     """What the data say of codes of the network's variables, by their spelling.
 
     What is missing in any column is so where the network has a code for it, unless it is a state.
     """
-    found: dict[str, dict[str, object]] = {}
+    meanings_of: dict[str, dict[str, object]] = {}
     for name in network.variables:
         known = network.codes_of.get(name, {}).keys() - set(network.states(name))
         anywhere = {spelled(code): None for code in data.missing_anywhere if spelled(code) in known}
-        if own := anywhere | data.codes_in(name):
-            found[name] = own
-    return found
+        if meanings := anywhere | data.codes_in(name):
+            meanings_of[name] = meanings
+    return meanings_of
 
 
-def _replaced(network: Network, said: Network) -> Iterator[str]:
+def _replaced(network: Network, updated: Network) -> Iterator[str]:
     """What the network says of codes, and the data say otherwise."""
-    for name, own in network.codes_of.items():
-        now = said.codes_of[name]
-        if other := [code for code, meaning in own.items() if now[code] != meaning]:
+    for name, meanings in network.codes_of.items():
+        now = updated.codes_of[name]
+        if other := [code for code, meaning in meanings.items() if now[code] != meaning]:
             yield f"{name!r}: the data say what {listed(other)} mean, in place of the network."
     for name, rule in network.not_asked_of.items():
-        if said.not_asked_of[name] != rule:
+        if updated.not_asked_of[name] != rule:
             yield f"{name!r}: the data say when it is not asked, in place of the network."
 
 
@@ -127,8 +127,9 @@ def _remarks(reading: Reading) -> Iterator[str]:
     wanted = {*reading.wanted, *reading.data.aside}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         note = f"{IGNORED} {listed(ignored)}, which the network does not have"
-        if own := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
-            note += f" (if {own!r} are sampling weights: weight={own!r}, --weight {in_shell(own)})"
+        if weight := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
+            note += f" (if {weight!r} are sampling weights: weight={weight!r}, "
+            note += f"--weight {in_shell(weight)})"
         yield f"{note}."
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
@@ -212,16 +213,16 @@ def _matched_columns(
             f"{source.label} has no column for the variables {listed(absent)}.",
             " Or: ".join(_ways_out(absent, source.columns)),
         )
-    found = {name: column for name, column in column_of.items() if column is not None}
-    blanks = [column for name, column in found.items() if name != column]
+    matched = {name: column for name, column in column_of.items() if column is not None}
+    blanks = [column for name, column in matched.items() if name != column]
     note = f"read the columns {listed(blanks)} without the spaces around their names."
-    return found, (note,) if blanks else ()
+    return matched, (note,) if blanks else ()
 
 
 def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     """What may be done about variables without a column; only a few are looked at."""
     close = {name: close_to(name, columns[:MOST_COMPARED]) for name in absent[:SHOWN_VALUES]}
-    if meant := [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]:
+    if meant := [f"{matches[0]!r} for {name!r}" for name, matches in close.items() if matches]:
         yield f"did you mean the column {', '.join(meant)}?"
     if hint := delimiter_hint(columns):
         yield hint
@@ -234,9 +235,9 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
 def _check_columns(source: DataSource, network: Network, data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
     known = {*network.variables, *source.columns}
-    said = {"missing": data.missing, "codes": data.codes, "not_asked": data.not_asked}
-    for option, own in said.items():
-        if strangers := [name for name in own if name is not None and name not in known]:
+    options = {"missing": data.missing, "codes": data.codes, "not_asked": data.not_asked}
+    for option, given in options.items():
+        if strangers := [name for name in given if name is not None and name not in known]:
             raise DataError(
                 f"{option}={{...}} names {listed(strangers)}, but there is no such variable or "
                 "column.",

@@ -55,23 +55,23 @@ def check_select(query: str, label: str) -> str:
     return query[:end]
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """As much space for a comment, as many quotes for a string: it may end the statement."""
-    text = found.group()
+    text = match.group()
     return (" " if text.startswith(("--", "/*")) else "'") * len(text)
 
 
 def _top_words(bare: str) -> Iterator[str]:
     """The words of a statement that are not in parentheses, unless all of it is."""
-    depth, begun = 0, False
-    for found in re.finditer(r"[()]|\w+|[^\s\w]", bare):
-        token = found.group()
+    depth, has_words = 0, False
+    for match in re.finditer(r"[()]|\w+|[^\s\w]", bare):
+        token = match.group()
         if token == "(":
-            depth += begun
+            depth += has_words
         elif token == ")":
             depth = max(0, depth - 1)
         elif depth == 0 and (token[0].isalpha() or token[0] == "_"):
-            begun = True
+            has_words = True
             yield token.lower()
 
 
@@ -85,10 +85,10 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("select * from 's3://ann:xyzzy@bucket/rows.csv?token=abc'")
     "select * from 's3://***@bucket/rows.csv?token=***'"
     """
-    masked = re.sub(_SECRET, lambda found: f"{found['name']}{found['sign']}***", text)
+    masked = re.sub(_SECRET, lambda match: f"{match['name']}{match['sign']}***", text)
     return re.sub(_LOGIN, "***@", masked)
 
 
 def secrets_in(text: str) -> list[str]:
     """The passwords, tokens and keys in a text."""
-    return [found["value"].strip("'\"") for found in re.finditer(_SECRET, text)]
+    return [match["value"].strip("'\"") for match in re.finditer(_SECRET, text)]

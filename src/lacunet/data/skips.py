@@ -100,10 +100,10 @@ def by_rules(
     skips: Sequence[Skips], columns: Mapping[str, Codes], unseen: Collection[str] = ()
 ) -> dict[str, Codes]:
     """All columns with the rules applied; ``unseen`` variables are missing to the rules."""
-    found = dict(columns)
-    for own in skips:
-        found[own.name] = own.filled(found, unseen)
-    return found
+    filled = dict(columns)
+    for skip in skips:
+        filled[skip.name] = skip.filled(filled, unseen)
+    return filled
 
 
 def ruled(network: Network, table: EncodedTable) -> EncodedTable:
@@ -118,14 +118,14 @@ def without_implied(network: Network, table: EncodedTable, asked: Collection[str
     A cell stays where one of its descendants is shown, or ``asked`` about: that looks at its state.
     """
     is_idle: dict[str, NDArray[np.bool_]] = {}
-    skips = {own.name: own for own in skips_of(network, table.sets_of)}
+    skips = {skip.name: skip for skip in skips_of(network, table.sets_of)}
     columns = dict(table.columns)
     for name in reversed(network.order if skips else ()):
         codes, missing = table.columns[name], table.cardinality_of[name]
         is_open = codes == missing
         if name in skips:
             is_open = is_open | skips[name].implied(table.columns)
-        below = [own for child, own in is_idle.items() if name in network.parents_of[child]]
+        below = [idle for child, idle in is_idle.items() if name in network.parents_of[child]]
         is_idle[name] = np.logical_and.reduce([is_open, *below]) & (name not in asked)
         columns[name] = np.where(is_idle[name], codes.dtype.type(missing), codes)
     return table.with_columns(table.cardinality_of, columns) if skips else table
@@ -142,13 +142,13 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
 
 def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
     """Whether each code (a state, missing, sets) allows each state."""
-    in_sets = [np.isin(np.arange(states), own)[None] for own in sets]
+    in_sets = [np.isin(np.arange(states), members)[None] for members in sets]
     plain = np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)
     return np.concatenate([*plain, *in_sets])
 
 
 def _some(truth: NDArray[np.bool_], allowed: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Whether it is true for some of the states that codes allow, an axis for each variable."""
-    for axis, own in enumerate(allowed):
-        truth = np.moveaxis(np.tensordot(own, truth, (1, axis)) > 0, 0, axis)
+    for axis, mask in enumerate(allowed):
+        truth = np.moveaxis(np.tensordot(mask, truth, (1, axis)) > 0, 0, axis)
     return truth

@@ -116,7 +116,9 @@ def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]
         for start in range(0, batch.num_rows, PIECE_ROWS):
             rows = min(PIECE_ROWS, batch.num_rows - start)
             done += rows
-            yield Piece({name: own.slice(start, rows) for name, own in held.items()}, rows, done)
+            yield Piece(
+                {name: column.slice(start, rows) for name, column in held.items()}, rows, done
+            )
 
 
 def _column(batch: Any, name: str) -> Any:

@@ -91,10 +91,10 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
     ruled = names & reading.network.not_asked_of.keys()
     plain = names - ruled
     if plain and all(part.values for part in reading.source.parts):
-        own = _with_variables(reading, plain)
-        parts = (replace(p, read=p.values, size=None) for p in own.source.parts if p.values)
+        narrow = _with_variables(reading, plain)
+        parts = (replace(p, read=p.values, size=None) for p in narrow.source.parts if p.values)
         with suppress(DataError):  # which could not name the row: reading all rows does
-            plain = _missing_in(replace(own, source=DataSource(tuple(parts))), silent)
+            plain = _missing_in(replace(narrow, source=DataSource(tuple(parts))), silent)
     names = plain | ruled
     return names & _missing_in(_with_variables(reading, names), progress) if names else set()
 
@@ -111,11 +111,11 @@ def _with_variables(reading: Reading, names: set[str]) -> Reading:
         network=Network(
             {name: network.states(name) for name in chosen},
             {name: rules[name].scope for name in chosen if name in rules},
-            cuts={name: own for name, own in network.cuts_of.items() if name in needed},
-            codes={name: own for name, own in network.codes_of.items() if name in needed},
-            not_asked={name: own for name, own in rules.items() if name in needed},
+            cuts={name: cuts for name, cuts in network.cuts_of.items() if name in needed},
+            codes={name: codes for name, codes in network.codes_of.items() if name in needed},
+            not_asked={name: rule for name, rule in rules.items() if name in needed},
         ),
-        column_of={name: own for name, own in reading.column_of.items() if name in needed},
+        column_of={name: column for name, column in reading.column_of.items() if name in needed},
         data=replace(reading.data.every_row(), latent=(), fully_observed=()),
     )
 
@@ -149,7 +149,7 @@ def held_or_coded(
                 writer = stack.enter_context(CodeWriter(folder() / uuid4().hex, sizes))
             while writer is not None and held:
                 table = held.popleft()
-                missing |= {v for v, own in table.columns.items() if (own >= sizes[v]).any()}
+                missing |= {v for v, codes in table.columns.items() if (codes >= sizes[v]).any()}
                 writer.append(table)
         if writer is None:
             table = EncodedTable.joined(sizes, sets, (held.popleft() for _ in range(len(held))))

@@ -34,11 +34,11 @@ def code_type(cardinality: int, sets: int = 0) -> type[np.uint8] | type[np.uint1
     return np.uint8 if cardinality + sets <= 254 else np.uint16
 
 
-def sets_of_both(one: SetsOf, two: SetsOf) -> SetsOf:
+def sets_of_both(left: SetsOf, right: SetsOf) -> SetsOf:
     """The sets of two tables: those of the first as they are numbered, then the others."""
     return {
-        name: tuple(dict.fromkeys((*one.get(name, ()), *two.get(name, ()))))
-        for name in {**one, **two}
+        name: tuple(dict.fromkeys((*left.get(name, ()), *right.get(name, ()))))
+        for name in {**left, **right}
     }
 
 
@@ -57,7 +57,7 @@ def renumbered(
     """
     if tuple(sets) == tuple(among[: len(sets)]):
         return codes
-    numbers = np.array([*range(size + 1), *(size + 1 + among.index(own) for own in sets)])
+    numbers = np.array([*range(size + 1), *(size + 1 + among.index(members) for members in sets)])
     return np.asarray(numbers[codes], code_type(size, len(among)))
 
 
@@ -65,9 +65,9 @@ RowsOfUnits = Mapping[tuple[str, str], float]  # by stratum and cluster
 NO_LABEL = ""
 
 
-def added_rows(one: RowsOfUnits, two: RowsOfUnits) -> RowsOfUnits:
+def added_rows(left: RowsOfUnits, right: RowsOfUnits) -> RowsOfUnits:
     """The rows of the units in two parts of the data."""
-    return {unit: one.get(unit, 0) + two.get(unit, 0) for unit in {**one, **two}}
+    return {unit: left.get(unit, 0) + right.get(unit, 0) for unit in {**left, **right}}
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Copies:
 
     def take(self, rows: Any) -> Copies:
         """The copies of some of the rows."""
-        own = self.rows[rows]
-        return Copies(own, own if self.squares is self.rows else self.squares[rows])
+        taken = self.rows[rows]
+        return Copies(taken, taken if self.squares is self.rows else self.squares[rows])
 
     @classmethod
     def joined(cls, parts: Sequence[Copies]) -> Copies:
@@ -156,9 +156,10 @@ class Design:
         none = Labels((NO_LABEL,), np.zeros(len(some.codes), np.int32))
         strata, clusters = self.strata or none, self.clusters or none
         keys = strata.codes.astype(np.intp) * len(clusters.labels) + clusters.codes
-        pairs, place = np.unique(keys, return_inverse=True)
+        pairs, pair_of_row = np.unique(keys, return_inverse=True)
         both = zip(*np.divmod(pairs, len(clusters.labels)), strict=True)
-        return [(strata.labels[one], clusters.labels[two]) for one, two in both], place
+        labels = [(strata.labels[stratum], clusters.labels[cluster]) for stratum, cluster in both]
+        return labels, pair_of_row
 
     @classmethod
     def joined(cls, parts: Sequence[Design]) -> Design:
@@ -190,11 +191,11 @@ def _missing_of(
     cardinality_of: Mapping[str, int], columns: Mapping[str, Codes], copies: Copies | None
 ) -> dict[str, int]:
     """How many rows do not show each variable."""
-    found = {}
+    missing_of = {}
     for name, column in columns.items():
         missing = column >= cardinality_of[name]
-        found[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
-    return found
+        missing_of[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
+    return missing_of
 
 
 @dataclass(frozen=True)
@@ -342,11 +343,11 @@ class EncodedTable:
             copies = Copies(copies.rows, copies.squares * factor**2)
         return replace(self, weights=self.weights * factor, copies=copies)
 
-    def replicated(self, at: int) -> EncodedTable:
+    def replicated(self, replicate: int) -> EncodedTable:
         """The rows with the weights of a replicate, by its number, and without those of none."""
         assert self.design is not None
         assert self.design.replicates is not None
-        weights, copies = np.ascontiguousarray(self.design.replicates[:, at]), None
+        weights, copies = np.ascontiguousarray(self.design.replicates[:, replicate]), None
         if self.copies is not None:
             rows = self.copies.rows
             weights, copies = weights * rows, Copies(rows, weights**2 * rows)
@@ -410,7 +411,7 @@ class EncodedTable:
             cardinality_of=dict(cardinality_of),
             columns=dict(columns),
             missing_of=_missing_of(cardinality_of, columns, self.copies),
-            sets_of={name: own for name, own in self.sets_of.items() if name in columns},
+            sets_of={name: sets for name, sets in self.sets_of.items() if name in columns},
         )
 
     def hiding(self, names: Container[str]) -> EncodedTable:
@@ -424,11 +425,11 @@ class EncodedTable:
     @property
     def cells_of_sets(self) -> dict[str, int]:
         """How many cells of each variable are one of several states, copies of rows included."""
-        found = {}
+        cells_of = {}
         for name in self.sets_of:
             is_set = self.columns[name] > self.cardinality_of[name]
-            found[name] = _row_count(is_set, self.copies)
-        return {name: cells for name, cells in found.items() if cells > 0}
+            cells_of[name] = _row_count(is_set, self.copies)
+        return {name: cells for name, cells in cells_of.items() if cells > 0}
 
     def without_sets(self) -> EncodedTable:
         """The table in which every cell that is one of several states is missing.
@@ -465,7 +466,7 @@ def in_tables(batches: Iterable[EncodedTable], most: int) -> Iterator[EncodedTab
     for batch in batches:
         for start in range(0, batch.rows, most):
             part = batch.uncounted(slice(start, start + most)) if batch.rows > most else batch
-            if sum(own.rows for own in (*held, part)) > most:
+            if sum(table.rows for table in (*held, part)) > most:
                 yield joined()
                 held = []
             held.append(part)

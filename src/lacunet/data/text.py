@@ -206,7 +206,7 @@ class _OpenReader:
         self._reader = None
         # No callback tells of it: it would run in the very thread that has to be done.
         latest = monotonic() + MOST_SECONDS
-        while any(own() is not None for own in self._lent) and monotonic() < latest:
+        while any(lent() is not None for lent in self._lent) and monotonic() < latest:
             sleep(0.0005)
 
 
@@ -224,7 +224,7 @@ class _Handed:
 
     def read(self, size: int) -> memoryview:
         block = memoryview(self._stream.read(size))
-        self._lent[:] = [*(own for own in self._lent if own() is not None), ref(block)]
+        self._lent[:] = [*(lent for lent in self._lent if lent() is not None), ref(block)]
         return block
 
     def close(self) -> None:
@@ -233,8 +233,8 @@ class _Handed:
 
 @atexit.register
 def _end_all() -> None:
-    for own in tuple(OPEN):
-        own.close()
+    for reader in tuple(OPEN):
+        reader.close()
 
 
 def _options(
@@ -293,7 +293,9 @@ def _header(file: TextFile) -> tuple[int, list[str]]:
     """The number of empty lines before the header, and the names in it."""
     with file.records("surrogateescape" if file.is_utf8 else "strict") as records:
         try:
-            empty, cells = next(((at, cells) for at, cells in enumerate(records) if cells), (0, []))
+            empty, cells = next(
+                ((index, cells) for index, cells in enumerate(records) if cells), (0, [])
+            )
         except csv.Error as error:
             raise DataError.unreadable(file.label, error) from None
         "".join(cells).encode()  # bytes that are not UTF-8 escape no further than here
@@ -306,13 +308,13 @@ def _header(file: TextFile) -> tuple[int, list[str]]:
 
 def _lines_of(file: TextFile, width: int, rows: Sequence[int]) -> Mapping[int, int]:
     """The line (from 1) on which each of the rows (from 0) starts."""
-    wanted, found = set(rows), {}
+    wanted, line_of = set(rows), {}
     for line, row, _ in _records(file, width):
         if row in wanted:
-            found[row] = line
-            if len(found) == len(wanted):
+            line_of[row] = line
+            if len(line_of) == len(wanted):
                 break
-    return found
+    return line_of
 
 
 def _records(file: TextFile, width: int) -> Iterator[tuple[int, int, list[str]]]:

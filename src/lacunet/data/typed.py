@@ -110,14 +110,14 @@ def split_query(text: str) -> Typed:
             raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
         text = text.partition("(")[2][:-1]
     before, bar, _ = quotes_blanked(text).partition("|")
-    at = len(before)
+    position = len(before)
     if not bar and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
         raise LacunetError(
             f"the query {text!r} has the word given.",
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
         )
-    given, done = _without_do(text[at + 1 :])
-    return Typed(parts_of(text[:at]), parts_of(given), parts_of(done))
+    given, done = _without_do(text[position + 1 :])
+    return Typed(parts_of(text[:position]), parts_of(given), parts_of(done))
 
 
 def _without_do(text: str) -> tuple[str, str]:
@@ -127,12 +127,12 @@ def _without_do(text: str) -> tuple[str, str]:
     if begin is None:
         return text, ""
     depth = 1
-    for at in range(begin.end(), len(text)):
-        depth += (unquoted[at] == "(") - (unquoted[at] == ")")
+    for position in range(begin.end(), len(text)):
+        depth += (unquoted[position] == "(") - (unquoted[position] == ")")
         if not depth:
-            rest = [text[: begin.start()], text[at + 1 :].strip().removeprefix(",")]
+            rest = [text[: begin.start()], text[position + 1 :].strip().removeprefix(",")]
             given, more = _without_do(",".join(part for part in rest if part.strip()))
-            return given, ",".join(filter(None, [text[begin.end() : at], more]))
+            return given, ",".join(filter(None, [text[begin.end() : position], more]))
     raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
 
 
@@ -163,19 +163,19 @@ def states_in(
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
     """
-    found, bare = _states_and_names(parts, network, takes_sets=takes_sets)
+    state_of, bare = _states_and_names(parts, network, takes_sets=takes_sets)
     for name in bare:
         states = network.states(name)
         hint = f"as in {name}={states[0]}; its states are {list(states)}."
         raise LacunetError(f"{name!r} is not of the form VARIABLE=STATE.", hint)
-    return found
+    return state_of
 
 
 def _states_and_names(
     parts: Sequence[str], network: Network, *, takes_sets: bool = False
 ) -> tuple[dict[str, str], list[str]]:
     """The states as in `states_in`, and the variables that stand without one."""
-    found: dict[str, str] = {}
+    state_of: dict[str, str] = {}
     bare: list[str] = []
     left = list(parts)
     while left:
@@ -197,28 +197,28 @@ def _states_and_names(
             hint = f"as in {name}={states[0]}; its states are {list(states)}." if states else ""
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
-        if name in found:
+        if name in state_of:
             raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
         written = text.removeprefix("=")
-        found[name], taken = _state(written, left, network, name, takes_sets=takes_sets)
+        state_of[name], taken = _state(written, left, network, name, takes_sets=takes_sets)
         del left[:taken]
-    return found, bare
+    return state_of, bare
 
 
 def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str], dict[str, str]]:
     """``["X", "Y=y"]`` as names, and the states of those that were typed with one."""
-    found: list[str] = []
+    names: list[str] = []
     states: dict[str, str] = {}
     for written in parts:
         is_bare = len(written) > 1 and written[0] == written[-1] == "'"
         part = written[1:-1] if is_bare and written not in network.states_of else written
         if part in network.states_of or not {"=", "<"} & set(part):
-            found.append(part)
+            names.append(part)
         else:
-            states |= (own := states_in([part], network))
-            found += own
-    return found, states
+            states |= (state_of := states_in([part], network))
+            names += state_of
+    return names, states
 
 
 def _state(
@@ -237,7 +237,9 @@ def _state(
     from lacunet.data.evidence import codes_seen, states_and_sets
 
     first, *more = _AND.split(text)
-    if more and all(any(_is_about(own, other) for other in network.variables) for own in more):
+    if more and all(
+        any(_is_about(clause, other) for other in network.variables) for clause in more
+    ):
         meant = ", ".join([f"{name}={first.strip()}", *more])
         raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
     bare = text.strip()

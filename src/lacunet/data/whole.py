@@ -85,7 +85,7 @@ def _cells(frame: Any, columns: int) -> list[list[Any]]:
     cells of very few rows are asked for one by one.
     """
     rows = len(frame)
-    if rows > FEW_ROWS or (rows > 1 and all(isinstance(own, np.dtype) for own in frame.dtypes)):
+    if rows > FEW_ROWS or (rows > 1 and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)):
         cells: list[list[Any]] = frame.to_numpy(dtype=object).tolist()
         return cells
     cell = frame.iat
@@ -98,8 +98,8 @@ def _python(cell: Any) -> Any:
 
 def replaced(frame: Any, columns: Mapping[str, States]) -> Any:
     """The frame with some columns, new or not, as ordered categories; null where not shown."""
-    made = {name: _categories(frame, name, *own) for name, own in columns.items()}
-    return _with_columns(frame, made)
+    replacements = {name: _categories(frame, name, *coded) for name, coded in columns.items()}
+    return _with_columns(frame, replacements)
 
 
 def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str]) -> Any:
@@ -136,10 +136,12 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
         import pandas as pd
 
         fresh = [name for name in columns if name not in frame.columns]
-        old = [columns.get(name, at) for at, name in enumerate(frame.columns)]
-        cells = [frame.iloc[:, at] if isinstance(at, int) else at for at in old]
-        made = [pd.Series(own, index=frame.index) for own in (*cells, *map(columns.get, fresh))]
-        whole: Any = pd.concat(made, axis=1, keys=range(len(made)))
+        old = [columns.get(name, index) for index, name in enumerate(frame.columns)]
+        cells = [frame.iloc[:, column] if isinstance(column, int) else column for column in old]
+        series = [
+            pd.Series(column, index=frame.index) for column in (*cells, *map(columns.get, fresh))
+        ]
+        whole: Any = pd.concat(series, axis=1, keys=range(len(series)))
         whole.columns = frame.columns.append(pd.Index(fresh)) if fresh else frame.columns
         return whole.__finalize__(frame)
     import pyarrow as pa
@@ -164,14 +166,14 @@ def filled(frame: Any, columns: Mapping[str, tuple[NDArray[Any], States]]) -> An
     themselves in every row, as texts or as ordered categories.
     """
     known = set(_names(frame))
-    made = {
+    replacements = {
         name: _filled(frame, name, shown, codes, states)
         if name in known
         else _categories(frame, name, codes, states)
         for name, (shown, (codes, states)) in columns.items()
         if (shown >= len(states)).any()
     }
-    return _with_columns(frame, made)
+    return _with_columns(frame, replacements)
 
 
 def _filled(
@@ -230,8 +232,8 @@ class SeenValues:
         """Each state as the rows write it, or as it is where their column cannot hold all."""
         if name not in self.value_of:
             return states
-        found = spellings(self.kind_of[name], self.value_of[name], states)
-        return states if found is None else found
+        values = spellings(self.kind_of[name], self.value_of[name], states)
+        return states if values is None else values
 
 
 def spellings(kind: str, shown: Mapping[int, Any], states: Sequence[str]) -> list[Any] | None:
@@ -261,11 +263,11 @@ def spellings(kind: str, shown: Mapping[int, Any], states: Sequence[str]) -> lis
     named: Sequence[Any] = states if kind == "texts" else [_number(state) for state in states]
     if kind not in ("integers", "numbers", "texts") or None in named:
         return None
-    if kind == "integers" and not all(isinstance(own, int) for own in named):
+    if kind == "integers" and not all(isinstance(value, int) for value in named):
         return None
     if any(value != named[code] for code, value in shown.items()):
         return None
-    return [shown.get(code, own) for code, own in enumerate(named)]
+    return [shown.get(code, value) for code, value in enumerate(named)]
 
 
 def _number(state: str) -> int | float | None:

@@ -105,7 +105,7 @@ def opened_file(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Wri
 def check_table_name(path: str | os.PathLike[str]) -> str:
     """The ending of a file's name, which says how to write a table."""
     name = Path(path).name
-    ending = next((one for one in WRITERS if name.lower().endswith(one)), None)
+    ending = next((suffix for suffix in WRITERS if name.lower().endswith(suffix)), None)
     if ending is None:
         raise DataError(
             f"the name {name!r} does not say how to write the table.",
@@ -174,12 +174,12 @@ def spelled_out(rows: pa.Table, is_spelled: Callable[[pa.DataType], bool]) -> pa
     """The rows with columns of some types as texts, spelled as states are."""
     import pyarrow as pa
 
-    for place, field in enumerate(rows.schema):
+    for index, field in enumerate(rows.schema):
         is_dictionary = pa.types.is_dictionary(field.type)
         if is_spelled(field.type.value_type if is_dictionary else field.type):
-            texts = [spelled_column(chunk) for chunk in rows.column(place).chunks]
+            texts = [spelled_column(chunk) for chunk in rows.column(index).chunks]
             column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
-            rows = rows.set_column(place, field.name, column)
+            rows = rows.set_column(index, field.name, column)
     return rows
 
 
@@ -207,8 +207,8 @@ def _holds_structural(cells: pa.Array, delimiter: str) -> bool:
 
     if not is_text(cells.type):
         return False
-    found = compute.match_substring_regex(cells, f'[{delimiter}"\r\n]')
-    return bool(compute.any(found).as_py())
+    is_structural = compute.match_substring_regex(cells, f'[{delimiter}"\r\n]')
+    return bool(compute.any(is_structural).as_py())
 
 
 def _as_text(rows: pa.Table) -> pa.Table:
