@@ -71,14 +71,14 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     >>> discretise(rows, {"Age": [0, 18, 40, float("inf")]})["Age"]
     ['[0,18)', '[18,40)', '[18,40)', '>=40', '>=40', None]
     """
-    said, frame = data_given(data), held(data)
+    dataset, frame = data_given(data), held(data)
     source = source_from(frame)
     if not isinstance(bins, Network):
-        cuts = cuts_found(source, bins, said)
-        bins = Network({name: labels_of(own) for name, own in cuts.items()}, cuts=cuts)
+        cuts = cuts_found(source, bins, dataset)
+        bins = Network({name: labels_of(points) for name, points in cuts.items()}, cuts=cuts)
     names = [name for name in bins.cuts_of if name in source.columns]
-    known = with_data_codes(bins, said)
-    reading = Reading(known, source, said, {name: name for name in names}, ())
+    known = with_data_codes(bins, dataset)
+    reading = Reading(known, source, dataset, {name: name for name in names}, ())
     return replaced(frame, {name: _cut(reading, name) for name in names})
 
 
@@ -120,7 +120,7 @@ def cuts_found(
     for name in bins:
         if name not in source.columns:
             raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
-    return {name: _cuts(source, name, own, data) for name, own in bins.items()}
+    return {name: _cuts(source, name, choice, data) for name, choice in bins.items()}
 
 
 def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
@@ -153,9 +153,9 @@ def _cut_points(name: str, given: Any) -> list[float]:
 def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
     """Numbers that leave equally many rows between them, written as shortly as can be."""
     before = np.cumsum(weights) - weights
-    place = np.searchsorted(before, np.arange(1, count) / count * weights.sum())
-    inner = np.unique(np.clip(place, 1, len(numbers) - 1))
-    return [_shortest(numbers[at - 1], numbers[at]) for at in inner]
+    positions = np.searchsorted(before, np.arange(1, count) / count * weights.sum())
+    inner = np.unique(np.clip(positions, 1, len(numbers) - 1))
+    return [_shortest(numbers[index - 1], numbers[index]) for index in inner]
 
 
 def _shortest(low: float, high: float) -> float:
@@ -178,20 +178,20 @@ def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, Flo
             if value is not None and count and spelled(value) not in missing:
                 numbers.append(_as_number(name, value, data.decimal))
                 counts.append(count)
-    found, place = np.unique(np.array(numbers), return_inverse=True)
-    return found, np.bincount(place, counts).astype(np.float64)
+    distinct, index_of = np.unique(np.array(numbers), return_inverse=True)
+    return distinct, np.bincount(index_of, counts).astype(np.float64)
 
 
 def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
     """The distinct numbers that a column has in some rows, those that mean missing left out."""
     missing = tokens_in(name, data)
-    found = set()
+    numbers = set()
     for count, value in zip(*distinct_cells(piece.columns[name]), strict=True):
         text = spelled(value) if value is not None and count else ""
         number = number_of(text.replace(data.decimal, "."))
         if number is not None and text not in missing:
-            found.add(float(number))
-    return np.array(sorted(found))
+            numbers.add(float(number))
+    return np.array(sorted(numbers))
 
 
 def _as_number(name: str, value: object, decimal: str) -> float:
@@ -218,7 +218,7 @@ def _as_missing(value: object) -> str:
 
 
 def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:
-    if len(cuts) < 2 or any(not one < two for one, two in pairwise(cuts)):
+    if len(cuts) < 2 or any(not low < high for low, high in pairwise(cuts)):
         raise BinsError(
             f"column {name!r}: the cut points {_shown(cuts)} do not ascend.",
             "give at least two, each larger than the one before.",

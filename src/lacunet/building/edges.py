@@ -108,7 +108,7 @@ def edges_of(edges: Any) -> Edges:
     """
     edges = pairs_in_frame(edges)
     if isinstance(edges, Network):
-        parents_of = {v: own for v, own in edges.parents_of.items() if own}
+        parents_of = {v: parents for v, parents in edges.parents_of.items() if parents}
         return Edges(edges.variables, parents_of, edges.reversible)
     if isinstance(edges, Path):
         return _collected(_in_file(edges))
@@ -116,7 +116,7 @@ def edges_of(edges: Any) -> Edges:
         return _collected(_written(edges))
     if isinstance(edges, Mapping):
         _refuse_bare_parents(edges)
-        return _collected((list(own), [child]) for child, own in edges.items())
+        return _collected((list(parents), [child]) for child, parents in edges.items())
     if hasattr(edges, "is_directed"):
         return _of_graph(edges)
     if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
@@ -196,9 +196,12 @@ def _words(text: str) -> list[Line]:
 def _in_columns(lines: list[Line], path: Path) -> Iterator[Step]:
     """The edges of a file of columns: the columns with such names, or the two that there are."""
     header = [cell.lower() for cell in lines[0][1]] if lines else []
-    named = [at for names in (PARENTS, CHILDREN) for at, c in enumerate(header) if c in names]
+    named = [index for names in (PARENTS, CHILDREN) for index, c in enumerate(header) if c in names]
     if len(named) == 2:
-        lines = [(number, [row[at] for at in named if at < len(row)]) for number, row in lines[1:]]
+        lines = [
+            (number, [row[index] for index in named if index < len(row)])
+            for number, row in lines[1:]
+        ]
     for number, row in lines:
         if len(row) != 2 or not all(row):
             raise EdgesError(
@@ -218,15 +221,15 @@ def _collected(steps: Iterable[Step]) -> Edges:
             parents.setdefault(str(child), {}).update(dict.fromkeys(map(str, left)))
     if not variables:
         raise EdgesError("the edges name no variables.", HINT)
-    return Edges(tuple(variables), {child: tuple(own) for child, own in parents.items()})
+    return Edges(tuple(variables), {child: tuple(names) for child, names in parents.items()})
 
 
 def _refuse_bare_parents(edges: Mapping[Any, Any]) -> None:
-    for child, own in edges.items():
-        if isinstance(own, str):
+    for child, parents in edges.items():
+        if isinstance(parents, str):
             raise EdgesError(
-                f"the parents of {child!r} are given as the string {own!r}, not as a list.",
-                f"write {{{child!r}: [{own!r}]}}.",
+                f"the parents of {child!r} are given as the string {parents!r}, not as a list.",
+                f"write {{{child!r}: [{parents!r}]}}.",
             )
 
 
@@ -276,13 +279,15 @@ def mechanisms_apart(text: str) -> tuple[str, str]:
     >>> mechanisms_apart("X -> Y; Y -> R[X]"), mechanisms_apart("X -> Y; Y -> R_X")
     (('X -> Y', 'Y -> R[X]'), ('X -> Y', 'Y -> R_X'))
     """
-    statements = [own.strip() for own in re.split("[;\n]", text) if own.strip()]
+    statements = [statement.strip() for statement in re.split("[;\n]", text) if statement.strip()]
     names = {*re.findall(r"\w+", text)}
     spelled = {f"R_{name}" for name in names} & names
     graph = [
-        own for own in statements if _MECHANISM.search(own) or spelled & {*re.findall(r"\w+", own)}
+        statement
+        for statement in statements
+        if _MECHANISM.search(statement) or spelled & {*re.findall(r"\w+", statement)}
     ]
-    edges = [own for own in statements if own not in graph]
+    edges = [statement for statement in statements if statement not in graph]
     return "; ".join(edges), "; ".join(graph)
 
 
@@ -302,9 +307,9 @@ def _model_string(text: str) -> Iterator[Step]:
 
 def _statements(written: Written, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
     tokens = list(written.tokens(_TOKEN, start, end))
-    for kind, sign, at in tokens:
+    for kind, sign, position in tokens:
         if kind in _REFUSED:
-            raise written.wrong(_REFUSED[kind].format(sign), at)
+            raise written.wrong(_REFUSED[kind].format(sign), position)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):
             continue  # rankdir=LR, bb="0,0,1,1"
@@ -369,13 +374,13 @@ def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> I
         if len(groups[0]) > 1 and not in_block:
             raise written.wrong("there is no arrow between these variables", statement[0].at)
         yield from (((), [name]) for name in groups[0])
-    for arrow, (one, two) in zip(arrows, sides, strict=True):
-        yield (one, two) if arrow.kind == "right" else (two, one)
+    for arrow, (left, right) in zip(arrows, sides, strict=True):
+        yield (left, right) if arrow.kind == "right" else (right, left)
 
 
 def _comma_between_arrows(statement: Sequence[Token]) -> Token | None:
     """The first comma between two arrows; within braces it is clear that all of them are meant."""
-    arrows = [at for at, token in enumerate(statement) if token.kind in ("right", "left")]
+    arrows = [index for index, token in enumerate(statement) if token.kind in ("right", "left")]
     depth = 0
     for token in statement[arrows[0] : arrows[-1]] if arrows else ():
         depth += (token.kind == "open") - (token.kind == "close")
@@ -398,7 +403,7 @@ def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: 
             names.append([token.text])
         else:
             names[-1].append(token.text)
-    found = [" ".join(words) for words in names if words]
-    if not found:
+    joined = [" ".join(words) for words in names if words]
+    if not joined:
         raise written.wrong("a variable is missing beside the arrow", near.at)
-    return found
+    return joined

@@ -16,7 +16,7 @@ from lacunet.building.states import (
     Seen,
     StatesError,
     WeightsError,
-    codes_not_met,
+    codes_not_seen,
     remarks,
     seen_in,
     states_of,
@@ -65,35 +65,37 @@ def find_network(
 ) -> FoundNetwork:
     """What `Network.from_data` gives, with the notes as values instead of warnings."""
     if are_edges(data) and not are_edges(edges):
-        one, two = (repr(own) if isinstance(own, str) else "data" for own in (edges, data))
+        first, second = (repr(text) if isinstance(text, str) else "data" for text in (edges, data))
         raise EdgesError(
             "the arguments are swapped: the data come first, then the edges.",
-            f"as in lacunet.Network.from_data({one}, {two if isinstance(data, str) else 'edges'}).",
+            f"as in lacunet.Network.from_data({first}, "
+            f"{second if isinstance(data, str) else 'edges'}).",
         )
-    said = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
-    source = source_from(said)
+    dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
+    source = source_from(dataset)
     drawn = edges_of(edges)
     given = given_states(states or {})
     _check_names(drawn, source.columns, source.label, given)
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
-    _check_columns(said, (*columns, *hidden), source)
-    held = columns_held(source, said, columns, given, bins)
+    _check_columns(dataset, (*columns, *hidden), source)
+    held = columns_held(source, dataset, columns, given, bins)
     if strangers := [name for name in held.cuts if name not in drawn.variables]:
         raise BinsError(f"bins are given for {strangers}, which the edges do not name.")
-    found = {
-        v: states_of(v, own, held.extra.get(v, ()), in_edges=True) for v, own in held.uncut.items()
+    inferred = {
+        v: states_of(v, column, held.extra.get(v, ()), in_edges=True)
+        for v, column in held.uncut.items()
     }
-    network = held.network((*columns, *hidden), found, drawn.parents_of)
+    network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
-    notes = [*taken_as_missing(held.seen, found)]
-    notes += [note for v, own in found.items() for note in remarks(v, held.seen[v], own)]
-    notes += codes_not_met(held.seen) if len(held.seen) == len(columns) else []
-    for v, own in held.cuts.items():
-        notes += _outside(v, held.seen[v], own, said.decimal)
+    notes = [*taken_as_missing(held.seen, inferred)]
+    notes += [note for v, names in inferred.items() for note in remarks(v, held.seen[v], names)]
+    notes += codes_not_seen(held.seen) if len(held.seen) == len(columns) else []
+    for v, points in held.cuts.items():
+        notes += _outside(v, held.seen[v], points, dataset.decimal)
     return FoundNetwork(
         network,
-        _summary(network, found, hidden, source.label),
+        _summary(network, inferred, hidden, source.label),
         (*notes, *held.proposals(network)),
     )
 
@@ -106,7 +108,7 @@ class ColumnsHeld:
     """
 
     source: DataSource
-    said: Data
+    data: Data
     given: Mapping[str, Scope]
     cuts: Mapping[str, Sequence[float]]
     seen: Mapping[str, Seen]
@@ -116,12 +118,12 @@ class ColumnsHeld:
     @property
     def uncut(self) -> dict[str, Seen]:
         """What is seen in the columns that nothing else gives states."""
-        return {name: own for name, own in self.seen.items() if name not in self.cuts}
+        return {name: column for name, column in self.seen.items() if name not in self.cuts}
 
     def network(
         self,
         names: Sequence[str],
-        found: Mapping[str, Scope],
+        inferred: Mapping[str, Scope],
         parents: Mapping[str, Sequence[str]] | None = None,
     ) -> Network:
         """The network of some columns, which knows what later data have to be told of them.
@@ -129,21 +131,21 @@ class ColumnsHeld:
         It has the states found where none are given. Without parents, it has those that questions
         which were not asked require.
         """
-        known = {**found, **self.given}
+        known = {**inferred, **self.given}
         states = {v: tuple(dict.fromkeys([*known[v], *self.extra.get(v, ())])) for v in names}
-        rules = {v: own for v, own in self.said.not_asked.items() if v in states}
+        rules = {v: rule for v, rule in self.data.not_asked.items() if v in states}
         if parents is None:
-            when = {v: when_and_state(v, own)[0] for v, own in rules.items()}
+            when = {v: when_and_state(v, rule)[0] for v, rule in rules.items()}
             parents = {v: parsed_rule(text, states)[0] for v, text in when.items()}
         codes = {}
         for name in names:
-            own = self.seen[name] if name in self.seen else Seen(Said.of(name, self.said))
+            column = self.seen[name] if name in self.seen else Seen(Said.of(name, self.data))
             codes[name] = {
                 code: meaning
-                for code, meaning in own.missing_codes.items()
-                if code in own.said.codes or code not in states[name]  # else the state is meant
+                for code, meaning in column.missing_codes.items()
+                if code in column.said.codes or code not in states[name]  # else the state is meant
             }
-        cuts = {name: own for name, own in self.cuts.items() if name in names}
+        cuts = {name: points for name, points in self.cuts.items() if name in names}
         return Network(states, parents, cuts=cuts, codes=codes, not_asked=rules)
 
     def proposals(self, network: Network) -> Iterator[str]:
@@ -155,7 +157,7 @@ class ColumnsHeld:
             return proposals(network, {}, {})
         first, copies = self.first
         columns = {name: name for name in network.variables if name in self.source.columns}
-        reading = Reading(network, self.source, self.said, columns, ())
+        reading = Reading(network, self.source, self.data, columns, ())
         shown: dict[str, Codes] = {
             name: ColumnEncoder(matcher_of(reading, name)).encode(first.columns[name])
             for name in columns
@@ -163,27 +165,27 @@ class ColumnsHeld:
         for skips in skips_of(network, reading.sets_of):
             if {skips.name, *skips.rule.scope} <= shown.keys():
                 shown[skips.name] = skips.applied(shown)
-        numbers_of = {name: numbers_in(first, name, self.said) for name in network.cuts_of}
+        numbers_of = {name: numbers_in(first, name, self.data) for name in network.cuts_of}
         return proposals(network, shown, numbers_of, copies)
 
 
 def columns_held(
     source: DataSource,
-    said: Data,
+    data: Data,
     columns: Sequence[str],
     given: Mapping[str, Scope],
     bins: Mapping[str, Bins] | None,
 ) -> ColumnsHeld:
     """What some columns of data hold; they are read once."""
-    cuts = cuts_found(source, bins or {}, said)
+    cuts = cuts_found(source, bins or {}, data)
     if both := [name for name in cuts if name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
-    given = {**given, **{name: labels_of(own) for name, own in cuts.items()}}
+    given = {**given, **{name: labels_of(points) for name, points in cuts.items()}}
     looked_up = [name for name in columns if name not in given or name in cuts]
     by_hand = [name for name in columns if name not in looked_up]
-    seen, first = seen_in(source, looked_up, said, by_hand) if looked_up else ({}, None)
-    extra = {v: [when_and_state(v, own)[1]] for v, own in said.not_asked.items()}
-    return ColumnsHeld(source, said, given, cuts, seen, first, extra)
+    seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, None)
+    extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
+    return ColumnsHeld(source, data, given, cuts, seen, first, extra)
 
 
 def network_of_edges(
@@ -200,15 +202,17 @@ def network_of_edges(
     (('0', '1'), ['Ill'])
     """
     read, given = edges_of(edges), states or {}
-    found = {name: given.get(name, ("0", "1")) for name in read.variables}
-    return Network(found, read.parents_of), [name for name in found if name not in given]
+    all_states = {name: given.get(name, ("0", "1")) for name in read.variables}
+    return Network(all_states, read.parents_of), [name for name in all_states if name not in given]
 
 
 def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
     """That some numbers are in no interval."""
     numbers = {text: number_of(text.replace(decimal, ".")) for text in seen.cells}
     outside = [
-        t for t, own in numbers.items() if own is not None and not cuts[0] <= own <= cuts[-1]
+        t
+        for t, number in numbers.items()
+        if number is not None and not cuts[0] <= number <= cuts[-1]
     ]
     if outside:
         rows = counted(sum(seen.cells[text] for text in outside), "row")
@@ -225,10 +229,10 @@ INTERVALS = 5  # that numbers of too many values are cut into, where nobody says
 def only_data(given: object, function: str) -> object:
     """What a ``function`` is given alone; a network or edges need data beside them."""
     if isinstance(getattr(given, "network", given), Network):
-        own = "network" if isinstance(given, Network) else "result"
+        kind = "network" if isinstance(given, Network) else "result"
         raise LacunetError(
-            f"there are no data for {function}: the {own} does not keep the rows.",
-            f"give them too: {function}({own}, data); or alone: {function}(data).",
+            f"there are no data for {function}: the {kind} does not keep the rows.",
+            f"give them too: {function}({kind}, data); or alone: {function}(data).",
         )
     if isinstance(given, str) and is_edges(given):
         raise LacunetError(
@@ -250,20 +254,20 @@ def network_of_columns(
     has one value has one state, and what cannot be a variable is left out; the remarks say so.
     Questions that were not asked have the edges that their rules require.
     """
-    said = data_given(data)
-    source = source_from(said)
-    columns = [name for name in source.columns if name not in said.beside]
+    dataset = data_given(data)
+    source = source_from(dataset)
+    columns = [name for name in source.columns if name not in dataset.beside]
     given, cut = dict(states or {}), dict(bins or {})
-    rules = {name: when_and_state(name, own) for name, own in said.not_asked.items()}
-    seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], said)
+    rules = {name: when_and_state(name, rule) for name, rule in dataset.not_asked.items()}
+    seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], dataset)
     left_out: list[str] = []
-    for name, own in seen.items():
+    for name, column in seen.items():
         try:
-            states_of(name, own, [rules[name][1]] if name in rules else [])
+            states_of(name, column, [rules[name][1]] if name in rules else [])
         except StatesError as error:
-            if len(own.cells) == 1:
-                given[name] = list(own.cells)
-            elif _is_measured(own, error) and not isinstance(error, WeightsError):
+            if len(column.cells) == 1:
+                given[name] = list(column.cells)
+            elif _is_measured(column, error) and not isinstance(error, WeightsError):
                 cut[name] = INTERVALS
             else:
                 columns.remove(name)
@@ -272,12 +276,12 @@ def network_of_columns(
         raise StatesError("\n".join([f"{source.label} has no column to look at.", *left_out]))
     when = {name: text for name, (text, _) in rules.items()}
     edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
-    found = find_network(said, edges, given, bins=cut)
+    built = find_network(dataset, edges, given, bins=cut)
     notes = [*left_out]
-    if made := [name for name in cut if name not in (bins or {})]:
-        cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(made)}."
+    if newly_cut := [name for name in cut if name not in (bins or {})]:
+        cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}."
         notes.append(cut_note)
-    return replace(found, remarks=(*notes, *found.remarks), left_out=tuple(left_out))
+    return replace(built, remarks=(*notes, *built.remarks), left_out=tuple(left_out))
 
 
 def _is_measured(seen: Seen, error: StatesError) -> bool:
@@ -288,19 +292,19 @@ def _is_measured(seen: Seen, error: StatesError) -> bool:
     return bool(numbers) and None not in numbers and not is_identifier
 
 
-def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> None:
+def _check_columns(data: Data, variables: Sequence[str], source: DataSource) -> None:
     """Refuse what is said of columns that do not exist."""
     known = {*variables, *source.columns}
     for option in ("missing", "codes", "not_asked"):
-        own = getattr(said, option)
-        if strangers := [name for name in own if name is not None and name not in known]:
+        given = getattr(data, option)
+        if strangers := [name for name in given if name is not None and name not in known]:
             raise StatesError(
                 f"{option}={{...}} names {strangers}, which {source.label} does not have.",
                 did_you_mean(strangers[0], known),
             )
     others = [name for name in source.columns if name not in variables]
-    for name, own in said.not_asked.items():
-        when, _ = when_and_state(name, own)
+    for name, rule in data.not_asked.items():
+        when, _ = when_and_state(name, rule)
         if looked_at := [other for other in others if mentions(when, other)]:
             raise StatesError(
                 f"the rule for {name!r}, {when!r}, looks at {looked_at}, which the edges do not "
@@ -312,17 +316,17 @@ def _check_columns(said: Data, variables: Sequence[str], source: DataSource) -> 
 
 def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
     """States as the user gives them, checked; numbers are spelled as those in data are."""
-    found = {}
+    checked = {}
     for name, states in states_of.items():
         if isinstance(states, str | bytes) or not isinstance(states, Iterable):
             raise StatesError(
                 f"the states of {name!r} are given as {states!r}.",
                 f"give a list: states={{{name!r}: ['no', 'yes']}}.",
             )
-        found[name] = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
-        if not found[name]:
+        checked[name] = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
+        if not checked[name]:
             raise StatesError(f"the list of states of {name!r} is empty.", "give at least one.")
-    return found
+    return checked
 
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
@@ -334,10 +338,14 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
         close = {name: close_to(name, columns) for name in absent}
-        meant = [f"{own[0]!r} for {name!r}" for name, own in close.items() if own]
+        meant = [f"{matches[0]!r} for {name!r}" for name, matches in close.items() if matches]
         hints = [f"did you mean {', '.join(meant)}?"] if meant else []
-        unlike = [name for name, own in close.items() if not own]
-        odd = [own for own in columns if NEEDS_QUOTES.search(own) and any(v in own for v in unlike)]
+        unlike = [name for name, matches in close.items() if not matches]
+        odd = [
+            column
+            for column in columns
+            if NEEDS_QUOTES.search(column) and any(v in column for v in unlike)
+        ]
         if odd:
             hints.append(f"quote the column {odd[0]!r} in the edges: '\"{odd[0]}\" -> ...'.")
         elif unlike:
@@ -361,14 +369,18 @@ def _between_edges(absent: Sequence[str], columns: Scope) -> str:
 
 
 def _summary(
-    network: Network, found: Mapping[str, Scope], hidden: Sequence[str], label: str
+    network: Network, inferred: Mapping[str, Scope], hidden: Sequence[str], label: str
 ) -> str:
-    sizes = ", ".join(f"{name} {len(states)}" for name, states in found.items())
-    total = counted(sum(map(len, found.values())), "state")
-    note = f"found {total} in {counted(len(found), 'column')} of {label}: {sizes}." if found else ""
-    if cut := [f"{name} {len(own) - 1}" for name, own in network.cuts_of.items()]:
+    sizes = ", ".join(f"{name} {len(states)}" for name, states in inferred.items())
+    total = counted(sum(map(len, inferred.values())), "state")
+    note = (
+        f"found {total} in {counted(len(inferred), 'column')} of {label}: {sizes}."
+        if inferred
+        else ""
+    )
+    if cut := [f"{name} {len(points) - 1}" for name, points in network.cuts_of.items()]:
         note += f" {counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}."
-    others = [v for v in network.variables if v not in found and v not in network.cuts_of]
+    others = [v for v in network.variables if v not in inferred and v not in network.cuts_of]
     alone = sum(network.cardinality(name) == 1 for name in others)
     if alone:
         note += f" {counted(alone, 'variable')} with one state."

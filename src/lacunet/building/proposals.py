@@ -124,29 +124,29 @@ def skips_in(
     copies = np.ones(len(codes[names[0]])) if copies is None else copies[:MOST_ROWS]
     if not copies.all():
         kept = np.flatnonzero(copies)
-        codes, copies = {name: own[kept] for name, own in codes.items()}, copies[kept]
+        codes, copies = {name: column[kept] for name, column in codes.items()}, copies[kept]
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
     total = copies @ hidden
     was_declared = np.array([name in network.not_asked_of for name in names])
     asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
-        own, size = codes[cause], network.cardinality(cause)
-        for at, states in _always_empty(own, copies, size, hidden, asked):
-            is_skipped = np.isin(own, states)
-            is_other = ~is_skipped & (own < size)
+        column, size = codes[cause], network.cardinality(cause)
+        for index, states in _always_empty(column, copies, size, hidden, asked):
+            is_skipped = np.isin(column, states)
+            is_other = ~is_skipped & (column < size)
             others = float(copies[is_other].sum())
-            if names[at] == cause or others == 0:
+            if names[index] == cause or others == 0:
                 continue
-            elsewhere = float(copies[hidden[:, at] & is_other].sum()) / others
+            elsewhere = float(copies[hidden[:, index] & is_other].sum()) / others
             rows = whole_rows(float(copies[is_skipped].sum()))
-            explained = rows / float(total[at])
-            worth = explained + 0.01 * (cause in network.parents(names[at]))
+            explained = rows / float(total[index])
+            worth = explained + 0.01 * (cause in network.parents(names[index]))
             is_likely = elsewhere <= MOST_ELSEWHERE and explained >= LEAST_EXPLAINED
-            if is_likely and (at not in best or worth > best[at][0]):
+            if is_likely and (index not in best or worth > best[index][0]):
                 written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
                 rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
-                best[at] = (worth, Skip(names[at], rule, rows, elsewhere))
+                best[index] = (worth, Skip(names[index], rule, rows, elsewhere))
     return [skip for _, (_, skip) in sorted(best.items())]
 
 
@@ -168,8 +168,8 @@ def _always_empty(
             continue
         few = rows[:: max(len(rows) // FEWEST_ROWS, 1)]
         left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
-        for at in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
-            states_of.setdefault(at, []).append(state)
+        for index in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
+            states_of.setdefault(index, []).append(state)
     yield from sorted(states_of.items())
 
 
@@ -192,15 +192,15 @@ def proposals(
     codes |= {name: far_off(numbers) for name, numbers in (numbers_of or {}).items()}
     codes = {name: odd for name, odd in codes.items() if odd}
     if codes:
-        own = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
-        said = {name: odd[0] if len(odd) == 1 else odd for name, odd in own.items()}
+        values_of = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
+        missing = {name: odd[0] if len(odd) == 1 else odd for name, odd in values_of.items()}
         each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
         option = " ".join(
             in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()
         )
         yield (
-            f"some values look like codes for missing ones ({each}). If so, say missing={said!r} "
-            f"(--missing {option})."
+            f"some values look like codes for missing ones ({each}). If so, say "
+            f"missing={missing!r} (--missing {option})."
         )
     for skip in skips_in(network, columns, copies) if columns else ():
         key = keyed(skip.variable, ":")

@@ -156,9 +156,9 @@ class Seen:
     @property
     def missing_codes(self) -> dict[str, object]:
         """What later data have to be told about the column: its codes, and what was missing."""
-        found: dict[str, object] = dict.fromkeys(self.said.missing, None)
-        found |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
-        return found | dict(self.said.codes)
+        codes: dict[str, object] = dict.fromkeys(self.said.missing, None)
+        codes |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
+        return codes | dict(self.said.codes)
 
 
 def _is_nested(column: Column) -> bool:
@@ -192,16 +192,16 @@ def seen_in(
         first = first or (piece, copies)
         for name in columns:
             seen[name].add(piece.columns[name])
-    has_rows = any(own.rows or own.empty or own.is_nested for own in seen.values())
-    if not has_rows and not all(own.said.labels for own in seen.values()):
+    has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
+    if not has_rows and not all(column.said.labels for column in seen.values()):
         raise DataError.no_rows(source.label)
-    return {name: own.completed() for name, own in seen.items()}, first
+    return {name: column.completed() for name, column in seen.items()}, first
 
 
 def tokens_in(name: str, data: Data) -> frozenset[str]:
     """What is not a number in a column of numbers, spelled as states are."""
-    said = Said.of(name, data)
-    return frozenset({*TOKENS, "", NONE, *said.missing, *said.codes})
+    declared = Said.of(name, data)
+    return frozenset({*TOKENS, "", NONE, *declared.missing, *declared.codes})
 
 
 def states_of(
@@ -234,13 +234,13 @@ def states_of(
     if seen.order:
         dropped = {*seen.asked, *seen.tokens, *(seen.said.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}
-        kept = [own for own in seen.order if own not in dropped]
+        kept = [text for text in seen.order if text not in dropped]
         if kept == sorted(kept) and None not in map(number_of, kept):  # numbers sorted as texts
             kept.sort(key=lambda text: number_of(text) or 0)
-        kept = [labels.get(own, own) for own in kept]
-        found = tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
-        _check(name, seen, found, in_edges)
-        return found
+        kept = [labels.get(text, text) for text in kept]
+        states = tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
+        _check(name, seen, states, in_edges)
+        return states
     spelling = {text: text for text in _merged(seen.cells)} | labels
     _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])), in_edges)
     numbers = {text: number_of(text) for text in spelling}
@@ -261,23 +261,23 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
     return list(spelling.values())
 
 
-def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
+def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
     built = "lacunet.Network.from_data(data, edges,"
     key = keyed(name, "=")
     give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
-    if not found:
+    if not states:
         raise StatesError(
             f"column {name!r} holds no value: every cell is missing.",
             f"leave {name!r} out of the edges, or give its states: {give}.",
         )
-    if len(found) == 1:
+    if len(states) == 1:
         raise StatesError(
-            f"column {name!r} is constant: it holds nothing but {found[0]!r}.",
+            f"column {name!r} is constant: it holds nothing but {states[0]!r}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
         )
-    if len(found) <= MOST_STATES:
+    if len(states) <= MOST_STATES:
         return
-    many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(found):,}"
+    many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(states):,}"
     is_identifier = len(seen.cells) == seen.rows >= FEWEST_ROWS_OF_IDENTIFIER
     if is_identifier and not seen.has_fractions and not _are_fractions(seen.cells):
         raise IdentifierError(
@@ -288,7 +288,7 @@ def _check(name: str, seen: Seen, found: Sequence[str], in_edges: bool) -> None:
     weights = "" if in_edges else _or_weights(name, seen)
     kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
     raise kind(
-        f"column {name!r} has {many} different values (for example {', '.join(found[:3])}); "
+        f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
         f"a discrete variable may have at most {MOST_STATES}{weights}.",
         f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
         f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
@@ -317,22 +317,22 @@ def taken_as_missing(
 
     ``states_of`` are the states that were found, of columns that are not cut.
     """
-    cells = {v: own.tokens.total() for v, own in seen.items() if own.tokens}
+    cells = {v: column.tokens.total() for v, column in seen.items() if column.tokens}
     tokens = dict.fromkeys(token for v in cells for token in seen[v].tokens)
     if len(cells) == 1:
         ((name, number),) = cells.items()
-        told = f"column {name!r}: {counted(number, 'cell')} with {listed(tokens)} taken as missing"
+        note = f"column {name!r}: {counted(number, 'cell')} with {listed(tokens)} taken as missing"
     elif cells:
         columns = first_of([f"{v!r} ({number:,})" for v, number in cells.items()], MOST_COLUMNS)
         total = counted(sum(cells.values()), "cell")
-        told = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
+        note = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
     if cells:
-        yield f"{told}{_as_states(seen, states_of, cells)}."
-    asked = {name: own for name, own in seen.items() if own.asked}
+        yield f"{note}{_as_states(seen, states_of, cells)}."
+    asked = {name: column for name, column in seen.items() if column.asked}
     columns_of: dict[str, list[str]] = {}
-    for name, own in asked.items():
-        codes = ", ".join(f"{code!r} ({count:,})" for code, count in own.asked.items())
-        columns_of.setdefault(_within(own), []).append(f"column {name!r}: {codes}")
+    for name, column in asked.items():
+        codes = ", ".join(f"{code!r} ({count:,})" for code, count in column.asked.items())
+        columns_of.setdefault(_within(column), []).append(f"column {name!r}: {codes}")
     for doubt, some in columns_of.items():
         yield f"taken as missing, as asked for, in {first_of(some, MOST_COLUMNS, '; ')}.{doubt}"
 
@@ -341,14 +341,14 @@ def _as_states(
     seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]], names: Iterable[str]
 ) -> str:
     """What to write if a token is a state: of the first column that has states."""
-    for name in (own for own in names if own in states_of):
+    for name in (v for v in names if v in states_of):
         states, tokens = states_of[name], seen[name].tokens
         it = "it is a state" if len(tokens) == 1 else "any of them is a state"
         are_few = len(states) <= FEW_STATES
-        every = "".join(f"{own!r}, " for own in states) if are_few else "..., "
+        every = "".join(f"{state!r}, " for state in states) if are_few else "..., "
         every += ", ".join(map(repr, tokens))
         typed = [*(states if are_few else ["..."]), *tokens]
-        typed = [f'"{own}"' if "," in own else own for own in typed]
+        typed = [f'"{text}"' if "," in text else text for text in typed]
         option = in_shell(f"{keyed(name, '=')}={','.join(typed)}")
         return (
             f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
@@ -357,10 +357,10 @@ def _as_states(
     return ""
 
 
-def codes_not_met(seen: Mapping[str, Seen]) -> Iterator[str]:
+def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:
     """That no column holds any of the values that were said to mean "not observed"."""
-    asked = sorted({code for own in seen.values() for code in own.said.missing})
-    if asked and not any(own.said.missing & own.asked.keys() for own in seen.values()):
+    asked = sorted({code for column in seen.values() for code in column.said.missing})
+    if asked and not any(column.said.missing & column.asked.keys() for column in seen.values()):
         yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
 
 
@@ -409,12 +409,12 @@ def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str
         if len(set(state.casefold())) > 1:
             spellings.setdefault(state.casefold(), []).append(state)
     commonest = {
-        word: max(own, key=lambda state: cells.get(state, 0)) for word, own in spellings.items()
+        word: max(forms, key=lambda state: cells.get(state, 0)) for word, forms in spellings.items()
     }
     return {
         state: commonest[word]
-        for word, own in spellings.items()
-        for state in own
+        for word, forms in spellings.items()
+        for state in forms
         if state != commonest[word]
     }
 
