@@ -32,24 +32,24 @@ def matched(truth: Network, learned: Network) -> Network:
     parents_of: dict[str, Scope] = {}
     tables: dict[str, FloatArray] = {}
     for name in truth.variables:
-        own, parents = learned.family(name), learned.parents(name)
+        axes, parents = learned.family(name), learned.parents(name)
         if {*truth.parents(name)} == {*parents}:
             parents = truth.parents(name)
         family = (*parents, name)
         places = [
             [learned.state_index(axis, state) for state in truth.states(axis)] for axis in family
         ]
-        moved = learned.cpt(name).table.transpose([own.index(axis) for axis in family])
+        moved = learned.cpt(name).table.transpose([axes.index(axis) for axis in family])
         parents_of[name], tables[name] = parents, moved[np.ix_(*places)]
     return Network(truth.states_of, parents_of, tables)
 
 
 def _check(truth: Network, learned: Network) -> None:
-    one, two = set(truth.variables), set(learned.variables)
-    if one != two:
+    true_names, learned_names = set(truth.variables), set(learned.variables)
+    if true_names != learned_names:
         raise ComparisonError(
             "the networks have different variables: "
-            f"{differing('the true one', one, 'the learned one', two)}."
+            f"{differing('the true one', true_names, 'the learned one', learned_names)}."
         )
     for name in truth.variables:
         if set(truth.states(name)) != set(learned.states(name)):

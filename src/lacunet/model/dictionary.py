@@ -42,21 +42,21 @@ def checked_codes(
     >>> checked_codes(states, {"Age": {"40+": ["50+", "40-49"]}, "Smoke": {7.0: None, 2: "no"}})
     {'Age': {'40+': ('40-49', '50+')}, 'Smoke': {'7': None, '2': 'no'}}
     """
-    found: dict[str, dict[str, Meaning]] = {}
-    for name, own in codes.items():
+    checked: dict[str, dict[str, Meaning]] = {}
+    for name, given in codes.items():
         _refuse_stranger("codes are given for", name, states_of)
-        if meanings := by_spelling(name, own):
-            found[name] = {
+        if meanings := by_spelling(name, given):
+            checked[name] = {
                 code: _meaning(name, code, meaning, states_of[name])
                 for code, meaning in meanings.items()
             }
-    return found
+    return checked
 
 
-def _refuse_stranger(said: str, name: str, variables: Iterable[str]) -> None:
+def _refuse_stranger(problem: str, name: str, variables: Iterable[str]) -> None:
     if name not in variables:
         hint = did_you_mean(name, variables)
-        raise DictionaryError(f"{said} {name!r}, which is not a variable.", hint)
+        raise DictionaryError(f"{problem} {name!r}, which is not a variable.", hint)
 
 
 def by_spelling(name: str, codes: Any) -> dict[str, object]:
@@ -66,15 +66,15 @@ def by_spelling(name: str, codes: Any) -> dict[str, object]:
             f"the codes of {name!r} are not a mapping from codes to what they mean.",
             f"write codes={{{name!r}: {{9: None, 1: 'yes'}}}}.",
         )
-    found: dict[str, object] = {}
+    meaning_of: dict[str, object] = {}
     for code, meaning in codes.items():
-        if _named(found.setdefault(spelled(code), meaning)) != _named(meaning):
+        if _named(meaning_of.setdefault(spelled(code), meaning)) != _named(meaning):
             raise DictionaryError(
-                f"the code {code!r} of {name!r} is said to mean both {found[spelled(code)]!r} and "
-                f"{meaning!r}.",
+                f"the code {code!r} of {name!r} is said to mean both "
+                f"{meaning_of[spelled(code)]!r} and {meaning!r}.",
                 "codes are compared by value: 9, 9.0 and '9' are one.",
             )
-    return found
+    return meaning_of
 
 
 def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) -> Meaning:
@@ -137,16 +137,18 @@ class NotAsked:
     scope: tuple[str, ...] = field(compare=False)
     truth: NDArray[np.bool_] = field(compare=False)
 
-    def can_occur(self, names: Sequence[str], own: str, states: Sequence[str]) -> NDArray[np.bool_]:
-        """Which states of some variables do not contradict the rule of ``own``, one of them.
+    def can_occur(
+        self, names: Sequence[str], variable: str, states: Sequence[str]
+    ) -> NDArray[np.bool_]:
+        """Which states of some variables do not contradict the rule of ``variable``, one of them.
 
         Whatever else the rule looks at may have any state. The axis of a variable that it does
         not look at has length one.
         """
         elsewhere = tuple(axis for axis, name in enumerate(self.scope) if name not in names)
-        scope = [*(name for name in self.scope if name in names), own]
+        scope = [*(name for name in self.scope if name in names), variable]
         can_hold, can_fail = (
-            np.asarray(own.any(axis=elsewhere))[..., None] for own in (self.truth, ~self.truth)
+            np.asarray(truth.any(axis=elsewhere))[..., None] for truth in (self.truth, ~self.truth)
         )
         allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
         return aligned(allowed, scope, names)
@@ -158,7 +160,7 @@ def checked_rules(
     not_asked: Mapping[str, object],
 ) -> dict[str, NotAsked]:
     """The rule of each variable that has any."""
-    found = {}
+    rules = {}
     for name, given in not_asked.items():
         _refuse_stranger("not_asked={...} names", name, states_of)
         when, state = when_and_state(name, given)
@@ -182,8 +184,8 @@ def checked_rules(
                 f"{listed(strangers)}.",
                 f"add the edges {edges}: who is asked depends on them.",
             )
-        found[name] = NotAsked(when, state, scope, truth)
-    return found
+        rules[name] = NotAsked(when, state, scope, truth)
+    return rules
 
 
 def when_and_state(name: str, given: object) -> tuple[str, str]:
@@ -244,13 +246,13 @@ class _Parser:
     """Reads a rule from left to right; names are looked for among those that there are."""
 
     def __init__(self, text: str, states_of: Mapping[str, tuple[str, ...]]) -> None:
-        self.text, self.states_of, self.at = text, states_of, 0
+        self.text, self.states_of, self.position = text, states_of, 0
         self.mentioned: set[str] = set()
 
     def whole(self) -> _Rule:
         rule = self._any()
         self._skip()
-        if self.at < len(self.text):
+        if self.position < len(self.text):
             raise self._wrong("'and', 'or' or the end")
         return rule
 
@@ -283,32 +285,32 @@ class _Parser:
         is_other = self._takes("!=") or not self._takes("=")  # one of them follows
         states = self.states_of[name]
         state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
-        place = states.index(state)
-        return lambda axes: (axes[name] == place) != is_other
+        index = states.index(state)
+        return lambda axes: (axes[name] == index) != is_other
 
     def _name(self, names: Iterable[str], expected: str, end: str) -> str:
         """The longest of the names that stands here, quoted or not."""
         self._skip()
-        rest = self.text[self.at :]
+        rest = self.text[self.position :]
         for name in sorted(names, key=len, reverse=True):
             for written in (name, f'"{name}"', f"'{name}'"):
                 if rest.startswith(written) and re.match(end, rest[len(written) :]):
-                    self.at += len(written)
+                    self.position += len(written)
                     return name
         raise self._wrong(expected)
 
     def _takes(self, pattern: str) -> bool:
         self._skip()
-        found = re.compile(pattern, re.IGNORECASE).match(self.text, self.at)
-        self.at = found.end() if found else self.at
-        return found is not None
+        match = re.compile(pattern, re.IGNORECASE).match(self.text, self.position)
+        self.position = match.end() if match else self.position
+        return match is not None
 
     def _skip(self) -> None:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
+        while self.position < len(self.text) and self.text[self.position].isspace():
+            self.position += 1
 
     def _wrong(self, expected: str) -> DictionaryError:
-        here = self.text[self.at :] or "the end"
+        here = self.text[self.position :] or "the end"
         return DictionaryError(
             f"the rule {self.text!r} is not understood at {here!r}: expected {expected}.",
             "write conditions such as 'Smoked=no and not Age=young'.",

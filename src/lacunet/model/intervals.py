@@ -25,8 +25,8 @@ def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
         spelled = [repr(float(cut)) for cut in cuts]
     named = list(zip(cuts, spelled, strict=True))
     return tuple(
-        _label(*one, *two, is_last=at == len(cuts) - 2)
-        for at, (one, two) in enumerate(pairwise(named))
+        _label(*low, *high, is_last=index == len(cuts) - 2)
+        for index, (low, high) in enumerate(pairwise(named))
     )
 
 
@@ -41,15 +41,15 @@ def cuts_of(labels: Sequence[str]) -> tuple[float, ...] | None:
     ends = [_ends(label) for label in labels]
     if not labels or None in ends:
         return None
-    lows, highs = zip(*(own for own in ends if own is not None), strict=True)
+    lows, highs = zip(*(pair for pair in ends if pair is not None), strict=True)
     return (*lows, highs[-1]) if lows[1:] == highs[:-1] else None
 
 
 def _ends(label: str) -> tuple[float, float] | None:
-    found = re.fullmatch(r"<(?P<below>.+)|>=(?P<from_>.+)|\[(?P<low>.+),(?P<high>.+)[)\]]", label)
-    if found is None:
+    match = re.fullmatch(r"<(?P<below>.+)|>=(?P<from_>.+)|\[(?P<low>.+),(?P<high>.+)[)\]]", label)
+    if match is None:
         return None
-    low, high = found["low"] or found["from_"], found["high"] or found["below"]
+    low, high = match["low"] or match["from_"], match["high"] or match["below"]
     try:
         return (-math.inf if low is None else float(low)), (
             math.inf if high is None else float(high)
@@ -66,7 +66,7 @@ def cuts_to_json(cuts: Sequence[float]) -> list[float | None]:
 def cuts_from_json(cuts: Sequence[float | None]) -> list[float]:
     """The way back: a null is a limit at the ends, and no number elsewhere."""
     ends = {0: -math.inf, len(cuts) - 1: math.inf}
-    return [ends.get(at, math.nan) if cut is None else cut for at, cut in enumerate(cuts)]
+    return [ends.get(index, math.nan) if cut is None else cut for index, cut in enumerate(cuts)]
 
 
 def spelled_cut(cut: float) -> str:

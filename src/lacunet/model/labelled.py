@@ -80,10 +80,10 @@ class Labelled:
         """
         end = None if most is None else most * self.table.shape[-1]
         numbers = [self.table, *self.columns.values()]
-        flat = zip(*(np.ravel(own)[:end].tolist() for own in numbers), strict=True)
+        flat = zip(*(np.ravel(array)[:end].tolist() for array in numbers), strict=True)
         rows = [
-            [*states, *map(probability, own)]
-            for states, own in zip(product(*self.states), flat, strict=False)
+            [*states, *map(probability, values)]
+            for states, values in zip(product(*self.states), flat, strict=False)
         ]
         header = [*self.scope, "probability", *self.columns]
         if self.supported is None or self.supported.all():
@@ -135,8 +135,8 @@ class Labelled:
         cells = list(zip(*product(*self.states), strict=True))
         joint = f"P({', '.join(self.scope)})"
         value = joint if "probability" in self.scope else "probability"
-        columns = {name: list(own) for name, own in zip(self.scope, cells, strict=True)}
-        beside = {name: np.ravel(own) for name, own in self.columns.items()}
+        columns = {name: list(column) for name, column in zip(self.scope, cells, strict=True)}
+        beside = {name: np.ravel(column) for name, column in self.columns.items()}
         support = self._support(self.table.shape[-1])
         return {**columns, value: self.table.ravel(), **beside, **support}
 
@@ -157,7 +157,7 @@ class Labelled:
         given = list(zip(*product(*self.states[:-1]), strict=True))
         columns: dict[str, Any] = dict(zip(self.scope, map(list, given), strict=False))
         flat = self.table.reshape(-1, self.table.shape[-1])
-        cells = {state: flat[:, at] for at, state in enumerate(self.states[-1])}
+        cells = {state: flat[:, index] for index, state in enumerate(self.states[-1])}
         return columns | cells | self._support()
 
     def _wide_pandas(self) -> Any:
@@ -181,7 +181,7 @@ def columns_beside(
     scope: Sequence[str], ends: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, NDArray[np.float64]]:
     """Columns beside the cells of a table, of which none has the name of a variable."""
-    return {f"{name} (probability)" if name in scope else name: own for name, own in ends.items()}
+    return {f"{name} (probability)" if name in scope else name: end for name, end in ends.items()}
 
 
 def interval_columns(interval: NDArray[np.float64] | None) -> dict[str, NDArray[np.float64]]:

@@ -297,8 +297,8 @@ class Network(metaclass=Hinted):
 
     def _hold(self, **fields: object) -> None:
         """Take in what is checked; mappings can be read only."""
-        for name, own in fields.items():
-            self.__dict__[name] = MappingProxyType(own) if isinstance(own, dict) else own
+        for name, value in fields.items():
+            self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
 
     @staticmethod
     @with_hints
@@ -364,10 +364,10 @@ class Network(metaclass=Hinted):
         """
         from lacunet.building.network import find_network  # the one import that points forwards
 
-        found = find_network(data, edges, states, missing, bins, codes=codes, not_asked=not_asked)
-        for remark in found.remarks:
+        built = find_network(data, edges, states, missing, bins, codes=codes, not_asked=not_asked)
+        for remark in built.remarks:
             warn(remark)
-        return found.network
+        return built.network
 
     def states(self, variable: str) -> tuple[str, ...]:
         """The states of a variable, in order."""
@@ -444,9 +444,9 @@ class Network(metaclass=Hinted):
         checked = (
             None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
         )
-        found = self._with(tables_of=checked, support=None, mechanisms=None)
-        found._check_rules()
-        return found
+        network = self._with(tables_of=checked, support=None, mechanisms=None)
+        network._check_rules()
+        return network
 
     def with_codes(
         self,
@@ -454,12 +454,12 @@ class Network(metaclass=Hinted):
         not_asked: Mapping[str, object] | None = None,
     ) -> Network:
         """The same network with other codes and rules, as in a new network."""
-        found = self._with(
+        network = self._with(
             codes_of=checked_codes(self.states_of, codes or {}),
             not_asked_of=checked_rules(self.states_of, self.parents_of, not_asked or {}),
         )
-        found._check_rules()
-        return found
+        network._check_rules()
+        return network
 
     def _check_rules(self) -> None:
         """Refuse CPTs that give probability to what a rule excludes."""
@@ -534,10 +534,10 @@ class Network(metaclass=Hinted):
 
     def can_occur(self, scope: Scope) -> Mask:
         """Which states of some variables together contradict no rule of theirs."""
-        found = np.ones(self.shape(scope), dtype=bool)
+        mask = np.ones(self.shape(scope), dtype=bool)
         for name in self.not_asked_of.keys() & scope:
-            found &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
-        return found
+            mask &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
+        return mask
 
     @property
     def free_parameters(self) -> int:
@@ -558,12 +558,12 @@ class Network(metaclass=Hinted):
         if not self.not_asked_of:
             shapes = map(self.shape, self.families)
             return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
-        found = 0
+        total = 0
         for name in self.variables:
             possible = self.possible(name)
             states = self.cardinality(name) if possible is None else possible.sum(axis=-1)
-            found += int(((states - 1) * self.needs_data(name)).sum())
-        return found
+            total += int(((states - 1) * self.needs_data(name)).sum())
+        return total
 
     def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
         """The same network, which knows which rows of its CPTs data support.
@@ -615,10 +615,10 @@ class Network(metaclass=Hinted):
         >>> pair.with_reversible([("Wet", "Rain")]).reversible
         (('Rain', 'Wet'),)
         """
-        given, known = {(one, two) for one, two in edges}, {*self.edges}
+        given, known = {(left, right) for left, right in edges}, {*self.edges}
         if strangers := sorted(edge for edge in given if not {edge, edge[::-1]} & known):
-            one, two = strangers[0]
-            raise NetworkError(f"the network has no edge between {one!r} and {two!r}.")
+            left, right = strangers[0]
+            raise NetworkError(f"the network has no edge between {left!r} and {right!r}.")
         return self._with(reversible=tuple(e for e in self.edges if {e, e[::-1]} & given))
 
     def intervened(self, states: Mapping[str, int]) -> Network:
@@ -641,15 +641,16 @@ class Network(metaclass=Hinted):
         ((), [0.0, 1.0])
         """
         set_to = {
-            self.known(name): np.eye(self.cardinality(name))[at] for name, at in states.items()
+            self.known(name): np.eye(self.cardinality(name))[index]
+            for name, index in states.items()
         }
         for table in set_to.values():
             table.setflags(write=False)
-        sure = dict.fromkeys(set_to, np.ones((), dtype=np.bool_))
+        full_support = dict.fromkeys(set_to, np.ones((), dtype=np.bool_))
         return self._with(
             parents_of={**self.parents_of, **dict.fromkeys(set_to, ())},
             tables_of=self.tables_of and {**self.tables_of, **set_to},
-            support=self.support and {**self.support, **sure},
+            support=self.support and {**self.support, **full_support},
             not_asked_of={v: rule for v, rule in self.not_asked_of.items() if v not in set_to},
             mechanisms=None,
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
@@ -710,7 +711,7 @@ class Network(metaclass=Hinted):
         }
         """
         nodes = [f"  {in_quotes(name)};" for name in self.variables]
-        arrows = [f"  {in_quotes(one)} -> {in_quotes(two)};" for one, two in self.edges]
+        arrows = [f"  {in_quotes(parent)} -> {in_quotes(child)};" for parent, child in self.edges]
         return "\n".join(["digraph {", *nodes, *arrows, "}"])
 
     def __repr__(self) -> str:
@@ -734,8 +735,8 @@ class Network(metaclass=Hinted):
     def __getstate__(self) -> dict[str, object]:
         """What pickle keeps: it cannot keep mappings that can be read only."""
         return {
-            name: dict(own) if isinstance(own, MappingProxyType) else own
-            for name, own in self.__dict__.items()
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.__dict__.items()
         }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -766,10 +767,12 @@ def _skeleton(network: Network) -> tuple[object, ...]:
     )
 
 
-def _same_tables(one: Network, two: Network) -> bool:
-    if one.tables_of is None or two.tables_of is None:
-        return one.tables_of is two.tables_of
-    return all(np.array_equal(table, two.tables_of[name]) for name, table in one.tables_of.items())
+def _same_tables(left: Network, right: Network) -> bool:
+    if left.tables_of is None or right.tables_of is None:
+        return left.tables_of is right.tables_of
+    return all(
+        np.array_equal(table, right.tables_of[name]) for name, table in left.tables_of.items()
+    )
 
 
 def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -784,21 +787,21 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
         raise NetworkError("a network needs at least one variable.")
     checked = {}
     for name, given in states.items():
-        own = tuple(given)  # of an array, too
+        labels = tuple(given)  # of an array, too
         for what, text in (
             ("the name of a variable", name),
-            *((f"a state of {name!r}", t) for t in own),
+            *((f"a state of {name!r}", t) for t in labels),
         ):
             if not isinstance(text, str) or not text:
                 raise NetworkError(
                     f"{what} must be a non-empty string, not {text!r}.",
                     f"write {str(text)!r}." if str(text) else "give it a name.",
                 )
-        if not own:
+        if not labels:
             raise NetworkError(f"variable {name!r} has no states.")
-        if twice := _twice(own):
+        if twice := _twice(labels):
             raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
-        checked[str(name)] = tuple(map(str, own))  # numpy's strings show their type
+        checked[str(name)] = tuple(map(str, labels))  # numpy's strings show their type
     return checked
 
 
@@ -807,13 +810,13 @@ def checked_parents(
 ) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
     _refuse_strangers("parents are", parents, states_of)
-    for name, own in parents.items():
-        if unknown := {parent for parent in own if parent not in states_of}:
+    for name, listed in parents.items():
+        if unknown := {parent for parent in listed if parent not in states_of}:
             raise NetworkError(
                 f"variable {name!r} has parents that are not variables: {sorted(unknown)}.",
                 _as_variable(min(unknown), states_of),
             )
-        if twice := _twice(own):
+        if twice := _twice(listed):
             raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
     return {name: tuple(map(str, parents.get(name, ()))) for name in states_of}
 
@@ -846,17 +849,17 @@ def checked_cuts(
     All states are intervals, but for a last one for those who were not asked.
     """
     _refuse_strangers("cut points are", cuts, states_of)
-    checked = {name: tuple(map(float, own)) for name, own in cuts.items()}
-    for name, own in checked.items():
+    checked = {name: tuple(map(float, points)) for name, points in cuts.items()}
+    for name, points in checked.items():
         is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
         intervals = len(states_of[name]) - is_last_no_interval
-        if len(own) != intervals + 1:
+        if len(points) != intervals + 1:
             raise NetworkError(
-                f"variable {name!r} has {intervals} intervals and {len(own)} cut points.",
+                f"variable {name!r} has {intervals} intervals and {len(points)} cut points.",
                 "give one cut point more than there are intervals.",
             )
-        if not all(one < two for one, two in pairwise(own)):
-            raise NetworkError(f"the cut points of {name!r} do not ascend: {list(own)}.")
+        if not all(low < high for low, high in pairwise(points)):
+            raise NetworkError(f"the cut points of {name!r} do not ascend: {list(points)}.")
     return checked
 
 

@@ -78,23 +78,25 @@ class Written:
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[Token]:
         """The tokens between two places, but for those of the kind "blank"."""
-        at, end = start, len(self.text) if end is None else end
-        while at < end:
-            match = pattern.match(self.text, at, end)
+        position, end = start, len(self.text) if end is None else end
+        while position < end:
+            match = pattern.match(self.text, position, end)
             token = (
-                Token(str(match.lastgroup), match[0], at) if match else Token("", self.text[at], at)
+                Token(str(match.lastgroup), match[0], position)
+                if match
+                else Token("", self.text[position], position)
             )
             if token.kind != "blank":
                 yield token
-            at += len(token.text)
+            position += len(token.text)
 
-    def wrong(self, problem: str, at: int, hint: str = "") -> LacunetError:
+    def wrong(self, problem: str, position: int, hint: str = "") -> LacunetError:
         """What to raise: the problem, with its line, column and a mark below the place."""
-        begin = self.text.rfind("\n", 0, at) + 1
-        line, shown = self.text.count("\n", 0, at) + 1, self.text[begin:].split("\n", 1)[0]
+        begin = self.text.rfind("\n", 0, position) + 1
+        line, shown = self.text.count("\n", 0, position) + 1, self.text[begin:].split("\n", 1)[0]
         return self.error(
-            f"{self.name}, line {line}, column {at - begin + 1}: {problem}.\n"
-            f"  {shown}\n  {' ' * (at - begin)}^",
+            f"{self.name}, line {line}, column {position - begin + 1}: {problem}.\n"
+            f"  {shown}\n  {' ' * (position - begin)}^",
             hint,
         )
 
@@ -115,11 +117,11 @@ def as_separate_edges(
     [(['A'], ['B']), (['A'], ['C'])]
     >>> as_separate_edges([["A"], ["B", "C"], ["D"]], ["->", "->"])
     """
-    if any(len(own) > 2 for own in groups[1:-1]):
+    if any(len(group) > 2 for group in groups[1:-1]):
         return None
     chain, apart = [*pairwise(groups)], _apart(groups)
     pairs = [*zip(chain, apart, strict=True)]
-    is_same = all({*product(*one)} == {*product(*two)} for one, two in pairs)
+    is_same = all({*product(*chained)} == {*product(*separate)} for chained, separate in pairs)
     is_meant = _has_cycle(chain, arrows) and not _has_cycle(apart, arrows)
     return apart if is_same or is_meant else None
 
@@ -128,8 +130,10 @@ def _apart(
     groups: Sequence[Sequence[AnyNode]],
 ) -> list[tuple[Sequence[AnyNode], Sequence[AnyNode]]]:
     """The sides of each arrow, where the last node before it begins an edge of its own."""
-    heads = [own[-1:] if at and len(own) > 1 else own for at, own in enumerate(groups[:-1])]
-    tails = [own[:-1] if len(own) > 1 else own for own in groups[1:-1]] + [groups[-1]]
+    heads = [
+        group[-1:] if index and len(group) > 1 else group for index, group in enumerate(groups[:-1])
+    ]
+    tails = [group[:-1] if len(group) > 1 else group for group in groups[1:-1]] + [groups[-1]]
     return [*zip(heads, tails, strict=True)]
 
 
@@ -139,11 +143,11 @@ def _has_cycle(
     """Whether a node leads to itself, or has an edge of any kind with itself."""
     above: dict[AnyNode, set[AnyNode]] = {}
     for (left, right), arrow in zip(sides, arrows, strict=True):
-        for one, two in product(left, right):
-            if one == two:
+        for start, end in product(left, right):
+            if start == end:
                 return True
             if arrow in ("->", "<-"):
-                cause, effect = (one, two) if arrow == "->" else (two, one)
+                cause, effect = (start, end) if arrow == "->" else (end, start)
                 above.setdefault(effect, set()).add(cause)
     try:
         [*TopologicalSorter(above).static_order()]
@@ -161,12 +165,12 @@ def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> st
     for separate edges write 'A -> B; C -> D'; for a chain 'A -> B; A -> C; B -> D; C -> D'.
     """
     apart = [
-        f"{', '.join(map(named, one))} {arrow} {', '.join(map(named, two))}"
-        for (one, two), arrow in zip(_apart(groups), arrows, strict=True)
+        f"{', '.join(map(named, left))} {arrow} {', '.join(map(named, right))}"
+        for (left, right), arrow in zip(_apart(groups), arrows, strict=True)
     ]
     chain = [
-        f"{named(one)} {arrow} {named(two)}"
+        f"{named(start)} {arrow} {named(end)}"
         for sides, arrow in zip(pairwise(groups), arrows, strict=True)
-        for one, two in product(*sides)
+        for start, end in product(*sides)
     ]
     return f"for separate edges write '{'; '.join(apart)}'; for a chain '{'; '.join(chain)}'."

@@ -37,7 +37,7 @@ class Table:
 
     def marginal(self, names: Sequence[str]) -> Table:
         """The sums over the axes that are not named; axes in the order of ``names``."""
-        gone = tuple(at for at, name in enumerate(self.scope) if name not in names)
+        gone = tuple(axis for axis, name in enumerate(self.scope) if name not in names)
         left = tuple(name for name in self.scope if name in names)
         return Table(
             tuple(names), Table(left, np.asarray(self.array.sum(axis=gone))).aligned(names)
