@@ -220,7 +220,7 @@ def by_name(*names: str) -> Callable[[Function], Function]:
 
     def decorated(function: Function) -> Function:
         known = signature(function).parameters.values()
-        places = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in known)
+        places = sum(arg.kind is arg.POSITIONAL_OR_KEYWORD for arg in known)
 
         @wraps(function)
         def called(*args: Any, **named: Any) -> Any:
@@ -249,12 +249,12 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     if unknown and len(offers) == len(unknown):
         return " ".join(offers)
     arguments = [
-        own
-        for own in known.values()
-        if own.name not in ("self", "cls") and own.kind is not own.VAR_KEYWORD
+        arg
+        for arg in known.values()
+        if arg.name not in ("self", "cls") and arg.kind is not arg.VAR_KEYWORD
     ]
-    needed = ", ".join(one.name for one in arguments if one.default is one.empty)
-    more = ", ".join(one.name for one in arguments if one.default is not one.empty)
+    needed = ", ".join(arg.name for arg in arguments if arg.default is arg.empty)
+    more = ", ".join(arg.name for arg in arguments if arg.default is not arg.empty)
     parts = [f"it takes {needed or 'nothing'}"] * (bool(needed) or not more)
     parts += [f"optional: {more}"] * bool(more)
     taken = f"{'; '.join(parts)}."
