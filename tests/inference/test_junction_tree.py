@@ -96,12 +96,6 @@ def test_the_first_scope_wanted_lies_within_a_root(network: Network, data: st.Da
     assert wanted <= set(tree.cliques[home])
 
 
-def test_parts_that_hold_nothing_to_keep_are_left_out() -> None:
-    tree = junction_tree([0b0011, 0b1100], [2, 2, 2, 2], [0b0001], kept=0b0001)
-    assert tree.cliques == ((0, 1),)
-    assert set(tree.clique_of) == {0, 1}
-
-
 def triangulated_grid(side: int) -> dict[tuple[int, int], set[tuple[int, int]]]:
     """The moral graph of a grid whose cells are caused by those above and to the left."""
     cells = {(i, j): set[tuple[int, int]]() for i in range(side) for j in range(side)}

@@ -36,7 +36,7 @@ from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.query import Unsupported, check_choice, marginals
-from lacunet.inference.unsupported import unsupported_share
+from lacunet.inference.unsupported import bare_families, unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import FloatArray, Network
 from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
@@ -394,8 +394,9 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
         evidence = evidence_with_mechanisms(network, row, shown, names)
         seen = {name: state for name, state in evidence.items() if name not in names}
         patterns.add(frozenset(seen.keys() & network.states_of.keys()))
+        joint = posed(whole, scopes, seen, memory)
         try:
-            answers = posed(whole, scopes, seen, memory).answers
+            answers = joint.answers
         except ImpossibleEvidenceError:
             answers = tuple(np.full(own.shape[1], np.nan) for own in of_target.values())
         for name, answer in zip(names, answers, strict=True):
@@ -403,7 +404,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
             if shares:
                 share = np.nan
                 if not np.isnan(answer[0]):
-                    share = unsupported_share(posed(whole, [(name,)], seen, memory)) or 0.0
+                    share = unsupported_share(joint, bare_families(joint, (name,))) or 0.0
                 unsupported_of[name][at] = share
     found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
     return found, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -91,6 +92,8 @@ class JointQuestion:
     ) -> Calibration:
         """The product of all tables that the answer depends on, summed.
 
+        What other tables do not change is taken from the calibration with the network's own.
+
         Parameters
         ----------
         tables
@@ -103,7 +106,14 @@ class JointQuestion:
             cells = max(tree.cells)
             names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
             raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
-        return calibrate(plan.calibration, self._at_seen(plan.near, tables), marginals=marginals)
+        known = dict(self.calibration.messages) if tables else {}
+        for cut in plan.near if known else ():
+            clique = tree.home(cut.scope) if cut.child in tables else -1
+            while clique in known:  # and its ancestors, whose messages rest on this one
+                del known[clique]
+                clique = tree.parents[clique]
+        own = self._at_seen(plan.near, tables)
+        return calibrate(plan.calibration, own, marginals=marginals, known=known)
 
     def _at_seen(
         self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
@@ -125,10 +135,14 @@ class JointQuestion:
         """The product of the network's own tables."""
         return self.calibrated()
 
-    @property
-    def children(self) -> list[str]:
-        """The variables whose CPTs the answer depends on."""
-        return [cut.child for cut in self.plan.near]
+    def children(self, scope: Scope | None = None) -> list[str]:
+        """The variables whose CPTs the answer depends on: that to one scope, or to all."""
+        if scope is None or len(self.scopes) == 1:
+            return [cut.child for cut in self.plan.near]
+        structure = _structure_of(self.network)
+        seen, asked = structure.bits(self.seen), structure.bits(scope)
+        near = structure.near(asked & ~seen, structure.relevant(asked | seen), seen)
+        return [structure.names[number] for number in bits_of(near)]
 
     @property
     def answers(self) -> tuple[FloatArray, ...]:
@@ -248,7 +262,7 @@ class NumberedFamilies:
     """Families whose variables are numbered in an elimination order; sets of them are bits.
 
     ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
-    ``lines[v]`` are ``v`` and all its ancestors.
+    ``lines[v]`` are ``v`` and all its ancestors; ``touching[v]`` are those whose family has ``v``.
     """
 
     names: Scope
@@ -257,10 +271,27 @@ class NumberedFamilies:
     families: tuple[Numbers, ...]
     scopes: Numbers
     lines: Numbers
+    touching: Numbers
 
     def bits(self, names: Iterable[str]) -> int:
         """Some variables as a set."""
         return _bits([self.number_of[name] for name in names])
+
+    def relevant(self, variables: int) -> int:
+        """Some variables and all their ancestors; every other variable is barren."""
+        return _union([self.lines[number] for number in bits_of(variables)])
+
+    def near(self, variables: int, relevant: int, seen: int) -> int:
+        """The relevant families that hang together with some variables, by what is not seen."""
+        found, reached, fresh = 0, 0, variables
+        while fresh:
+            reached |= fresh
+            touching = _union([self.touching[number] for number in bits_of(fresh)])
+            families = touching & relevant & ~found
+            found |= families
+            joined = _union([self.scopes[number] for number in bits_of(families)])
+            fresh = joined & ~(seen | reached)
+        return found
 
 
 class Cut(NamedTuple):
@@ -298,9 +329,8 @@ def planned(
 
 def relevant(network: Network, variables: Iterable[str]) -> list[str]:
     """The variables and all their ancestors; every other variable is barren."""
-    structure, found = _structure_of(network), 0
-    for name in variables:
-        found |= structure.lines[structure.number_of[name]]
+    structure = _structure_of(network)
+    found = structure.relevant(structure.bits(variables))
     return [name for name in network.variables if found >> structure.number_of[name] & 1]
 
 
@@ -330,6 +360,10 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
         line_of[name] = 1 << number_of[name]
         for parent in parents_of[name]:
             line_of[name] |= line_of[parent]
+    touching = [0] * len(ordered)
+    for child, family in enumerate(families):
+        for number in family:
+            touching[number] |= 1 << child
     return NumberedFamilies(
         tuple(ordered),
         number_of,
@@ -337,6 +371,7 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
         tuple(families),
         tuple([_bits(family) for family in families]),
         tuple([line_of[name] for name in ordered]),
+        tuple(touching),
     )
 
 
@@ -365,12 +400,16 @@ def _laid_out(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
 ) -> tuple[list[Cut], list[Cut], list[Numbers], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
-    names, number_of, lines = structure.names, structure.number_of, structure.lines
-    relevant = 0
-    for number in bits_of(seen | structure.bits([name for scope in asked for name in scope])):
-        relevant |= lines[number]
+    names, number_of = structure.names, structure.number_of
     wanted = [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
-    cuts, scopes = [], []
+    free = [_bits(scope) for scope in wanted]
+    relevant = structure.relevant(
+        seen | structure.bits([name for scope in asked for name in scope])
+    )
+    is_near = structure.near(structure.bits(needed) | _union(free), relevant, seen)
+    near: list[Cut] = []
+    apart: list[Cut] = []
+    scopes = []
     for number in bits_of(relevant):
         scope, whole = structure.families[number], structure.scopes[number]
         bits = whole & ~seen
@@ -378,22 +417,18 @@ def _laid_out(
         if bits != whole:
             family = tuple([names[v] for v in scope])
             scope = tuple([v for v in scope if bits >> v & 1])
-        cuts.append(Cut(names[number], scope, family))
-        scopes.append(bits)
-    free = [_bits(scope) for scope in wanted]
-    kept = structure.bits(needed)
-    for bits in free:
-        kept |= bits
-    tree = junction_tree(scopes, structure.sizes, free, kept)
-    near: list[Cut] = []
-    apart: list[Cut] = []
-    for cut in cuts:
-        (near if cut.scope and cut.scope[-1] in tree.clique_of else apart).append(cut)
-    return near, apart, wanted, tree
+        cut = Cut(names[number], scope, family)
+        if is_near >> number & 1:
+            near.append(cut)
+            scopes.append(bits)
+        else:
+            apart.append(cut)
+    return near, apart, wanted, junction_tree(scopes, structure.sizes, free)
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
-    return found
+    return _union([1 << number for number in numbers])
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)

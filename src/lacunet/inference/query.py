@@ -27,7 +27,11 @@ from lacunet.inference.answer import (
 )
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
-from lacunet.inference.unsupported import bounds_over_bare_rows, unsupported_share
+from lacunet.inference.unsupported import (
+    bare_families,
+    bounds_over_bare_rows,
+    unsupported_share,
+)
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import quoted
@@ -173,6 +177,7 @@ def query(
             states=asked.states,
             interval=interval,
             has_bounds=unsupported == "bounds",
+            has_share=unsupported != "ignore",
             memory=memory,
         )
         for seen, done in cases
@@ -224,15 +229,22 @@ def answered(
     interval: bool | float | None,
     states: Mapping[str, str] = MappingProxyType({}),
     has_bounds: bool = False,
+    has_share: bool = True,
     memory: float | None = None,
 ) -> Answer:
-    """The answer of `query` to one case, without its warnings; at some states alone, if given."""
+    """The answer of `query` to one case, without its warnings; at some states alone, if given.
+
+    If it need not have the share without data, that is computed when it is read.
+    """
     result: Any = source
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory)
     (table,) = question.answers
-    basis = _basis(question, scope, do, cache(lambda: unsupported_share(question)))
+    share: Share = unsupported_share(question) if has_share else None
+    if not has_share:
+        share = cache(partial(unsupported_share, replace(question)))
+    basis = _basis(question, scope, do, share)
     if has_bounds:
         basis = _with_bounds(basis, question)
     is_learned = result is not network and hasattr(result, "require_intervals")
@@ -328,8 +340,9 @@ def marginals(
     All of them come from one calculation, which takes less time than a `query` for each.
 
     The ``unsupported`` of each answer is the share of it that rests on CPT rows without data. This
-    takes a calculation for each variable. It is computed only when it is read, if all answers
-    together rest on such rows by less than 0.1%, or with ``unsupported="ignore"``.
+    takes a calculation for all variables that depend on the same CPTs with such rows. It is
+    computed only when it is read, if all answers together rest on such rows by less than 0.1%, or
+    with ``unsupported="ignore"``.
 
     Parameters
     ----------
@@ -354,10 +367,15 @@ def marginals(
     question = posed(asked, scopes, given, memory)
     check_confounding(network, scopes, evidence, do)
     tables = question.answers
+    if unsupported == "ignore":  # what was calibrated is not kept until a share is read
+        question = replace(question)
 
     @cache
+    def share_through(families: frozenset[str]) -> float | None:
+        return unsupported_share(question, families)
+
     def share_of(scope: Scope) -> float | None:
-        return unsupported_share(posed(asked, [scope], given, memory))
+        return share_through(frozenset(bare_families(question, scope)))
 
     bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
     if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:

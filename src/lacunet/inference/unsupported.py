@@ -39,8 +39,15 @@ MOST_CHOICES = 2**12  # of states for rows without data that are all tried
 MOST_CELLS = 2**22  # of a CPT with its selectors
 
 
-def unsupported_share(question: JointQuestion) -> float | None:
+def unsupported_share(
+    question: JointQuestion, families: Iterable[str] | None = None
+) -> float | None:
     """The posterior probability of passing through a CPT row without data; None if not known.
+
+    Parameters
+    ----------
+    families
+        Only those whose rows count; all that the answer depends on if not given.
 
     Examples
     --------
@@ -52,27 +59,45 @@ def unsupported_share(question: JointQuestion) -> float | None:
     >>> round(unsupported_share(posed(heart, [("MI",)])), 6)
     0.4
     """
-    if question.network.support is None:
+    network, support = question.network, question.network.support
+    if support is None:
         return None
-    masked = _masked(question.network, _bare_rows(question))
+    tables = network.tables_of or {}
+    masked = {
+        name: np.where(support[name][..., None], tables[name], 0.0)
+        for name in (bare_families(question) if families is None else families)
+    }
     if not masked:
         return 0.0
     left = question.calibrated(masked, marginals=False).log_total
     return min(1.0, max(0.0, -math.expm1(min(0.0, left - question.calibration.log_total))))
 
 
-def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
-    """For each family that the answer depends on, the rows without data that evidence allows."""
-    network, seen = question.network, question.seen
-    support, found = network.support or {}, {}
-    for name in question.children:
+def bare_families(question: JointQuestion, scope: Scope | None = None) -> list[str]:
+    """The families that the answer to a scope, or to all, depends on by rows without data."""
+    support, found = question.network.support or {}, []
+    for name in question.children(scope):
         supported = support.get(name)
         if supported is None or np.count_nonzero(supported) == supported.size:
             continue
-        allowed = tuple([seen.get(parent, ANY) for parent in network.parents(name)])
-        if not supported[allowed].all():
-            found[name] = np.zeros(supported.shape, dtype=np.bool_)
-            found[name][allowed] = ~supported[allowed]
+        allowed = supported[_allowed(question, name)]
+        if np.count_nonzero(allowed) < allowed.size:
+            found.append(name)
+    return found
+
+
+def _allowed(question: JointQuestion, name: str) -> tuple[int | slice, ...]:
+    """Which rows of a CPT the evidence allows."""
+    return tuple([question.seen.get(parent, ANY) for parent in question.network.parents(name)])
+
+
+def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
+    """For each family that the answer depends on, the rows without data that evidence allows."""
+    support, found = question.network.support or {}, {}
+    for name in bare_families(question):
+        allowed = _allowed(question, name)
+        found[name] = np.zeros(support[name].shape, dtype=np.bool_)
+        found[name][allowed] = ~support[name][allowed]
     return found
 
 
@@ -289,7 +314,7 @@ def _most_weight(
     network = question.network
     below = [
         name
-        for name in question.children
+        for name in question.children()
         if name in question.seen and _is_below(network, name, bare_of, question.seen)
     ]
     anything = {name: np.ones(network.cpt(name).table.shape) for name in below}

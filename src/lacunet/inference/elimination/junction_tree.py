@@ -27,9 +27,10 @@ lowest bit is the variable that goes first. So planning takes some machine words
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_letters
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,6 @@ from lacunet.model.dictionary import aligned
 from lacunet.model.network import FloatArray
 
 Numbers = tuple[int, ...]
-ALL = -1  # as bits: every variable there may be
 
 # Rescale what has a largest cell below this: one more factor scaled likewise cannot push it to
 # zero.
@@ -69,22 +69,38 @@ class LetteredTable(NamedTuple):
 ONE = LetteredTable("", np.ones(()))
 
 
+class Message(NamedTuple):
+    """What a clique tells its parent, and the logarithm of the scale that was taken out."""
+
+    table: FloatArray
+    log_scale: float
+
+
+NO_MESSAGES: Mapping[int, Message] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The logarithm of the sum of the product, and the marginals asked for.
 
-    Where the product is zero everywhere there are no marginals.
+    Where the product is zero everywhere there are no marginals. ``messages`` are those of cliques
+    that were told nothing in return: another calibration may begin with them.
     """
 
     log_total: float
     marginals: tuple[FloatArray, ...]
+    messages: Mapping[int, Message]
 
 
-IMPOSSIBLE = Calibration(-math.inf, ())
+IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES)
 
 
 def calibrate(
-    plan: CalibrationPlan, tables: Sequence[FloatArray], *, marginals: bool = True
+    plan: CalibrationPlan,
+    tables: Sequence[FloatArray],
+    *,
+    marginals: bool = True,
+    known: Mapping[int, Message] = NO_MESSAGES,
 ) -> Calibration:
     """The sum of a product of factors, and its marginals over the scopes wanted.
 
@@ -96,6 +112,8 @@ def calibrate(
         The factors, non-negative.
     marginals
         Whether the marginals are wanted too; each keeps its order of axes and sums to one.
+    known
+        The messages of some cliques, from a calibration with the same tables below them.
 
     Examples
     --------
@@ -104,38 +122,40 @@ def calibrate(
     (array([0.25, 0.75]),)
     """
     held = [[tables[factor] for factor in factors] for factors in plan.factors]
-    messages, log_total = _inward(plan, held)
+    messages = dict(known)
+    log_total = _inward(plan, held, messages)
     if log_total == -math.inf:
         return IMPOSSIBLE
     return _outward(plan, held, messages, log_total, marginals=marginals)
 
 
 def _inward(
-    plan: CalibrationPlan, held: list[list[FloatArray]]
-) -> tuple[dict[int, FloatArray], float]:
-    """The message of each clique to its parent, which then holds it; the scales taken out."""
+    plan: CalibrationPlan, held: list[list[FloatArray]], messages: dict[int, Message]
+) -> float:
+    """Add the message of each clique to its parent, which then holds it; the scales taken out."""
     parents = plan.tree.parents
-    messages: dict[int, FloatArray] = {}
     log_scale = 0.0
     for clique in range(len(parents) - 1, -1, -1):
         if parents[clique] < 0:
             continue
-        message, peak, scale = _summed(plan, clique, held[clique])
-        if not peak:
-            return messages, -math.inf
-        if peak < FAR_BELOW_ONE:
-            message /= peak
-            scale += math.log(peak)
-        messages[clique] = message
-        log_scale += scale
-        held[parents[clique]].append(message)
-    return messages, log_scale
+        if clique not in messages:
+            table, peak, scale = _summed(plan, clique, held[clique])
+            if not peak:
+                return -math.inf
+            if peak < FAR_BELOW_ONE:
+                table /= peak
+                scale += math.log(peak)
+            messages[clique] = Message(table, scale)
+        message = messages[clique]
+        log_scale += message.log_scale
+        held[parents[clique]].append(message.table)
+    return log_scale
 
 
 def _outward(
     plan: CalibrationPlan,
     held: list[list[FloatArray]],
-    messages: dict[int, FloatArray],
+    messages: dict[int, Message],
     log_total: float,
     *,
     marginals: bool,
@@ -165,12 +185,12 @@ def _outward(
             separator = tree.separators[child]
             marginal = _marginal(scope, belief, separator)
             sources.append(TreeFactor(separator, marginal))
-            held[child].append(_without(marginal, messages.pop(child)))
+            held[child].append(_without(marginal, messages.pop(child).table))
         for at in reads:  # the smaller the table that it is read off, the better
             holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
             marginal = _marginal(*min(holds, key=_size), wanted[at])
             found[at] = np.asarray(marginal / marginal.sum())
-    return Calibration(log_total, tuple([found[at] for at in range(len(found))]))
+    return Calibration(log_total, tuple([found[at] for at in range(len(found))]), messages)
 
 
 def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
@@ -426,7 +446,7 @@ def _formula(
 
 
 def junction_tree(
-    scopes: Iterable[int], sizes: Sequence[int], wanted: Sequence[int] = (), kept: int = ALL
+    scopes: Iterable[int], sizes: Sequence[int], wanted: Sequence[int] = ()
 ) -> JunctionTree:
     """A junction tree in which every scope lies within one clique; a root holds the first wanted.
 
@@ -438,8 +458,6 @@ def junction_tree(
         The number of states of every variable, in elimination order.
     wanted
         The scopes of the marginals asked for, as bits.
-    kept
-        Parts that hold none of these variables are left out.
 
     Examples
     --------
@@ -450,7 +468,7 @@ def junction_tree(
     cliques, separators, up, home = _large_cliques([*scopes, *wanted], sizes)
     if wanted and wanted[0]:
         _turned(up, separators, home[wanted[0] & -wanted[0]])
-    order = _outwards(up, cliques, kept)
+    order = _outwards(up)
     number_of = {clique: at for at, clique in enumerate(order)}
     found = tuple([tuple(bits_of(cliques[clique])) for clique in order]) or ((),)
     beside = tuple([tuple(bits_of(separators[clique])) for clique in order]) or ((),)
@@ -461,7 +479,7 @@ def junction_tree(
         found,
         tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
         beside,
-        {bit.bit_length() - 1: number_of[own] for bit, own in home.items() if own in number_of},
+        {bit.bit_length() - 1: number_of[own] for bit, own in home.items()},
         cells,
         BYTES * (sent + LIVE_CLIQUES * max(cells)),
     )
@@ -521,17 +539,12 @@ def _turned(up: list[int], separators: list[int], root: int) -> None:
         separators[parent], separator = separator, separators[parent]
 
 
-def _outwards(up: Sequence[int], cliques: Sequence[int], kept: int) -> list[int]:
-    """The cliques of the parts that hold something to keep, parents before children."""
-    children: list[list[int]] = [[] for _ in cliques]
-    roots: list[int] = []
-    for clique, parent in enumerate(up):
-        (children[parent] if parent >= 0 else roots).append(clique)
+def _outwards(up: Sequence[int]) -> list[int]:
+    """The cliques, parents before children."""
+    children: list[list[int]] = [[] for _ in up]
     found: list[int] = []
-    for root in roots:
-        part = [root]
-        for clique in part:
-            part += children[clique]
-        if any(cliques[clique] & kept for clique in part):
-            found += part
+    for clique, parent in enumerate(up):
+        (children[parent] if parent >= 0 else found).append(clique)
+    for clique in found:
+        found += children[clique]
     return found
