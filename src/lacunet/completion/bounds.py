@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import grouped
 
 
-@dataclass(frozen=True)
-class RowBounds:
+class RowBounds(NamedTuple):
     """The lowest and the highest posterior of one variable: a row for each row of the data.
 
     ``is_exact`` is False in rows where they may be too wide.
@@ -27,12 +26,6 @@ class RowBounds:
     low: FloatArray
     high: FloatArray
     is_exact: NDArray[np.bool_]
-
-    @classmethod
-    def joined(cls, parts: Sequence[RowBounds]) -> RowBounds:
-        """Those of all rows, one part after the other."""
-        names = [own.name for own in fields(cls)]
-        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
 
 
 def row_bounds(

@@ -28,7 +28,6 @@ from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.problems.layout import Layout, layout_of
-from lacunet.statistics.problems.ragged import Integers
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,20 @@ class Posteriors:
         """Those of all rows, one part after the other."""
         if len(parts) == 1:
             return parts[0]
+
+        def by_name(arrays_of: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
+            return {v: np.concatenate([own[v] for own in arrays_of]) for v in arrays_of[0]}
+
         return cls(
-            {v: np.concatenate([one.of_target[v] for one in parts]) for v in parts[0].of_target},
+            by_name([one.of_target for one in parts]),
             np.concatenate([one.log_probability for one in parts]),
+            by_name([one.unsupported_of for one in parts]),
             {
-                v: np.concatenate([one.unsupported_of[v] for one in parts])
-                for v in parts[0].unsupported_of
+                v: RowBounds(
+                    *map(np.concatenate, zip(*(p.bounds_of[v] for p in parts), strict=True))
+                )
+                for v in parts[0].bounds_of
             },
-            {v: RowBounds.joined([one.bounds_of[v] for one in parts]) for v in parts[0].bounds_of},
         )
 
 
@@ -88,34 +93,35 @@ def row_posteriors(
     >>> found.of_target["A"].tolist(), np.exp(found.log_probability).round(6).tolist()
     ([[0.25, 0.75], [1.0, 0.0]], [0.5, 0.125])
     """
-    budget = memory_budget(memory)
-    cells = _Cells.of(network)
+    budget, cells = memory_budget(memory), _Cells.of(network)
+    place_of = {name: network.variables.index(name) for name in targets}
     of_target = {name: np.empty((table.rows, network.cardinality(name))) for name in targets}
     unsupported_of = {name: np.zeros(table.rows) for name in targets if shares}
     log_probability = np.empty(table.rows)
     for here, part in in_batches(table):
         hidden = [name for name in targets if part.missing_of[name]]
-        asked = _SolvedPosteriors.of(cells, part, hidden, budget)
-        row, problem = asked.found.row, asked.found.problem
+        found = row_problems(cells.layout, part, [place_of[name] for name in hidden])
+        solved = _solved(found, cells, budget, hidden, shares=shares)
         logs = shown_log_likelihoods(network, part)
-        logs += added_up(row, asked.log_z[problem], part.rows)
-        for name in targets:
-            size = network.cardinality(name)
-            of_target[name][here] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
-            if name in hidden:
-                rows, problem = asked.rows_with(name)
-                of_target[name][here][rows] = asked.posterior_of[name][problem]
-            of_target[name][here][np.isneginf(logs)] = np.nan
+        logs += added_up(found.row, solved.log_z[found.problem], part.rows)
+        is_impossible = np.isneginf(logs)
         log_probability[here] = logs
+        for name in targets:
+            size, own = network.cardinality(name), of_target[name][here]
+            own[:] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
+            if name in hidden:
+                rows, problem = found.with_member(place_of[name])
+                own[rows] = solved.posterior_of[name][problem]
+            own[is_impossible] = np.nan
         for name in hidden if shares and cells.bare.any() else ():
-            bare = without_implied(network, part, [name])
-            is_same = bare is part and len(hidden) == 1
-            alone = asked if is_same else _SolvedPosteriors.of(cells, bare, [name], budget)
-            rows, problem = alone.rows_with(name)
-            left = _log_left(alone.found, alone.log_z, cells, budget)
+            bare, alone, left = without_implied(network, part, [name]), found, solved.log_left
+            if bare is not part or len(hidden) > 1:
+                alone = row_problems(cells.layout, bare, [place_of[name]])
+                left = _solved(alone, cells, budget, shares=True).log_left
+            rows, problem = alone.with_member(place_of[name])
             unsupported_of[name][here][rows] = 0.0 - np.expm1(left)[problem]
         for own in unsupported_of.values():
-            own[here][np.isneginf(logs)] = np.nan
+            own[here][is_impossible] = np.nan
     return Posteriors(of_target, log_probability, unsupported_of)
 
 
@@ -139,9 +145,9 @@ def completion_shares(
     shares = np.zeros(table.rows)
     for here, part in in_batches(table) if cells.bare.any() else ():
         found = row_problems(cells.layout, part)
-        log_z = _log_z(found, cells.values, budget)
         left = np.zeros(part.rows)
-        np.add.at(left, found.row, _log_left(found, log_z, cells, budget)[found.problem])
+        log_left = _solved(found, cells, budget, shares=True).log_left
+        np.add.at(left, found.row, log_left[found.problem])
         shares[here] = 0.0 - np.expm1(left)
     return shares
 
@@ -170,59 +176,37 @@ class _Cells:
 
 
 @dataclass(frozen=True)
-class _SolvedPosteriors:
-    """The problems that the posteriors of some variables need, solved.
+class _SolvedProblems:
+    """The log-probability of what each problem shows around it, and what follows.
 
-    ``posterior_of`` has a row for each problem that ``has`` the variable.
+    ``log_left`` is the logarithm of the share of it that does not rest on CPT rows without data,
+    ``posterior_of`` has the posterior of each variable asked for, in the problems that have it.
     """
 
-    found: RowProblems
     log_z: FloatArray
-    has: Mapping[str, NDArray[np.bool_]]
+    log_left: FloatArray
     posterior_of: Mapping[str, FloatArray]
 
-    @classmethod
-    def of(
-        cls, cells: _Cells, table: EncodedTable, names: Sequence[str], memory: float
-    ) -> _SolvedPosteriors:
-        network = cells.layout.network
-        place_of = {name: network.variables.index(name) for name in names}
-        places = np.array(list(place_of.values()), dtype=np.int64)
-        found = row_problems(cells.layout, table, places)
-        count = len(found.problems)
-        has = {name: np.zeros(count, dtype=np.bool_) for name in names}
-        posterior_of = {name: np.empty((count, network.cardinality(name))) for name in names}
-        log_z = np.empty(count)
-        for batch in batches_of(found.problems, memory):
-            messages = solve(batch, cells.values)
-            log_z[batch.problems] = messages.log_z
-            if not np.isin(batch.variable, places).any():
-                continue
-            beliefs = posteriors(messages)
-            problem = np.repeat(batch.problems, batch.steps.lengths)
-            for name, place in place_of.items():
-                node = np.flatnonzero(batch.variable == place)
-                if len(node):
-                    has[name][problem[node]] = True
-                    posterior_of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
-        return cls(found, log_z, has, posterior_of)
 
-    def rows_with(self, name: str) -> tuple[Integers, Integers]:
-        """The rows that have a problem with a variable, and that problem of each."""
-        holds = self.has[name][self.found.problem]
-        return self.found.row[holds], self.found.problem[holds]
-
-
-def _log_z(found: RowProblems, values: FloatArray, memory: float) -> FloatArray:
-    """The log-probability of what each problem shows around it."""
-    log_z = np.empty(len(found.problems))
+def _solved(
+    found: RowProblems, cells: _Cells, memory: float, names: Sequence[str] = (), *, shares: bool
+) -> _SolvedProblems:
+    """Solve the problems: with the posteriors of some variables, and with the shares if wanted."""
+    network, count = cells.layout.network, len(found.problems)
+    log_z, log_left = np.empty(count), np.zeros(count)
+    posterior_of = {name: np.empty((count, network.cardinality(name))) for name in names}
+    supported = np.where(cells.bare, 0.0, cells.values)
     for batch in batches_of(found.problems, memory):
-        log_z[batch.problems] = solve(batch, values).log_z
-    return log_z
-
-
-def _log_left(found: RowProblems, log_z: FloatArray, cells: _Cells, memory: float) -> FloatArray:
-    """The logarithm of the share of each problem that does not rest on CPT rows without data."""
-    left = _log_z(found, np.where(cells.bare, 0.0, cells.values), memory)
-    with np.errstate(invalid="ignore"):  # a problem that is impossible with all rows
-        return np.minimum(left - log_z, 0.0)
+        solved = solve(batch, cells.values)
+        log_z[batch.problems] = solved.log_z
+        if shares and cells.bare.any():
+            left = solve(batch, supported).log_z
+            with np.errstate(invalid="ignore"):  # a problem that is impossible with all rows
+                log_left[batch.problems] = np.minimum(left - solved.log_z, 0.0)
+        node_of = {v: np.flatnonzero(batch.variable == network.variables.index(v)) for v in names}
+        if not any(map(len, node_of.values())):
+            continue
+        beliefs, problem = posteriors(solved), np.repeat(batch.problems, batch.steps.lengths)
+        for name, node in node_of.items():
+            posterior_of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
+    return _SolvedProblems(log_z, log_left, posterior_of)

@@ -11,7 +11,7 @@ completion, and independent draws of each together are a draw of all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +50,13 @@ class RowProblems:
         counts = np.bincount(self.problem, minlength=len(self.problems))
         return Ragged.of_lengths(counts, self.row[order])
 
+    def with_member(self, place: int) -> tuple[Integers, Integers]:
+        """The rows that miss a variable in one of their problems, and that problem of each."""
+        members = self.problems.members
+        components = members.owners[members.items == place]
+        holds = np.isin(self.problems.component, components)[self.problem]
+        return self.row[holds], self.problem[holds]
+
 
 def in_batches(table: EncodedTable) -> Iterator[tuple[slice, EncodedTable]]:
     """The rows, some at a time, with where they are."""
@@ -58,7 +65,9 @@ def in_batches(table: EncodedTable) -> Iterator[tuple[slice, EncodedTable]]:
         yield here, table.take(here)
 
 
-def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = None) -> RowProblems:
+def row_problems(
+    layout: Layout, table: EncodedTable, asked: Sequence[int] | None = None
+) -> RowProblems:
     """The problems of each row: all of them, or those that some variables' posteriors need.
 
     Parameters
@@ -70,7 +79,8 @@ def row_problems(layout: Layout, table: EncodedTable, asked: Integers | None = N
     """
     table, factors = widened(layout, table)
     patterns = patterns_of(table)
-    components = components_of(patterns, factors.layout, prune=asked is not None, asked=asked)
+    kept = None if asked is None else np.array(asked, dtype=np.int64)
+    components = components_of(patterns, factors.layout, prune=asked is not None, asked=kept)
     boundaries = components.boundaries
     rows = patterns.rows.take(components.pattern)
     component = components.component[rows.owners]
