@@ -127,9 +127,9 @@ def test_the_first_impossible_incomplete_row_is_named_by_its_number() -> None:
         {**{name: RAIN.cpt(name).table for name in RAIN.variables}, "Rain": [1.0, 0.0]}
     )
     rows = {
-        "Rain": ["no", None, None, "yes", "yes", "no"],
-        "Sprinkler": ["on", None, "on", None, None, None],
-        "Wet": ["yes", "yes", None, "no", None, "no"],
+        "Rain": ["no", None, None, "yes", "yes", "no", "yes"],
+        "Sprinkler": ["on", None, "on", None, None, None, "on"],
+        "Wet": ["yes", "yes", None, "no", None, "no", "no"],
     }
     with pytest.warns(LacunetWarning, match="row 4 has probability zero"):
         assert log_likelihood(sure, rows) == -np.inf

@@ -3,8 +3,7 @@ r"""How probable the data are under a network.
 .. math::
     \log \Pr(D) = \sum_{i} w_i \log \Pr(\text{what row } i \text{ shows})
 
-A row that shows everything takes one look-up per family. The others are summed over what they
-do not show, exactly and all at once:
+Rows are summed over what they do not show, exactly and all at once:
 
 .. math::
     \log \Pr(D) = \sum_f \sum_{x, u} n(x, u) \log \theta(x \mid u)
@@ -112,17 +111,10 @@ def table_log_likelihood(
     network: Network, table: EncodedTable, memory: int | None = None, before: int = 0
 ) -> float:
     """The log-likelihood of rows that are already encoded; ``before`` them were so many."""
-    is_complete = table.is_shown(table.variables)
-    whole, partial = table.take(is_complete), table.take(~is_complete)
-    logs = shown_log_likelihoods(network, whole)
-    if np.isneginf(logs).any():
-        row = np.flatnonzero(is_complete)[np.argmin(logs)]
-        return impossible_row(network, table, int(row), before)
-    rest = observed_log_likelihood(network, partial, memory) if partial.rows else 0.0
-    if np.isneginf(rest):
-        row = np.flatnonzero(~is_complete)[_first_impossible(network, partial, memory)]
-        return impossible_row(network, table, int(row), before)
-    return float(logs.sum() if whole.weights is None else whole.weights @ logs) + rest
+    found = observed_log_likelihood(network, table, memory)
+    if np.isneginf(found):
+        return impossible_row(network, table, _first_impossible(network, table, memory), before)
+    return found
 
 
 def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:

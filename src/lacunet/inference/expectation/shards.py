@@ -66,11 +66,9 @@ class _Stack:
         structure, inputs, kinds = self.structure, self.begins.lengths, len(self.structure.axis)
         row = np.zeros(len(self.begins.items), dtype=np.int64)
         gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
-        if not len(gathered):
-            return Ragged(self.begins.starts, row), {}
         shape = np.repeat(structure.shape[self.step], inputs)[gathered]
         kind = structure.kinds[structure.inputs.places(self.step)][gathered]
-        shapes = 1 + int(shape.max())
+        shapes = 1 + int(shape.max(initial=0))
         found, place = distinct(shape * kinds + kind, shapes * kinds)
         starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
         row[gathered] = place - starts[shape]
