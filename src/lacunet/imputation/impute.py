@@ -207,8 +207,7 @@ def completed_tables(
         for own in drawn:
             whole, rows = rows_with_mechanisms(own, table, absent)
             yield from draw_completions(whole, rows, 1, rng, memory)
-        return
-    if draws is None:
+    elif draws is None:
         yield most_probable(whole, rows, memory)
     else:
         yield from draw_completions(whole, rows, draws, rng, memory)

@@ -41,14 +41,20 @@ from lacunet.inference.elimination.order import (
     numbered,
     one_per_edge,
 )
-from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
-from lacunet.memory import memory_budget
+from lacunet.inference.errors import (
+    MOST_NAMES,
+    ImpossibleEvidenceError,
+    OverBudgetError,
+    QueryError,
+)
+from lacunet.memory import gibibytes, memory_budget
 from lacunet.model.network import (
     FloatArray,
     Network,
     Scope,
     topological_order,
 )
+from lacunet.wording import assigned, counted, first_of
 
 ANY = slice(None)
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -105,7 +111,13 @@ class JointQuestion:
         if tree.memory > budget:
             cells = max(tree.cells)
             names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
-            raise OverBudgetError.junction_tree(tree.memory, budget, names, cells)
+            raise OverBudgetError(
+                f"exact inference needs about {gibibytes(tree.memory)}, over the budget of "
+                f"{gibibytes(budget)}: the largest clique joins "
+                f"{counted(len(names), 'variable')} ({first_of(names, MOST_NAMES)}) into "
+                f"{cells:.2g} cells.",
+                "raise memory=... (--memory), ask for fewer variables, or give more evidence.",
+            )
         known = dict(self.calibration.messages) if tables else {}
         for cut in plan.near if known else ():
             clique = tree.home(cut.scope) if cut.child in tables else -1
@@ -149,7 +161,14 @@ class JointQuestion:
         """The posterior joint distribution over each scope."""
         calibrated = self.calibration
         if not self._is_possible or calibrated.log_total == -math.inf:
-            raise ImpossibleEvidenceError.of(self.written)
+            seen = self.written
+            shown = ", ".join(assigned(name, state) for name, state in seen.items())
+            together, whose = (" together", "their") if len(seen) > 1 else ("", "its")
+            raise ImpossibleEvidenceError(
+                f"{shown} cannot occur{together} in this network: {whose} probability is zero.",
+                "leave out the evidence that is in doubt, or look for zeros in the CPTs: "
+                "network.cpt(variable).",
+            )
         return tuple(
             self.with_seen(table, scope)
             for table, scope in zip(calibrated.marginals, self.scopes, strict=True)
@@ -212,7 +231,7 @@ def posed(
         seen |= {_among(name, code_of[name]): 1 for name in sets}
     for scope in scopes:
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
-            raise QueryError.repeated(repeated)
+            raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
     plan = planned(network, scopes, seen)
     return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory), code_of)
 

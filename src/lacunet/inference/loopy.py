@@ -24,7 +24,6 @@ Factors of one shape, and variables with equally many factors and states, form b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -250,60 +249,32 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     slices = slices_of(layout, members, problems.boundaries.take(kinds))
     starts, kind, first = slice_starts(problems, slices, chosen, component)  # of each factor
     problem = np.repeat(np.arange(len(chosen)), np.diff(first, append=len(kind)))
-    axes = slices.missing.take(kind)
-    states = layout.cardinalities[members.items[axes.items]]
-    begins = np.cumsum(states) - states
-    edges = _Edges(axes, states, slices.missing_stride[slices.missing.places(kind)], begins)
     weights = problems.weights[chosen][problem]
+    edges = slices.missing.take(kind)  # of each factor: the members along its axes
+    states = layout.cardinalities[members.items[edges.items]]
+    strides = slices.missing_stride[slices.missing.places(kind)]
+    begins = np.cumsum(states) - states  # where the messages of each edge begin
+    factors = []
+    alike, shape = distinct_rows(Ragged(edges.starts, states))
+    for block in range(len(alike)):
+        own = np.flatnonzero(shape == block)
+        along = edges.places(own).reshape(len(own), -1)
+        sizes = tuple(states[along[0]].tolist())
+        cells = cells_along(starts[own][None], strides[along][None], sizes, range(len(sizes)))
+        messages = [begins[along[:, a], None] + np.arange(size) for a, size in enumerate(sizes)]
+        cells = cells.reshape(len(own), *sizes)
+        factors.append(AlikeFactors(cells, tuple(messages), weights[own], chosen[problem[own]]))
     numbers = members.lengths_of(component)  # of the variables of each problem
     shift = (np.cumsum(numbers) - numbers - members.starts[component])[problem]
-    variable = axes.items + shift[axes.owners]  # at each edge, numbered over all problems
-    return FactorGraph(
-        tuple(_factors(edges, starts, chosen[problem], weights)),
-        tuple(_variables(edges, variable, weights)),
-        states,
-    )
-
-
-@dataclass(frozen=True)
-class _Edges:
-    """The edges of each factor: members, states, strides and where messages begin."""
-
-    axes: Ragged
-    states: Integers
-    strides: Integers
-    begins: Integers
-
-
-def _factors(
-    edges: _Edges, starts: Integers, problem: Integers, weights: FloatArray
-) -> Iterator[AlikeFactors]:
-    """Blocks of factors with the same numbers of states along their axes."""
-    first, shape = distinct_rows(Ragged(edges.axes.starts, edges.states))
-    for block in range(len(first)):
-        factors = np.flatnonzero(shape == block)
-        along = edges.axes.places(factors).reshape(len(factors), -1)
-        sizes = tuple(edges.states[along[0]].tolist())
-        moves, axes = edges.strides[along][None], range(len(sizes))
-        cells = cells_along(starts[factors][None], moves, sizes, axes)
-        places = tuple(
-            edges.begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
-        )
-        yield AlikeFactors(
-            cells.reshape(len(factors), *sizes), places, weights[factors], problem[factors]
-        )
-
-
-def _variables(edges: _Edges, variable: Integers, weights: FloatArray) -> Iterator[AlikeVariables]:
-    """Blocks of variables with the same numbers of factors and of states."""
+    variable = edges.items + shift[edges.owners]  # at each edge, numbered over all problems
     of_variable = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
     first = of_variable.items[of_variable.starts[:-1]]
-    alike, block = np.unique(
-        np.stack([of_variable.lengths, edges.states[first]], axis=1), axis=0, return_inverse=True
-    )
-    weights = weights[edges.axes.owners][first]
-    for kind, (degree, states) in enumerate(alike.tolist()):
-        variables = np.flatnonzero(block.ravel() == kind)
-        along = of_variable.take(variables).items.reshape(len(variables), degree)
-        places = edges.begins[along][..., None] + np.arange(states)
-        yield AlikeVariables(places, weights[variables])
+    degrees = np.stack([of_variable.lengths, states[first]], axis=1)
+    kinds, block_of = np.unique(degrees, axis=0, return_inverse=True)
+    variables = []
+    for block, (degree, size) in enumerate(kinds.tolist()):
+        own = np.flatnonzero(block_of.ravel() == block)
+        along = of_variable.take(own).items.reshape(len(own), degree)
+        places = begins[along][..., None] + np.arange(size)
+        variables.append(AlikeVariables(places, weights[edges.owners[first[own]]]))
+    return FactorGraph(tuple(factors), tuple(variables), states)

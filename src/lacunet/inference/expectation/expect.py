@@ -26,6 +26,7 @@ from lacunet.inference.expectation.shards import Shard
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import added_fields
 from lacunet.statistics.problems.compile import Problems
+from lacunet.wording import assigned
 
 
 @dataclass(frozen=True)
@@ -133,4 +134,11 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
             vector = problems.factors.vectors[place - len(network.variables)][state]
             possible = [network.states(name)[at] for at in np.flatnonzero(vector)]
             shown[name] = " or ".join(possible)
-    return ImpossibleDataError.of(shown, problems.members_of(problem))
+    states = ", ".join(assigned(name, state) for name, state in shown.items())
+    return ImpossibleDataError(
+        f"rows that miss {sorted(problems.members_of(problem))} and show "
+        f"{states or 'nothing near them'} have the probability zero under the current CPTs "
+        "(or one below 1e-307).",
+        "start from CPTs without zeros, such as those of a closed-form method "
+        "with a prior above 1.",
+    )
