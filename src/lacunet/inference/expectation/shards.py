@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +13,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import begins_of, distinct, ordered_keys, stable_order
+from lacunet.statistics.distinct import begins_of, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -43,8 +41,9 @@ class _Stack:
     """The messages in the order of computation.
 
     ``place`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin; ``is_dense`` says which are products of matrices,
-    ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
+    ``begins`` lists where its inputs begin, ``strides`` how they move along the axes of its
+    clique; ``is_dense`` says which are products of matrices, ``keep`` whether indices are kept,
+    ``turns`` where the shape is another than before.
     """
 
     structure: Structure
@@ -53,32 +52,10 @@ class _Stack:
     mass: FloatArray
     is_dense: NDArray[np.bool_]
     begins: Ragged
+    strides: Ragged
     turns: list[int]
     keep: bool
     is_lean: bool
-
-    @cached_property
-    def offsets(self) -> tuple[Ragged, Mapping[int, Integers]]:
-        """How far each cell of a clique is from where an input begins, if an index of it is kept.
-
-        That is the row of each input in the table of its step's shape, and these tables.
-        """
-        structure, inputs, kinds = self.structure, self.begins.lengths, len(self.structure.axis)
-        row = np.zeros(len(self.begins.items), dtype=np.int64)
-        gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
-        shape = np.repeat(structure.shape[self.step], inputs)[gathered]
-        kind = structure.kinds[structure.inputs.places(self.step)][gathered]
-        shapes = 1 + int(shape.max(initial=0))
-        found, place = distinct(shape * kinds + kind, shapes * kinds)
-        starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
-        row[gathered] = place - starts[shape]
-        step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
-        step[structure.shape[self.step]] = self.step
-        table_of = {}
-        for own in np.flatnonzero(np.diff(starts)).tolist():
-            chosen = found[starts[own] : starts[own + 1]] - own * kinds
-            table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
-        return Ragged(self.begins.starts, row), table_of
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
@@ -101,30 +78,22 @@ class _Stack:
 
         Where a message has no such input it holds anything.
         """
-        rows, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
         states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
         index = np.empty((inputs, states, int(self.place[stop]) - begin), dtype=np.int64)
         turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
         for one, two in pairwise([start, *turns, stop]):
-            table = table_of[int(self.structure.shape[self.step[one]])]
-            steps = table.take(rows.matrix(one, two).T, axis=0)
-            begins = self.begins.matrix(one, two).T
-            here = slice(int(self.place[one]) - begin, int(self.place[two]) - begin)
-            cells = index[: len(begins), :, here]
-            np.add(
-                steps.transpose(0, 2, 1, 3),  # input, message, state, cell
-                begins[:, None, :, None],
-                out=cells.reshape(len(begins), states, two - one, -1, copy=False),
-            )
+            recipe, here = self._recipe(one, two), slice(*(self.place[[one, two]] - begin))
+            recipe.write(index[: recipe.begins.shape[1], :, here])
         return index
 
     def _recipe(self, start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
-        sizes = _sizes(self.structure, int(self.step[start]))
+        step = int(self.step[start])
+        sizes = self.structure.size[[step, *self.structure.scope.row(step)]].tolist()
         begins = self.begins.matrix(start, stop)
-        strides = strides_of(self.structure, self.step[start:stop]).items
-        return Recipe(begins, strides.reshape(*begins.shape, len(sizes)), sizes)
+        strides = self.strides.between(start, stop).reshape(*begins.shape, len(sizes))
+        return Recipe(begins, strides, tuple(sizes))
 
 
 def shard_of(
@@ -177,6 +146,7 @@ def shard_of(
         messages.mass[order],
         kind[order] >= 0,
         Ragged(read.starts, begins),
+        strides_of(structure, step[order]),
         (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
         keep,
         is_lean,
@@ -195,21 +165,6 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
     alike = structure.level[step] * (1 + int(structure.size.max(initial=0))) + structure.size[step]
     few: NDArray[np.bool_] = np.bincount(alike, structure.cells[step])[alike] < FEW_CELLS
     return few
-
-
-def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
-    """How far each cell of a clique is from where an input begins: a row for each kind of input."""
-    strides = np.zeros((len(kinds), len(sizes)), dtype=np.int64)
-    places = structure.axis.places(kinds)
-    owner = np.repeat(np.arange(len(kinds)), structure.axis.lengths_of(kinds))
-    strides[owner, structure.axis.items[places]] = structure.stride[places]
-    table: Integers = strides @ np.indices(sizes).reshape(len(sizes), -1)
-    return table.reshape(len(kinds), sizes[0], -1)
-
-
-def _sizes(structure: Structure, step: int) -> tuple[int, ...]:
-    """The states of the eliminated variable and of the message's axes."""
-    return int(structure.size[step]), *structure.size[structure.scope.row(step)].tolist()
 
 
 def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
