@@ -125,7 +125,7 @@ def evidence_with_mechanisms(
     shown: Mapping[str, object],
     unseen: Collection[str] = (),
 ) -> Mapping[str, object]:
-    """What one row shows, its mechanisms included where they say something.
+    """What one row shows that is evidence, its mechanisms included where they say something.
 
     What was not asked is shown: its mechanism did not hide it.
 
@@ -134,13 +134,13 @@ def evidence_with_mechanisms(
     row
         A value for each column, missing or not.
     shown
-        What counts as evidence of the variables themselves.
+        What it shows of the variables themselves.
     unseen
         Variables that are not evidence: they are missing to the rules of what was not asked, and to
         mechanisms.
     """
     if network.mechanisms is None:
-        return shown
+        return {name: value for name, value in shown.items() if name not in unseen}
     seen, sets = states_and_sets(network, row)
     skipped = _not_asked(network, seen, sets, unseen)
     known = {*seen, *skipped}
@@ -154,7 +154,8 @@ def evidence_with_mechanisms(
                 states[name] = SHOWN
             elif not _may_be_unasked(network, variable, absent, unseen, known.__contains__):
                 states[name] = MISSING
-    return {**shown, **skipped, **states}
+    evidence = {**shown, **skipped, **states}
+    return {name: value for name, value in evidence.items() if name not in unseen}
 
 
 def _not_asked(

@@ -143,14 +143,20 @@ def predict(
         offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
         hint = offer or f"choose among {', '.join(GIVEN)}."
         raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
-    shares = _wants_shares(network, answers, unsupported)
+    check_choice(unsupported)
+    if network.support is None and "unsupported" in answers:
+        raise LacunetError(
+            "the network does not know which of its CPT rows data support.",
+            "give the result of lacunet.learn, or network.with_support(...).",
+        )
+    is_objected = unsupported in ("warn", "refuse")
     asked = _AskedTargets(
         network=network,
         names=names,
         written=_written(network, names, given) if "states" in answers else (),
-        given_targets=given_targets,
+        unseen=() if given_targets else names,
         logs="log-probability" in answers,
-        shares=shares,
+        shares=network.support is not None and (is_objected or "unsupported" in answers),
         bounds=unsupported == "bounds",
         memory=memory,
         keep=(keep,) if isinstance(keep, str) else tuple(keep),
@@ -167,7 +173,7 @@ def predict(
     if rows.partly and not given_targets:
         _warn_of_shown_targets(rows.partly)
     _warn_of_impossible(posteriors, names)
-    if unsupported in ("warn", "refuse"):
+    if is_objected:
         for name, own in posteriors.unsupported_of.items():
             object_to_shares(own, f"the predictions of {name!r}", unsupported)
     _warn_of_outer_bounds(posteriors)
@@ -219,13 +225,14 @@ def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:
 class _AskedTargets:
     """What is to be predicted, and what is to be found with it.
 
-    The states of ``written`` are given as the rows write them.
+    The states of ``written`` are given as the rows write them; ``unseen`` are the targets, unless
+    those that a row shows are evidence.
     """
 
     network: Network
     names: tuple[str, ...]
     written: tuple[str, ...]
-    given_targets: bool
+    unseen: tuple[str, ...]
     logs: bool
     shares: bool
     bounds: bool
@@ -266,18 +273,17 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
     opened = replace(data, latent=latent)
     known = replace(asked, network=with_data_codes(asked.network, opened))
     found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
-    unseen = () if asked.given_targets else names
     values, kept = SeenValues(), []
     if strangers := [name for name in asked.keep if name not in source.columns]:
         hint = question(close_to(strangers[0], source.columns))
         raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
     for piece, table in rows_with_codes(
-        source, opened, asked.network, columns=asked.keep, unseen=unseen
+        source, opened, asked.network, columns=asked.keep, unseen=asked.unseen
     ):
         kept.append({name: piece.columns[name] for name in asked.keep})
         values.add(piece.columns, table, asked.written)
         misses_any |= bool({*table.partially_observed} - {*latent})
-        patterns |= shown_patterns(asked.network, table, unseen)
+        patterns |= shown_patterns(asked.network, table, asked.unseen)
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
         found.append(_of_table(known, table, set(latent)))
     whole = kept_columns(data.source, kept) if asked.keep else {}
@@ -300,9 +306,8 @@ def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> 
 def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
     """The posteriors of some rows."""
     network, names = asked.network, asked.names
-    unseen = () if asked.given_targets else names
-    whole, rows = rows_with_mechanisms(network, table, latent, unseen)
-    shown = rows if asked.given_targets else rows.hiding(names)
+    whole, rows = rows_with_mechanisms(network, table, latent, asked.unseen)
+    shown = rows.hiding(asked.unseen) if asked.unseen else rows
     found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
     if asked.bounds:
         bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
@@ -328,18 +333,6 @@ def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, .
     """The targets whose cells are states: neither numbers to be cut, nor empty by a rule."""
     others = {*network.cuts_of, *network.not_asked_of, *data.not_asked}
     return tuple(name for name in names if name not in others)
-
-
-def _wants_shares(network: Network, answers: Sequence[Given], unsupported: str) -> bool:
-    """Whether to find out what predictions rest on."""
-    check_choice(unsupported)
-    if network.support is None and "unsupported" in answers:
-        raise LacunetError(
-            "the network does not know which of its CPT rows data support.",
-            "give the result of lacunet.learn, or network.with_support(...).",
-        )
-    is_objected = unsupported in ("warn", "refuse")
-    return network.support is not None and (is_objected or "unsupported" in answers)
 
 
 def _warn_of_shown_targets(rows: int) -> None:
@@ -391,8 +384,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
     for at, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
         partly += 0 < len(shown.keys() & {*names}) < len(names)
-        evidence = evidence_with_mechanisms(network, row, shown, names)
-        seen = {name: state for name, state in evidence.items() if name not in names}
+        seen = evidence_with_mechanisms(network, row, shown, names)
         patterns.add(frozenset(seen.keys() & network.states_of.keys()))
         joint = posed(whole, scopes, seen, memory)
         try:
@@ -487,11 +479,9 @@ class Predictor:
             The network gives what the row shows the probability zero.
         """
         shown = {name: value for name, value in row.items() if name in self.network.states_of}
-        evidence = evidence_with_mechanisms(self.network, shown, shown, self.targets)
-        seen = {name: value for name, value in evidence.items() if name not in self.targets}
         return marginals(
             self._whole,
-            seen,
+            evidence_with_mechanisms(self.network, shown, shown, self.targets),
             variables=self.targets,
             unsupported="ignore",  # each answer says it when it is printed
             memory=self._memory,

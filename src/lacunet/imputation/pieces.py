@@ -8,7 +8,6 @@ rows, never all.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,7 +70,7 @@ def completed_pieces(
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
         patterns |= shown_patterns(network, table)
-    if seen_columns.partly(network) - {*given.latent}:
+    if seen_columns.partly - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
@@ -116,7 +115,7 @@ def _opened(data: Data, source: Any) -> Data:
 class SeenColumns:
     """What is known of all rows before any is completed."""
 
-    missing: Counter[str] = field(default_factory=Counter)
+    partly: set[str] = field(default_factory=set)  # variables that some row misses
     seen: SeenValues = field(default_factory=SeenValues)
     schema: Any = None
 
@@ -124,17 +123,18 @@ class SeenColumns:
         """Take in some rows."""
         import pyarrow as pa
 
-        own = pa.schema([(one.name, _value_type(one.type)) for one in frame.schema])
+        types = [(one.name, one.type) for one in frame.schema]
+        own = pa.schema(
+            [
+                (name, kind.value_type if pa.types.is_dictionary(kind) else kind)
+                for name, kind in types
+            ]
+        )
         schemas = [own] if self.schema is None else [self.schema, own]
         self.schema = pa.unify_schemas(schemas, promote_options="permissive")
-        for name in shown.variables:
-            self.missing[name] += shown.missing_of[name]
+        self.partly |= {*shown.partially_observed}
         columns = {name: frame.column(name) for name in frame.column_names}
         self.seen.add(columns, shown, shown.variables)
-
-    def partly(self, network: Network) -> set[str]:
-        """The variables that some row misses."""
-        return {name for name in network.variables if self.missing[name]}
 
     def completed(
         self, network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable
@@ -143,11 +143,10 @@ class SeenColumns:
         import pyarrow as pa
         from pyarrow import compute
 
-        partly = self.partly(network)
         arrays, states = {}, {}
         for name in frame.column_names:
             kind = self.schema.field(name).type
-            if name not in partly or name in network.cuts_of:
+            if name not in self.partly or name in network.cuts_of:
                 arrays[name] = frame.column(name).cast(kind)
                 continue
             values = self._values(network, name)
@@ -159,7 +158,7 @@ class SeenColumns:
             cells = frame.column(name).cast(values.type)
             arrays[name] = compute.if_else(is_filled, values.take(codes), cells)
         for name in network.variables:
-            if name in partly and (name in network.cuts_of or name not in arrays):
+            if name in self.partly and (name in network.cuts_of or name not in arrays):
                 states[name] = whole.columns[name], network.states(name)
         return replaced(pa.table(arrays), states)
 
@@ -176,9 +175,3 @@ class SeenColumns:
             return pa.array(written, pa.string() if pa.types.is_null(column) else column)
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # as 300 among bytes
             return None
-
-
-def _value_type(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

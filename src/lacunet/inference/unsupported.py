@@ -62,11 +62,8 @@ def unsupported_share(
     network, support = question.network, question.network.support
     if support is None:
         return None
-    tables = network.tables_of or {}
-    masked = {
-        name: np.where(support[name][..., None], tables[name], 0.0)
-        for name in (bare_families(question) if families is None else families)
-    }
+    names = bare_families(question) if families is None else families
+    masked = _masked(network.tables_of or {}, {name: ~support[name] for name in names})
     if not masked:
         return 0.0
     left = question.calibrated(masked, marginals=False).log_total
@@ -101,9 +98,8 @@ def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     return found
 
 
-def _masked(network: Network, bare_of: Mapping[str, Mask]) -> dict[str, FloatArray]:
-    """The CPTs with zeros in some of their rows."""
-    tables = network.tables_of or {}
+def _masked(tables: Mapping[str, FloatArray], bare_of: Mapping[str, Mask]) -> dict[str, FloatArray]:
+    """Tables with zeros in some of their rows."""
     return {name: np.where(bare[..., None], 0.0, tables[name]) for name, bare in bare_of.items()}
 
 
@@ -212,7 +208,9 @@ def _by_choice(
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
     scale, axes = asked.calibration.log_total, len(open_scope)
     bare_of = masks_of(left, wide)
-    sure = _weights(asked, _masked(wide, bare_of), axes, scale)  # P(y, e, S) for each choice
+    sure = _weights(
+        asked, _masked(wide.tables_of or {}, bare_of), axes, scale
+    )  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
     total = sure.sum(axis=tuple(range(axes))) + extra
     possible = np.flatnonzero(total > 0)
@@ -318,10 +316,7 @@ def _most_weight(
         if name in question.seen and _is_below(network, name, bare_of, question.seen)
     ]
     anything = {name: np.ones(network.cpt(name).table.shape) for name in below}
-    nothing = {
-        name: np.where(bare[..., None], 0.0, anything.get(name, network.cpt(name).table))
-        for name, bare in bare_of.items()
-    }
+    nothing = _masked({**(network.tables_of or {}), **anything}, bare_of)
     both = [
         _weights(question, tables, axes, log_scale).sum(axis=tuple(range(axes)))
         for tables in (anything, {**anything, **nothing})
