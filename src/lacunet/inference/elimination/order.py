@@ -289,21 +289,24 @@ def sweep(graph: Graph, source: int) -> list[int]:
 
     Parts of the graph that the source does not reach follow, each from its first node.
     """
+    order: list[int] = []
+    seen: set[int] = set()
+    for node in (source, *range(len(graph.weights))):
+        if node not in seen:
+            order += _reached(graph, node)
+            seen.update(order)
+    return order
+
+
+def _reached(graph: Graph, source: int) -> list[int]:
+    """The nodes that a source reaches, by their distance, those with few neighbours first."""
     order, seen = [source], {source}
-    rest = iter(range(len(graph.weights)))
-    at = 0
-    while True:
-        for node in islice(order, at, None):
-            near = graph.neighbours[node] - seen
-            fresh = sorted(near, key=lambda other: (len(graph.neighbours[other]), other))
-            seen.update(fresh)
-            order.extend(fresh)
-        at = len(order)
-        unreached = next((node for node in rest if node not in seen), None)
-        if unreached is None:
-            return order
-        seen.add(unreached)
-        order.append(unreached)
+    for node in order:
+        near = graph.neighbours[node] - seen
+        fresh = sorted(near, key=lambda other: (len(graph.neighbours[other]), other))
+        seen.update(fresh)
+        order += fresh
+    return order
 
 
 def _far_ends(graph: Graph, rng: np.random.Generator) -> Iterator[int]:
@@ -312,16 +315,7 @@ def _far_ends(graph: Graph, rng: np.random.Generator) -> Iterator[int]:
     for _ in range(SWEEPS):
         node = int(rng.integers(len(graph.weights)))
         for _ in range(2):
-            node = _last_reached(graph, node)
+            node = _reached(graph, node)[-1]
             if node not in seen:
                 seen.add(node)
                 yield node
-
-
-def _last_reached(graph: Graph, source: int) -> int:
-    order, seen = [source], {source}
-    for node in order:
-        fresh = sorted(graph.neighbours[node] - seen)
-        seen.update(fresh)
-        order.extend(fresh)
-    return order[-1]
