@@ -36,26 +36,45 @@ class Shard:
     roots: Integers
 
 
-@dataclass(frozen=True)
 class _Stack:
     """The messages in the order of computation.
 
     ``place`` is where each message begins among all cells, with its end after the last;
     ``begins`` lists where its inputs begin, ``strides`` how they move along the axes of its
-    clique; ``is_dense`` says which are products of matrices, ``keep`` whether indices are kept,
-    ``turns`` where the shape is another than before.
+    clique; ``is_dense`` says which are products of matrices, ``turns`` where the shape is another
+    than before, ``bounds`` where groups begin and end.
     """
 
-    structure: Structure
-    step: Integers
-    place: Integers
-    mass: FloatArray
-    is_dense: NDArray[np.bool_]
-    begins: Ragged
-    strides: Ragged
-    turns: list[int]
-    keep: bool
-    is_lean: bool
+    def __init__(
+        self, messages: Messages, structure: Structure, cpt_cells: int, keep: bool, is_lean: bool
+    ) -> None:
+        self.structure, self.keep, self.is_lean = structure, keep, is_lean
+        step, inputs = messages.step, messages.inputs.lengths
+        kind, shape = _dense_kinds(structure, step, keep), structure.shape[step]
+        fewer = int(inputs.max(initial=0)) - inputs
+        columns = (  # messages of one group agree on all but the last
+            structure.level[step],
+            kind + 1,
+            np.where((kind >= 0) | (not keep), shape + 1, 0),
+            structure.size[step],
+            np.where(_are_few(structure, step), 0, 2 * inputs + structure.is_scaled[step]),
+            fewer * (1 + int(shape.max(initial=0))) + shape,
+        )
+        radices = [1 + int(column.max(initial=0)) for column in columns]
+        keys, bound = ordered_keys(columns, radices, len(step))
+        order = stable_order(keys, bound)
+        self.step, self.mass, self.is_dense = step[order], messages.mass[order], kind[order] >= 0
+        size = structure.message_size[self.step].astype(np.int64)
+        self.place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
+        place_of = np.empty(len(order), dtype=np.int64)
+        place_of[order] = self.place[:-1]
+        self.begins = messages.inputs.take(order)
+        is_message = self.begins.items < 0
+        self.begins.items[is_message] = place_of[~self.begins.items[is_message]]
+        self.strides = strides_of(structure, self.step)
+        self.turns = (1 + np.flatnonzero(np.diff(shape[order]))).tolist()
+        self.bounds = _bounds(keys[order] // radices[-1], structure.cells[self.step])
+        self.roots = place_of[messages.last]
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
@@ -102,7 +121,7 @@ def shard_of(
     problems: Integers,
     cpt_cells: int,
     keep: bool,
-    is_lean: bool = False,
+    is_lean: bool,
 ) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
@@ -117,43 +136,9 @@ def shard_of(
     is_lean
         Whether the products over large cliques are made twice, and not kept.
     """
-    step, steps = messages.step, structure
-    kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
-    shape, inputs = steps.shape[step], messages.inputs.lengths
-    fewer = int(inputs.max(initial=0)) - inputs
-    columns = (  # messages of one group agree on all but the last
-        steps.level[step],
-        kind + 1,
-        np.where((kind >= 0) | (not keep), shape + 1, 0),
-        steps.size[step],
-        np.where(_are_few(steps, step), 0, 2 * inputs + steps.is_scaled[step]),
-        fewer * (1 + int(shape.max(initial=0))) + shape,
-    )
-    radices = [1 + int(column.max(initial=0)) for column in columns]
-    keys, bound = ordered_keys(columns, radices, len(step))
-    order = stable_order(keys, bound)
-    size = steps.message_size[step[order]].astype(np.int64)
-    place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
-    place_of = np.empty(len(order), dtype=np.int64)
-    place_of[order] = place[:-1]
-    read = messages.inputs.take(order)
-    begins = read.items.copy()
-    begins[read.items < 0] = place_of[~read.items[read.items < 0]]
-    stack = _Stack(
-        structure,
-        step[order],
-        place,
-        messages.mass[order],
-        kind[order] >= 0,
-        Ragged(read.starts, begins),
-        strides_of(structure, step[order]),
-        (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
-        keep,
-        is_lean,
-    )
-    bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
-    groups = tuple(stack.group(start, stop) for start, stop in bounds)
-    return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+    stack = _Stack(messages, structure, cpt_cells, keep, is_lean)
+    groups = tuple(stack.group(start, stop) for start, stop in stack.bounds)
+    return Shard(groups, int(stack.place[-1]), problems, stack.roots)
 
 
 def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
@@ -167,13 +152,13 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
     return few
 
 
-def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
+def _dense_kinds(structure: Structure, step: Integers, keep: bool) -> Integers:
     """A number for each way in which messages over larger cliques share axes; -1 for others.
 
     It tells apart what their inputs have, and messages that cannot be computed together.
     """
     kinds = np.full(len(step), -1)
-    large = np.flatnonzero(structure.cells[step] > least)
+    large = np.flatnonzero(structure.cells[step] > (DENSE_CLIQUE if keep else DENSE_GROUP))
     strides = strides_of(structure, step[large])
     together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
         1 + int(structure.level.max(initial=0))
@@ -186,20 +171,14 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
 
 def strides_of(structure: Structure, step: Integers) -> Ragged:
     """How each input of each message moves along each axis of the clique."""
-    axes = 1 + structure.scope.lengths_of(step)
-    inputs = structure.inputs.lengths_of(step)
-    blocks = Ragged.of_lengths(axes * inputs, np.zeros(int(axes @ inputs), dtype=np.int64))
-    chosen = structure.inputs.places(step)
-    message = np.repeat(np.arange(len(step)), inputs)
-    slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
-    corner = blocks.starts[message] + slot * axes[message]
-    kinds = structure.kinds[chosen]
-    places = structure.axis.places(kinds)
-    lengths = structure.axis.lengths_of(kinds)
-    blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
-        places
-    ]
-    return blocks
+    axes, inputs = 1 + structure.scope.lengths_of(step), structure.inputs.lengths_of(step)
+    room = np.repeat(axes, inputs)  # the axes of the clique, for each input
+    kinds = structure.kinds[structure.inputs.places(step)]
+    places, lengths = structure.axis.places(kinds), structure.axis.lengths_of(kinds)
+    axis = np.repeat(np.cumsum(room) - room, lengths) + structure.axis.items[places]
+    strides = np.zeros(int(room.sum()), dtype=np.int64)
+    strides[axis] = structure.stride[places]
+    return Ragged.of_lengths(axes * inputs, strides)
 
 
 def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
