@@ -122,15 +122,21 @@ def _propagate(
     counts = np.zeros_like(cells)
     logs = np.zeros(len(parts))
     for block, table in zip(graph.factors, tables, strict=True):
-        belief = _belief(problems, block, table, to_factors)
+        product = _product(block, table, to_factors)
+        sums = product.reshape(len(product), -1).sum(axis=1)
+        _refuse_zeros(problems, block, sums)
+        belief = product / _along(sums, product.ndim)
         shown = np.where(belief > 0, belief, 1)
         # The difference of logarithms: the quotient overflows where a belief nearly vanishes.
         energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
         logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
         weighted = belief * _along(block.weights @ parts, belief.ndim)
         np.add.at(counts, block.cells.ravel(), weighted.ravel())
-    for variables in graph.variables:
-        logs += _variable_part(variables, to_variables)
+    for alike in graph.variables:
+        with np.errstate(divide="ignore"):
+            belief = _distribution(np.log(to_variables.take(alike.edges)).sum(axis=1))
+        entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
+        logs += (alike.edges.shape[1] - 1) * (entropy @ alike.weights)  # (d - 1) sum b log b
     return Expectation(counts, logs, (to_variables,))
 
 
@@ -187,27 +193,9 @@ def _product(
     return product
 
 
-def _belief(
-    problems: Problems, block: AlikeFactors, table: FloatArray, to_factors: FloatArray
-) -> FloatArray:
-    product = _product(block, table, to_factors)
-    sums = product.reshape(len(product), -1).sum(axis=1)
-    _refuse_zeros(problems, block, sums)
-    return product / _along(sums, product.ndim)
-
-
 def _refuse_zeros(problems: Problems, block: AlikeFactors, sums: FloatArray) -> None:
     if not sums.all():
         raise impossible(problems, int(block.problem[np.argmin(sums)]))
-
-
-def _variable_part(block: AlikeVariables, to_variables: FloatArray) -> FloatArray:
-    r"""The part :math:`(d - 1) \sum b \log b` of Bethe's approximation, weighted."""
-    with np.errstate(divide="ignore"):
-        belief = _distribution(np.log(to_variables.take(block.edges)).sum(axis=1))
-    entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
-    part: FloatArray = (block.edges.shape[1] - 1) * (entropy @ block.weights)
-    return part
 
 
 @dataclass(frozen=True)
