@@ -123,13 +123,11 @@ class SeenColumns:
         """Take in some rows."""
         import pyarrow as pa
 
-        types = [(one.name, one.type) for one in frame.schema]
-        own = pa.schema(
-            [
-                (name, kind.value_type if pa.types.is_dictionary(kind) else kind)
-                for name, kind in types
-            ]
-        )
+        type_of = {one.name: one.type for one in frame.schema}
+        for name, kind in type_of.items():
+            if pa.types.is_dictionary(kind):
+                type_of[name] = kind.value_type
+        own = pa.schema(type_of)
         schemas = [own] if self.schema is None else [self.schema, own]
         self.schema = pa.unify_schemas(schemas, promote_options="permissive")
         self.partly |= {*shown.partially_observed}

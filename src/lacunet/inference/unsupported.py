@@ -296,7 +296,7 @@ def _weights(
     question: JointQuestion, tables: Mapping[str, FloatArray], axes: int, log_scale: float
 ) -> FloatArray:
     """The weight of each answer and choice: the first axes, then all choices on one."""
-    calibrated = question.calibrated(tables)
+    calibrated = question.calibrated(tables) if tables else question.calibration
     (scope,) = question.scopes
     shape = question.network.shape(scope)
     if calibrated.log_total == -math.inf:
