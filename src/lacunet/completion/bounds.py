@@ -50,18 +50,19 @@ def row_bounds(
     names = network.variables
     columns = [table.columns[name] for name in names]
     values = [_values(network, name, table.sets_of.get(name, ())) for name in names]
-    sizes = [len(own) for own in values]
+    sizes = [len(meanings) for meanings in values]
     group, member = grouped(columns, sizes, table.rows)
     shape = len(member), network.cardinality(target)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     is_exact = np.ones(len(member), dtype=np.bool_)
-    for at, row in enumerate(member):
+    for index, row in enumerate(member):
         seen = {
-            name: own[column[row]] for name, own, column in zip(names, values, columns, strict=True)
+            name: meanings[column[row]]
+            for name, meanings, column in zip(names, values, columns, strict=True)
         }
         question = posed(network, [(target,)], seen, memory)
         with suppress(ImpossibleEvidenceError):
-            (low[at], high[at]), is_exact[at] = bounds_over_bare_rows(question)
+            (low[index], high[index]), is_exact[index] = bounds_over_bare_rows(question)
     return RowBounds(low[group], high[group], is_exact[group])
 
 
@@ -69,5 +70,5 @@ def _values(network: Network, name: str, sets: Sequence[tuple[int, ...]]) -> Seq
     """What each code of a variable in a table means, as evidence."""
     states, codes = network.states(name), network.codes_of.get(name, {})
     code_of = {meaning: code for code, meaning in codes.items()}
-    several = [code_of[tuple(states[at] for at in places)] for places in sets]
+    several = [code_of[tuple(states[index] for index in places)] for places in sets]
     return [*states, None, *several]

@@ -53,8 +53,8 @@ def rows_with_mechanisms(
             return np.ones(table.rows, dtype=bool)
         return table.columns[name] < table.cardinality_of[name]
 
-    found = _tell(network.mechanisms, absent, lambda v: v in unseen or np.logical_not(is_shown(v)))
-    tells = {variable: own for variable, own in found.items() if np.any(own)}
+    masks = _tell(network.mechanisms, absent, lambda v: v in unseen or np.logical_not(is_shown(v)))
+    tells = {variable: mask for variable, mask in masks.items() if np.any(mask)}
     whole = with_nodes(network, tells)
     if whole is network:
         return network, table
@@ -84,14 +84,14 @@ def _may_be_unasked(
     """
     mechanisms, rule = network.mechanisms, network.not_asked_of.get(variable)
     assert mechanisms is not None
-    found: Mask | bool = False
+    unasked: Mask | bool = False
     for name in () if rule is None else rule.scope:
         node = mechanisms.name_of.get(name)
         if name in absent or node not in mechanisms.cpt_of[variable].parents:
-            found = found | (name in unseen) | np.logical_not(is_shown(name))
+            unasked = unasked | (name in unseen) | np.logical_not(is_shown(name))
         elif name in unseen:
-            found = found | is_shown(name)
-    return found
+            unasked = unasked | is_shown(name)
+    return unasked
 
 
 def _tell(
@@ -172,11 +172,11 @@ def _not_asked(
         name: np.array([seen.get(name, size + (name in sets))], np.uint16)
         for name, size in sizes.items()
     }
-    found = by_rules(
-        skips_of(network, {name: (own,) for name, own in sets.items()}), columns, unseen
+    implied = by_rules(
+        skips_of(network, {name: (states,) for name, states in sets.items()}), columns, unseen
     )
     return {
         name: rule.state
         for name, rule in network.not_asked_of.items()
-        if name not in seen and found[name][0] < sizes[name]
+        if name not in seen and implied[name][0] < sizes[name]
     }

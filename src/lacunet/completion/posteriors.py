@@ -51,12 +51,12 @@ class Posteriors:
             return parts[0]
 
         def by_name(arrays_of: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
-            return {v: np.concatenate([own[v] for own in arrays_of]) for v in arrays_of[0]}
+            return {v: np.concatenate([arrays[v] for arrays in arrays_of]) for v in arrays_of[0]}
 
         return cls(
-            by_name([one.of_target for one in parts]),
-            np.concatenate([one.log_probability for one in parts]),
-            by_name([one.unsupported_of for one in parts]),
+            by_name([part.of_target for part in parts]),
+            np.concatenate([part.log_probability for part in parts]),
+            by_name([part.unsupported_of for part in parts]),
             {
                 v: RowBounds(
                     *map(np.concatenate, zip(*(p.bounds_of[v] for p in parts), strict=True))
@@ -94,34 +94,34 @@ def row_posteriors(
     ([[0.25, 0.75], [1.0, 0.0]], [0.5, 0.125])
     """
     budget, cells = memory_budget(memory), _Cells.of(network)
-    place_of = {name: network.variables.index(name) for name in targets}
+    number_of = {name: network.variables.index(name) for name in targets}
     of_target = {name: np.empty((table.rows, network.cardinality(name))) for name in targets}
     unsupported_of = {name: np.zeros(table.rows) for name in targets if shares}
     log_probability = np.empty(table.rows)
     for here, part in in_batches(table):
         hidden = [name for name in targets if part.missing_of[name]]
-        found = row_problems(cells.layout, part, [place_of[name] for name in hidden])
-        solved = _solved(found, cells, budget, hidden, shares=shares)
+        problems = row_problems(cells.layout, part, [number_of[name] for name in hidden])
+        solved = _solved(problems, cells, budget, hidden, shares=shares)
         logs = shown_log_likelihoods(network, part)
-        logs += added_up(found.row, solved.log_z[found.problem], part.rows)
+        logs += added_up(problems.row, solved.log_z[problems.problem], part.rows)
         is_impossible = np.isneginf(logs)
         log_probability[here] = logs
         for name in targets:
-            size, own = network.cardinality(name), of_target[name][here]
-            own[:] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
+            size, posterior = network.cardinality(name), of_target[name][here]
+            posterior[:] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
             if name in hidden:
-                rows, problem = found.with_member(place_of[name])
-                own[rows] = solved.posterior_of[name][problem]
-            own[is_impossible] = np.nan
+                rows, problem = problems.with_member(number_of[name])
+                posterior[rows] = solved.posterior_of[name][problem]
+            posterior[is_impossible] = np.nan
         for name in hidden if shares and cells.bare.any() else ():
-            bare, alone, left = without_implied(network, part, [name]), found, solved.log_left
+            bare, alone, left = without_implied(network, part, [name]), problems, solved.log_left
             if bare is not part or len(hidden) > 1:
-                alone = row_problems(cells.layout, bare, [place_of[name]])
+                alone = row_problems(cells.layout, bare, [number_of[name]])
                 left = _solved(alone, cells, budget, shares=True).log_left
-            rows, problem = alone.with_member(place_of[name])
+            rows, problem = alone.with_member(number_of[name])
             unsupported_of[name][here][rows] = 0.0 - np.expm1(left)[problem]
-        for own in unsupported_of.values():
-            own[here][is_impossible] = np.nan
+        for share in unsupported_of.values():
+            share[here][is_impossible] = np.nan
     return Posteriors(of_target, log_probability, unsupported_of)
 
 
@@ -144,10 +144,10 @@ def completion_shares(
     budget, cells = memory_budget(memory), _Cells.of(network)
     shares = np.zeros(table.rows)
     for here, part in in_batches(table) if cells.bare.any() else ():
-        found = row_problems(cells.layout, part)
+        problems = row_problems(cells.layout, part)
         left = np.zeros(part.rows)
-        log_left = _solved(found, cells, budget, shares=True).log_left
-        np.add.at(left, found.row, log_left[found.problem])
+        log_left = _solved(problems, cells, budget, shares=True).log_left
+        np.add.at(left, problems.row, log_left[problems.problem])
         shares[here] = 0.0 - np.expm1(left)
     return shares
 
@@ -189,14 +189,14 @@ class _SolvedProblems:
 
 
 def _solved(
-    found: RowProblems, cells: _Cells, memory: float, names: Sequence[str] = (), *, shares: bool
+    problems: RowProblems, cells: _Cells, memory: float, names: Sequence[str] = (), *, shares: bool
 ) -> _SolvedProblems:
     """Solve the problems: with the posteriors of some variables, and with the shares if wanted."""
-    network, count = cells.layout.network, len(found.problems)
+    network, count = cells.layout.network, len(problems.problems)
     log_z, log_left = np.empty(count), np.zeros(count)
     posterior_of = {name: np.empty((count, network.cardinality(name))) for name in names}
     supported = np.where(cells.bare, 0.0, cells.values)
-    for batch in batches_of(found.problems, memory):
+    for batch in batches_of(problems.problems, memory):
         solved = solve(batch, cells.values)
         log_z[batch.problems] = solved.log_z
         if shares and cells.bare.any():

@@ -161,11 +161,11 @@ def predict(
         memory=memory,
         keep=(keep,) if isinstance(keep, str) else tuple(keep),
     )
-    found = None
-    is_told = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
-    if not (is_told or given_targets or asked.logs or asked.bounds or asked.keep):
-        found = _one_by_one(asked, given.source)
-    posteriors, rows = found or _in_pieces(asked, given, warns=not is_one_row(data))
+    predicted = None
+    is_declared = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
+    if not (is_declared or given_targets or asked.logs or asked.bounds or asked.keep):
+        predicted = _one_by_one(asked, given.source)
+    posteriors, rows = predicted or _in_pieces(asked, given, warns=not is_one_row(data))
     if rows.misses_any:
         say_assumptions(learned, network, draws=False)
     patterns = sorted(rows.patterns, key=sorted)
@@ -174,8 +174,8 @@ def predict(
         _warn_of_shown_targets(rows.partly)
     _warn_of_impossible(posteriors, names)
     if is_objected:
-        for name, own in posteriors.unsupported_of.items():
-            object_to_shares(own, f"the predictions of {name!r}", unsupported)
+        for name, shares in posteriors.unsupported_of.items():
+            object_to_shares(shares, f"the predictions of {name!r}", unsupported)
     _warn_of_outer_bounds(posteriors)
     columns = _columns(network, posteriors, answers, rows.values)
     if twice := [name for name in asked.keep if name in columns]:
@@ -190,9 +190,9 @@ def _refuse_order(network: Any, *others: Any) -> None:
     """Refuse a network that comes after the data or the targets."""
     if is_network(network) or not any(map(is_network, others)):
         return
-    rest = sorted((own for own in (network, *others) if not is_network(own)), key=_may_be_targets)
-    named = next(own for own in others if is_network(own))
-    written = [repr(own) if isinstance(own, str) else "data" for own in rest]
+    rest = sorted((arg for arg in (network, *others) if not is_network(arg)), key=_may_be_targets)
+    named = next(arg for arg in others if is_network(arg))
+    written = [repr(arg) if isinstance(arg, str) else "data" for arg in rest]
     first = "network" if isinstance(named, Network) else "result"
     first = repr(named) if isinstance(named, str) else first
     raise LacunetError(
@@ -211,7 +211,7 @@ def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:
     named = [data] if isinstance(data, str) else data
     if not (isinstance(named, list | tuple) and named):
         return
-    if all(isinstance(one, str) and one in network.states_of for one in named):
+    if all(isinstance(name, str) and name in network.states_of for name in named):
         if isinstance(data, str) and os.path.exists(data):
             return
         second = repr(targets) if isinstance(targets, str) else "data"
@@ -272,7 +272,7 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
         latent = (*latent, *absent)
     opened = replace(data, latent=latent)
     known = replace(asked, network=with_data_codes(asked.network, opened))
-    found, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
+    parts, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
     values, kept = SeenValues(), []
     if strangers := [name for name in asked.keep if name not in source.columns]:
         hint = question(close_to(strangers[0], source.columns))
@@ -285,9 +285,9 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
         misses_any |= bool({*table.partially_observed} - {*latent})
         patterns |= shown_patterns(asked.network, table, asked.unseen)
         partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
-        found.append(_of_table(known, table, set(latent)))
+        parts.append(_of_table(known, table, set(latent)))
     whole = kept_columns(data.source, kept) if asked.keep else {}
-    return Posteriors.joined(found), _ShownInRows(misses_any, patterns, partly, values, whole)
+    return Posteriors.joined(parts), _ShownInRows(misses_any, patterns, partly, values, whole)
 
 
 def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
@@ -308,14 +308,14 @@ def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Po
     network, names = asked.network, asked.names
     whole, rows = rows_with_mechanisms(network, table, latent, asked.unseen)
     shown = rows.hiding(asked.unseen) if asked.unseen else rows
-    found = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
+    posteriors = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
     if asked.bounds:
         bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
-        found = replace(found, bounds_of=bounds_of)
+        posteriors = replace(posteriors, bounds_of=bounds_of)
     if not asked.logs or (whole is network and shown is rows):
-        return found
+        return posteriors
     whole_rows = row_posteriors(network, ruled(network, table), (), asked.memory)
-    return replace(found, log_probability=whole_rows.log_probability)
+    return replace(posteriors, log_probability=whole_rows.log_probability)
 
 
 def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
@@ -344,8 +344,8 @@ def _warn_of_shown_targets(rows: int) -> None:
     )
 
 
-def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
-    is_impossible = np.isnan(found.of_target[names[0]]).any(axis=1)
+def _warn_of_impossible(posteriors: Posteriors, names: Sequence[str]) -> None:
+    is_impossible = np.isnan(posteriors.of_target[names[0]]).any(axis=1)
     if impossible := int(is_impossible.sum()):
         first = int(np.argmax(is_impossible)) + 1
         warn(
@@ -354,8 +354,8 @@ def _warn_of_impossible(found: Posteriors, names: Sequence[str]) -> None:
         )
 
 
-def _warn_of_outer_bounds(found: Posteriors) -> None:
-    for name, bounds in found.bounds_of.items():
+def _warn_of_outer_bounds(posteriors: Posteriors) -> None:
+    for name, bounds in posteriors.bounds_of.items():
         if outer := int((~bounds.is_exact).sum()):
             warn(
                 f"the predictions of {name!r}: the bounds of {counted(outer, 'row')} are outer "
@@ -381,7 +381,7 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
     unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
     scopes = [(name,) for name in names]
     patterns, partly = set(), 0
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
         partly += 0 < len(shown.keys() & {*names}) < len(names)
         seen = evidence_with_mechanisms(network, row, shown, names)
@@ -390,16 +390,16 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
         try:
             answers = joint.answers
         except ImpossibleEvidenceError:
-            answers = tuple(np.full(own.shape[1], np.nan) for own in of_target.values())
+            answers = tuple(np.full(cells.shape[1], np.nan) for cells in of_target.values())
         for name, answer in zip(names, answers, strict=True):
-            of_target[name][at] = answer
+            of_target[name][index] = answer
             if shares:
                 share = np.nan
                 if not np.isnan(answer[0]):
                     share = unsupported_share(joint, bare_families(joint, (name,))) or 0.0
-                unsupported_of[name][at] = share
-    found = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    return found, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})
+                unsupported_of[name][index] = share
+    posteriors = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
+    return posteriors, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})
 
 
 def _are_plain(
@@ -418,30 +418,35 @@ def _are_plain(
 
 
 def _columns(
-    network: Network, found: Posteriors, answers: Sequence[Given], values: SeenValues
+    network: Network, posteriors: Posteriors, answers: Sequence[Given], values: SeenValues
 ) -> Mapping[str, NDArray[Any]]:
     columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
-    for name, rows in found.of_target.items():
+    for name, rows in posteriors.of_target.items():
         if "probabilities" in answers:
             columns += [
-                (f"{name}={state}", f"{in_quotes(name)}={in_quotes(state)}", rows[:, at])
-                for at, state in enumerate(network.states(name))
+                (f"{name}={state}", f"{in_quotes(name)}={in_quotes(state)}", rows[:, code])
+                for code, state in enumerate(network.states(name))
             ]
-        if name in found.bounds_of:
-            bounds = found.bounds_of[name]
+        if name in posteriors.bounds_of:
+            bounds = posteriors.bounds_of[name]
             columns += [
-                (f"{end}({name}={state})", f"{end}({in_quotes(name)}={in_quotes(state)})", own)
-                for at, state in enumerate(network.states(name))
-                for end, own in (("lowest", bounds.low[:, at]), ("highest", bounds.high[:, at]))
+                (f"{end}({name}={state})", f"{end}({in_quotes(name)}={in_quotes(state)})", column)
+                for code, state in enumerate(network.states(name))
+                for end, column in (
+                    ("lowest", bounds.low[:, code]),
+                    ("highest", bounds.high[:, code]),
+                )
             ]
         if "states" in answers:
             cells = _most_probable(rows, values.written(name, network.states(name)))
             columns.append((name, in_quotes(name), cells))
         if "unsupported" in answers:
-            own = found.unsupported_of[name]
-            columns.append((f"unsupported({name})", f"unsupported({in_quotes(name)})", own))
+            shares = posteriors.unsupported_of[name]
+            columns.append((f"unsupported({name})", f"unsupported({in_quotes(name)})", shares))
     if "log-probability" in answers:
-        columns.append(("log-probability", "log-probability of the row", found.log_probability))
+        columns.append(
+            ("log-probability", "log-probability of the row", posteriors.log_probability)
+        )
     are_distinct = len({name for name, _, _ in columns}) == len(columns)
     return {name if are_distinct else quoted: cells for name, quoted, cells in columns}
 

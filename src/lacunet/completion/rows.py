@@ -50,10 +50,10 @@ class RowProblems:
         counts = np.bincount(self.problem, minlength=len(self.problems))
         return Ragged.of_lengths(counts, self.row[order])
 
-    def with_member(self, place: int) -> tuple[Integers, Integers]:
+    def with_member(self, variable: int) -> tuple[Integers, Integers]:
         """The rows that miss a variable in one of their problems, and that problem of each."""
         members = self.problems.members
-        components = members.owners[members.items == place]
+        components = members.owners[members.items == variable]
         holds = np.isin(self.problems.component, components)[self.problem]
         return self.row[holds], self.problem[holds]
 
@@ -87,8 +87,8 @@ def row_problems(
     places = boundaries.places(component)
     starts = np.concatenate([[0], np.cumsum(boundaries.lengths_of(component))])
     codes = np.stack([table.columns[name] for name in table.variables], axis=1).ravel()
-    at = np.repeat(rows.items * len(table.variables), np.diff(starts))
-    shown = codes[at + boundaries.items[places]]
+    row_start = np.repeat(rows.items * len(table.variables), np.diff(starts))
+    shown = codes[row_start + boundaries.items[places]]
     states = Ragged(starts, shown)
     first, problem = _distinct(factors.layout, boundaries, component, places, states)
     problems = Problems(
@@ -170,9 +170,9 @@ def draw_completions(
             continue
         codes = _filled(layout, cells, part, draws, rng, budget)
         for draw, whole in enumerate(columns):
-            for place, name in enumerate(network.variables):
+            for index, name in enumerate(network.variables):
                 if part.missing_of[name]:
-                    whole[name][here] = codes[draw, :, place]
+                    whole[name][here] = codes[draw, :, index]
     cardinality_of = network.cardinality_of
     return [replace(table.with_columns(cardinality_of, whole), sets_of={}) for whole in columns]
 
@@ -197,19 +197,17 @@ def _filled(
     names = layout.network.variables
     shown = np.stack([table.columns[name].astype(np.uint16) for name in names], axis=1)
     codes = np.repeat(shown[None], draws, axis=0)
-    found = row_problems(layout, table)
-    rows_of = found.rows_of
-    for batch in batches_of(found.problems, memory):
+    problems = row_problems(layout, table)
+    rows_of = problems.rows_of
+    for batch in batches_of(problems.problems, memory):
         solved = solve(batch, cells, best=rng is None)
         if (is_ruled_out := np.isneginf(solved.log_z)).any():
             problem = int(batch.problems[np.argmax(is_ruled_out)])
             raise _impossible(table, int(rows_of.row(problem)[0]))
         if rng is None:  # one completion serves all rows of a problem
-            found_best = completions(solved, np.arange(len(batch.problems)), None)
-            copies = rows_of.take(batch.problems[found_best.owner])
-            codes[0, copies.items, found_best.variable[copies.owners]] = found_best.state[
-                copies.owners
-            ]
+            best = completions(solved, np.arange(len(batch.problems)), None)
+            copies = rows_of.take(batch.problems[best.owner])
+            codes[0, copies.items, best.variable[copies.owners]] = best.state[copies.owners]
             continue
         copies = rows_of.take(batch.problems)
         for draw in codes:
@@ -233,8 +231,8 @@ def refuse_impossible_rows(network: Network, table: EncodedTable) -> None:
         if cpt.table.all():
             continue
         is_shown = table.is_shown(cpt.family)
-        place = tuple(table.columns[name][is_shown] for name in cpt.family)
-        is_impossible[is_shown] |= cpt.table[place] == 0
+        index = tuple(table.columns[name][is_shown] for name in cpt.family)
+        is_impossible[is_shown] |= cpt.table[index] == 0
     is_impossible &= ~table.is_shown(table.variables)
     if is_impossible.any():
         raise _impossible(table, int(np.argmax(is_impossible)))
