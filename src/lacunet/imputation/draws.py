@@ -45,8 +45,10 @@ def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> li
     result
         Learned with intervals.
     """
-    sure = result.require_intervals()
-    return [_as_learned(result, tables) for tables in _drawn(sure, result.prior, number, rng)]
+    uncertainty = result.require_intervals()
+    return [
+        _as_learned(result, tables) for tables in _drawn(uncertainty, result.prior, number, rng)
+    ]
 
 
 def _as_learned(result: Result, tables: Tables) -> Network:
@@ -66,29 +68,34 @@ def _as_learned(result: Result, tables: Tables) -> Network:
     return drawn.with_support(network.support)
 
 
-def _drawn(sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator) -> list[Tables]:
+def _drawn(
+    uncertainty: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
+) -> list[Tables]:
     """The draws; those of CPT rows with few rows for an entry are by effective sizes."""
-    covariance = sure.covariance
+    covariance = uncertainty.covariance
     if isinstance(covariance, EmSpreads):
-        found, few = by_covariance(sure.network, covariance, number, rng), JEFFREYS
+        draws, few = by_covariance(uncertainty.network, covariance, number, rng), JEFFREYS
     elif isinstance(covariance, Replicates):
-        found, few = by_replicates(sure.network, covariance, number, rng), FEW
+        draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW
     else:
-        return by_sizes(sure, prior, number, rng)
-    thin_of = {name: _are_thin(sure, name, few) for name in sure.spread_of}
+        return by_sizes(uncertainty, prior, number, rng)
+    thin_of = {name: _are_thin(uncertainty, name, few) for name in uncertainty.spread_of}
     thin_of = {name: are_thin for name, are_thin in thin_of.items() if are_thin.any()}
     if not thin_of:
-        return found
-    by_size = by_sizes(sure, prior, number, rng)
+        return draws
+    by_size = by_sizes(uncertainty, prior, number, rng)
     return [
-        {**one, **{name: np.where(own, two[name], one[name]) for name, own in thin_of.items()}}
-        for one, two in zip(found, by_size, strict=True)
+        {
+            **tables,
+            **{name: np.where(thin, sized[name], tables[name]) for name, thin in thin_of.items()},
+        }
+        for tables, sized in zip(draws, by_size, strict=True)
     ]
 
 
-def _are_thin(sure: Uncertainty, name: str, few: float) -> NDArray[np.bool_]:
+def _are_thin(uncertainty: Uncertainty, name: str, few: float) -> NDArray[np.bool_]:
     """Which rows of a CPT have fewer rows for an entry, on an axis of length one for the child."""
-    spread, possible = sure.spread_of[name], sure.network.possible(name)
+    spread, possible = uncertainty.spread_of[name], uncertainty.network.possible(name)
     is_sure = np.isinf(spread.sizes)
     lacks = ~is_sure & (spread.rates * np.where(is_sure, 0.0, spread.sizes) < few)
     lacks = lacks if possible is None else lacks & possible
@@ -108,13 +115,13 @@ def by_covariance(
     spread = slopes @ em.covariance @ slopes.T
     values, vectors = np.linalg.eigh((spread + spread.T) / 2)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    found: list[Tables] = []
+    draws: list[Tables] = []
     for step in rng.standard_normal((number, len(theta))) @ root.T:
         logs = np.full(len(cells), -np.inf)
         np.log(cells, out=logs, where=cells > 0)
         logs[free.cell] += step
-        found.append({name: softmax(own, axis=-1) for name, own in em.layout.tables(logs).items()})
-    return found
+        draws.append({name: softmax(log, axis=-1) for name, log in em.layout.tables(logs).items()})
+    return draws
 
 
 def by_replicates(
@@ -124,29 +131,29 @@ def by_replicates(
     from scipy.special import softmax
 
     steps = rng.standard_normal((number, len(replicates.networks))) * np.sqrt(replicates.scales)
-    found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for cpt in network.cpts:
-        tables = np.stack([one.cpt(cpt.child).table for one in replicates.networks])
+        tables = np.stack([refit.cpt(cpt.child).table for refit in replicates.networks])
         is_free = (tables > 0).all(axis=0) & (cpt.table > 0)
         logs = np.log(np.where(is_free, tables, 1.0))
         apart = np.where(is_free, logs - logs.mean(axis=0), 0.0)
-        own = np.full(cpt.table.shape, -np.inf)
-        np.log(cpt.table, out=own, where=cpt.table > 0)
-        for drawn, step in zip(found, steps, strict=True):
-            drawn[cpt.child] = softmax(own + np.tensordot(step, apart, axes=1), axis=-1)
-    return list(found)
+        centre = np.full(cpt.table.shape, -np.inf)
+        np.log(cpt.table, out=centre, where=cpt.table > 0)
+        for drawn, step in zip(draws, steps, strict=True):
+            drawn[cpt.child] = softmax(centre + np.tensordot(step, apart, axes=1), axis=-1)
+    return list(draws)
 
 
 def by_sizes(
-    sure: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
+    uncertainty: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size.
 
     A given concentration is the prior's own, Jeffreys' where it adds nothing; learned
     pseudo-counts give the posterior's mean.
     """
-    found: list[dict[str, FloatArray]] = [{} for _ in range(number)]
-    for name, spread in sure.spread_of.items():
+    draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    for name, spread in uncertainty.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
         if isinstance(prior, LearnedPrior) and not prior.is_given:
             pseudo = prior.pseudo_counts.get(name, np.asarray(JEFFREYS))
@@ -154,9 +161,9 @@ def by_sizes(
             given = concentration_of(prior, name)
             pseudo = np.where(given > 1, given, JEFFREYS)
         weights = spread.rates * sizes[..., None] + pseudo
-        if (possible := sure.network.possible(name)) is not None:
+        if (possible := uncertainty.network.possible(name)) is not None:
             weights = np.where(possible, weights, 0.0)
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
-        for drawn, own in zip(found, gammas, strict=True):
-            drawn[name] = own / own.sum(axis=-1, keepdims=True)
-    return list(found)
+        for drawn, gamma in zip(draws, gammas, strict=True):
+            drawn[name] = gamma / gamma.sum(axis=-1, keepdims=True)
+    return list(draws)

@@ -159,7 +159,7 @@ def impute(
     if draws is not None and proper:
         drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
-    frames = [_completed(network, frame, shown, one) for one in completions]
+    frames = [_completed(network, frame, shown, completion) for completion in completions]
     return frames[0] if draws is None else frames
 
 
@@ -204,8 +204,8 @@ def completed_tables(
     whole, rows = rows_with_mechanisms(network, table, absent)
     refuse_impossible_rows(whole, rows)
     if drawn is not None:
-        for own in drawn:
-            whole, rows = rows_with_mechanisms(own, table, absent)
+        for draw in drawn:
+            whole, rows = rows_with_mechanisms(draw, table, absent)
             yield from draw_completions(whole, rows, 1, rng, memory)
     elif draws is None:
         yield most_probable(whole, rows, memory)
@@ -276,6 +276,6 @@ def _agree(again: Result, network: Network) -> bool:
 def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:
     partly = [name for name in network.variables if shown.missing_of[name]]
     codes = {name: (whole.columns[name], network.states(name)) for name in partly}
-    cut = {name: own for name, own in codes.items() if name in network.cuts_of}
-    kept = {name: (shown.columns[name], own) for name, own in codes.items() if name not in cut}
+    cut = {name: fill for name, fill in codes.items() if name in network.cuts_of}
+    kept = {name: (shown.columns[name], fill) for name, fill in codes.items() if name not in cut}
     return replaced(filled(frame, kept), cut)

@@ -75,8 +75,8 @@ def completed_pieces(
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
     if draws is not None and proper:
-        sure = with_intervals(learned, network, lambda: read_quietly(opened, network))
-        drawn = parameter_draws(sure, draws, rng)
+        result = with_intervals(learned, network, lambda: read_quietly(opened, network))
+        drawn = parameter_draws(result, draws, rng)
     shares = []
     for frame, table, shown in _pieces(network, given, source, tell=False):
         if network.support is not None:
@@ -123,12 +123,12 @@ class SeenColumns:
         """Take in some rows."""
         import pyarrow as pa
 
-        type_of = {one.name: one.type for one in frame.schema}
+        type_of = {field.name: field.type for field in frame.schema}
         for name, kind in type_of.items():
             if pa.types.is_dictionary(kind):
                 type_of[name] = kind.value_type
-        own = pa.schema(type_of)
-        schemas = [own] if self.schema is None else [self.schema, own]
+        schema = pa.schema(type_of)
+        schemas = [schema] if self.schema is None else [self.schema, schema]
         self.schema = pa.unify_schemas(schemas, promote_options="permissive")
         self.partly |= {*shown.partially_observed}
         columns = {name: frame.column(name) for name in frame.column_names}

@@ -114,28 +114,28 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     (0.3, 0.0584)
     """
     try:
-        found = np.asarray(estimates, dtype=np.float64)
+        values = np.asarray(estimates, dtype=np.float64)
         within = np.asarray(variances, dtype=np.float64)
     except (TypeError, ValueError):
         raise LacunetError(
             "the estimates, or their variances, are not numbers or arrays of one shape.",
             "give one of each for every completed table.",
         ) from None
-    if found.shape != within.shape or found.ndim == 0 or len(found) < LEAST:
+    if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
         raise LacunetError(
-            f"estimates of the shape {found.shape} and variances of the shape {within.shape} "
+            f"estimates of the shape {values.shape} and variances of the shape {within.shape} "
             "cannot be pooled.",
             "give one of each for every completed table, and at least two tables.",
         )
-    if not (np.isfinite(found).all() and np.isfinite(within).all() and (within >= 0).all()):
+    if not (np.isfinite(values).all() and np.isfinite(within).all() and (within >= 0).all()):
         raise LacunetError(
             "an estimate is not a finite number, or a variance is negative or not finite.",
             "leave out what a completed table does not tell.",
         )
     if not isinstance(df, Real) or not df > 0:
         raise LacunetError(f"df is {df!r}, but degrees of freedom are a number above zero.")
-    tables = len(found)
-    between = (1 + 1 / tables) * found.var(axis=0, ddof=1)
+    tables = len(values)
+    between = (1 + 1 / tables) * values.var(axis=0, ddof=1)
     total = within.mean(axis=0) + between
     share = np.divide(between, total, out=np.zeros_like(total), where=total > 0)  # lambda
     few_tables = share**2 / (tables - 1)
@@ -145,4 +145,4 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         few_rows = np.divide(1, left, out=np.full_like(share, np.inf), where=left > 0)
     both = few_tables + few_rows
     degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > TINY)
-    return Pooled(found.mean(axis=0), np.sqrt(total), degrees, share)
+    return Pooled(values.mean(axis=0), np.sqrt(total), degrees, share)
