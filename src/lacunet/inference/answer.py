@@ -136,8 +136,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
                 f"name states of {', '.join(self.scope)}.",
             )
         return tuple(
-            as_declared(spelled(states[name]), own) if name in states else slice(None)
-            for name, own in zip(self.scope, self.states, strict=True)
+            as_declared(spelled(states[name]), declared) if name in states else slice(None)
+            for name, declared in zip(self.scope, self.states, strict=True)
         )
 
     def _number(self, axis: int, part: Any) -> Any:
@@ -145,7 +145,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if isinstance(part, bool) and axis < self.ndim:
             part = as_declared(str(part), self.states[axis])
         elif isinstance(part, int) and axis < self.ndim:
-            return self._place(axis, part)
+            return self._index(axis, part)
         if isinstance(part, (int, slice)):
             return part
         if axis >= self.ndim or not isinstance(part, str):
@@ -158,12 +158,12 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
             raise NetworkError.no_such_state(self.scope[axis], part, states)
         return states.index(part)
 
-    def _place(self, axis: int, number: int) -> int:
+    def _index(self, axis: int, number: int) -> int:
         """The number, unless it may be meant as another state than the one at that place."""
         states = self.states[axis]
-        at = states[number] if 0 <= number < len(states) else None
+        label = states[number] if 0 <= number < len(states) else None
         is_only = len(states) == 1 and number == 0
-        is_same = at is not None and at.lower() in (str(number), str(number == 1).lower())
+        is_same = label is not None and label.lower() in (str(number), str(number == 1).lower())
         names_number = any(_is_whole(state) or state.lower() in TRUTH_WORDS for state in states)
         if not names_number or is_same or is_only:
             return number
@@ -177,7 +177,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     def __float__(self) -> float:
         if self.size == 1 or self._basis is None:
             return float(np.asarray(self).item())
-        last = {name: own[-1] for name, own in zip(self.scope, self.states, strict=True)}
+        last = {name: states[-1] for name, states in zip(self.scope, self.states, strict=True)}
         named = ", ".join(map(in_quotes, last.values()))
         raise TypeError(
             f"{self.basis.title} is {self.size:,} numbers, not one\n"
@@ -189,9 +189,12 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         if not states:
             return self
         basis, axes = self.basis, [*zip(self.scope, self.states, strict=True)]
-        kept = [(states[name],) if name in states else own for name, own in axes]
+        kept = [(states[name],) if name in states else declared for name, declared in axes]
         cut = np.ix_(
-            *([own.index(one) for one in of] for of, (_, own) in zip(kept, axes, strict=True))
+            *(
+                [declared.index(state) for state in of]
+                for of, (_, declared) in zip(kept, axes, strict=True)
+            )
         )
         names = [assigned(name, states[name]) if name in states else name for name in self.scope]
         rest = basis.title.removeprefix(f"P({', '.join(self.scope)}")

@@ -74,15 +74,15 @@ class Engine:
 
         parts = np.ones(self.problems.parts) if parts is None else parts
         exact = expect(self.plan, cells, parts, deadline)
-        found = exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
+        expected = exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
         if self.unrecorded is None:
-            return found
+            return expected
         lost, totals = self.unrecorded.expect(cells, None, deadline), self.problems.totals
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
         return replace(
-            found,
-            counts=found.counts + float(totals @ parts) * share / (1 - share) * lost.counts,
-            log_likelihoods=found.log_likelihoods - totals * np.log1p(-share),
+            expected,
+            counts=expected.counts + float(totals @ parts) * share / (1 - share) * lost.counts,
+            log_likelihoods=expected.log_likelihoods - totals * np.log1p(-share),
         )
 
     def log_likelihoods(
@@ -131,4 +131,4 @@ def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     members, boundaries = problems.members.take(components), problems.boundaries.take(components)
     _, family = touching(layout, members, concatenated(members, boundaries))
     names = layout.network.variables
-    return frozenset(names[place] for place in ascending(family) if place < len(names))
+    return frozenset(names[index] for index in ascending(family) if index < len(names))

@@ -124,23 +124,23 @@ class JointQuestion:
             while clique in known:  # and its ancestors, whose messages rest on this one
                 del known[clique]
                 clique = tree.parents[clique]
-        own = self._at_seen(plan.near, tables)
-        return calibrate(plan.calibration, own, marginals=marginals, known=known)
+        factors = self._cut_tables(plan.near, tables)
+        return calibrate(plan.calibration, factors, marginals=marginals, known=known)
 
-    def _at_seen(
+    def _cut_tables(
         self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
     ) -> list[FloatArray]:
         """The CPTs, or what stands in for them, at the states seen."""
-        own, seen, found = self.network.tables_of, self.seen, []
+        cpts, seen, factors = self.network.tables_of, self.seen, []
         for cut in cuts:
             if cut.child in tables:
                 table = tables[cut.child]
             else:
-                table = own[cut.child] if own else self.network.cpt(cut.child).table  # is refused
+                table = cpts[cut.child] if cpts else self.network.cpt(cut.child).table  # is refused
             if cut.family:
                 table = np.asarray(table[tuple([seen.get(name, ANY) for name in cut.family])])
-            found.append(table)
-        return found
+            factors.append(table)
+        return factors
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -177,7 +177,7 @@ class JointQuestion:
     @property
     def evidence(self) -> dict[str, str]:
         """The states seen, by name."""
-        return {name: self.network.states(name)[at] for name, at in self.seen.items()}
+        return {name: self.network.states(name)[index] for name, index in self.seen.items()}
 
     @property
     def written(self) -> dict[str, str]:
@@ -203,7 +203,7 @@ class JointQuestion:
         part by itself.
         """
         network, seen = self.network, self.seen
-        apart = zip(self.plan.apart, self._at_seen(self.plan.apart), strict=True)
+        apart = zip(self.plan.apart, self._cut_tables(self.plan.apart), strict=True)
         with_zeros = [cut for cut, table in apart if not table.all()]
         if not all(cut.scope for cut in with_zeros):
             return False
@@ -244,16 +244,16 @@ def _beyond_rules(
     Where a question was not asked, its parents have no part in that; and one of all states that a
     rule leaves open says nothing.
     """
-    one_of = {**{name: (at,) for name, at in seen.items()}, **sets}
+    allowed_of = {**{name: (index,) for name, index in seen.items()}, **sets}
     left = dict(sets)
     for name, rule in network.not_asked_of.items():
-        if name not in one_of:
+        if name not in allowed_of:
             continue
-        states_of = [one_of.get(v, range(network.cardinality(v))) for v in rule.scope]
+        states_of = [allowed_of.get(v, range(network.cardinality(v))) for v in rule.scope]
         holds, skip = rule.truth[np.ix_(*states_of)], network.state_index(name, rule.state)
         asked = {*range(network.cardinality(name))} - {skip}
         possible = ({skip} if holds.any() else set()) | (set() if holds.all() else asked)
-        if possible <= {*one_of[name]}:
+        if possible <= {*allowed_of[name]}:
             left.pop(name, None)
             if len(possible) == 1:
                 network = network.intervened({name: possible.pop()})
@@ -302,15 +302,15 @@ class NumberedFamilies:
 
     def near(self, variables: int, relevant: int, seen: int) -> int:
         """The relevant families that hang together with some variables, by what is not seen."""
-        found, reached, fresh = 0, 0, variables
+        gathered, reached, fresh = 0, 0, variables
         while fresh:
             reached |= fresh
             touching = _union([self.touching[number] for number in bits_of(fresh)])
-            families = touching & relevant & ~found
-            found |= families
+            families = touching & relevant & ~gathered
+            gathered |= families
             joined = _union([self.scopes[number] for number in bits_of(families)])
             fresh = joined & ~(seen | reached)
-        return found
+        return gathered
 
 
 class Cut(NamedTuple):
@@ -349,8 +349,8 @@ def planned(
 def relevant(network: Network, variables: Iterable[str]) -> list[str]:
     """The variables and all their ancestors; every other variable is barren."""
     structure = _structure_of(network)
-    found = structure.relevant(structure.bits(variables))
-    return [name for name in network.variables if found >> structure.number_of[name] & 1]
+    bits = structure.relevant(structure.bits(variables))
+    return [name for name in network.variables if bits >> structure.number_of[name] & 1]
 
 
 def _structure_of(network: Network) -> NumberedFamilies:
@@ -368,10 +368,10 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
         dict(zip(names, parents, strict=True)),
         dict(zip(names, sizes, strict=True)),
     )
-    neighbours = joined([(*own, name) for name, own in parents_of.items()])
+    neighbours = joined([(*scope, name) for name, scope in parents_of.items()])
     nodes = list(neighbours)
     graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
-    ordered = [nodes[at] for at in greedy_order(graph, one_per_edge, range(len(nodes)))]
+    ordered = [nodes[number] for number in greedy_order(graph, one_per_edge, range(len(nodes)))]
     number_of = {name: number for number, name in enumerate(ordered)}
     families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
     line_of: dict[str, int] = {}

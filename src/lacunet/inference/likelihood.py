@@ -97,24 +97,24 @@ def log_likelihood(
     network = network_beside(learned, given, "log_likelihood")
     given = replace(given, aside=columns_beside(learned, but=("weight", "counts")))
     with observations(given, network, budget) as rows:
-        found, before, read_report = 0.0, 0, ReadReport()
+        total, before, read_report = 0.0, 0, ReadReport()
         for table in rows.tables(read_report):
-            found += table_log_likelihood(network, table, budget, before)
+            total += table_log_likelihood(network, table, budget, before)
             before += table.rows
-            if np.isneginf(found):
-                return found
+            if np.isneginf(total):
+                break
         rows.notes(read_report)  # warns of what was met
-        return found * rows.look().scale
+        return total * rows.look().scale if np.isfinite(total) else total
 
 
 def table_log_likelihood(
     network: Network, table: EncodedTable, memory: int | None = None, before: int = 0
 ) -> float:
     """The log-likelihood of rows that are already encoded; ``before`` them were so many."""
-    found = observed_log_likelihood(network, table, memory)
-    if np.isneginf(found):
+    total = observed_log_likelihood(network, table, memory)
+    if np.isneginf(total):
         return impossible_row(network, table, _first_impossible(network, table, memory), before)
-    return found
+    return total
 
 
 def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
@@ -125,11 +125,11 @@ def shown_log_likelihoods(network: Network, table: EncodedTable) -> FloatArray:
     logs = np.zeros(table.rows)
     for cpt in network.cpts:
         is_shown = table.is_shown(cpt.family)
-        place = np.ravel_multi_index(
+        cell = np.ravel_multi_index(
             tuple(table.columns[name][is_shown] for name in cpt.family), cpt.table.shape
         )
         with np.errstate(divide="ignore"):
-            logs[is_shown] += np.log(cpt.table).ravel()[place]
+            logs[is_shown] += np.log(cpt.table).ravel()[cell]
     return logs
 
 
@@ -146,7 +146,7 @@ def impossible_row(network: Network, table: EncodedTable, row: int, before: int 
             size, code = network.cardinality(name), table.columns[name][row]
             if code != size:
                 allowed = allowed_states(size, table.sets_of.get(name, ()))[code]
-                possible = [network.states(name)[at] for at in np.flatnonzero(allowed)]
+                possible = [network.states(name)[index] for index in np.flatnonzero(allowed)]
                 states.append(assigned(name, " or ".join(possible)))
         which = f"a row with {first_of(states, MOST_NAMED)}"
     warn(f"{which} has probability zero under the network: the log-likelihood is -inf.")

@@ -91,10 +91,10 @@ def loopy_expect(
     if not plan.graphs:
         return Expectation(np.zeros_like(cells), np.zeros(len(parts)))
     whole = plan.problems.factors.behind(cells)
-    found = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
+    expectation = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
     for graph, first in zip_longest(plan.graphs, messages):
-        found = found + _propagate(plan.problems, graph, whole, parts, deadline, first)
-    return replace(found, counts=found.counts[: len(cells)])
+        expectation = expectation + _propagate(plan.problems, graph, whole, parts, deadline, first)
+    return replace(expectation, counts=expectation.counts[: len(cells)])
 
 
 def _propagate(
@@ -148,10 +148,10 @@ def _send_to_factors(graph: FactorGraph, to_variables: FloatArray, to_factors: F
     """Each variable tells each factor the product of what the other factors say."""
     for block in graph.variables:
         with np.errstate(divide="ignore"):  # in logarithms: a thousand factors would underflow
-            said = np.log(to_variables.take(block.edges))  # variable, factor, state
-        others = np.zeros_like(said)
-        others[:, 1:] = np.cumsum(said[:, :-1], axis=1)
-        others[:, :-1] += np.cumsum(said[:, :0:-1], axis=1)[:, ::-1]
+            logs = np.log(to_variables.take(block.edges))  # variable, factor, state
+        others = np.zeros_like(logs)
+        others[:, 1:] = np.cumsum(logs[:, :-1], axis=1)
+        others[:, :-1] += np.cumsum(logs[:, :0:-1], axis=1)[:, ::-1]
         to_factors[block.edges] = _distribution(others)
 
 
@@ -160,8 +160,8 @@ def _distribution(logs: FloatArray) -> FloatArray:
     peaks = logs.max(axis=-1, keepdims=True)
     weights = np.exp(logs - np.where(np.isfinite(peaks), peaks, 0))
     sums = weights.sum(axis=-1, keepdims=True)
-    found: FloatArray = weights / np.where(sums > 0, sums, 1)
-    return found
+    distribution: FloatArray = weights / np.where(sums > 0, sums, 1)
+    return distribution
 
 
 def _send_to_variables(
@@ -173,11 +173,11 @@ def _send_to_variables(
 ) -> None:
     """Each factor tells each of its variables what follows from the others."""
     for axis in range(table.ndim - 1):
-        kept = tuple(place for place in range(1, table.ndim) if place != axis + 1)
-        said = _product(block, table, to_factors, without=axis).sum(axis=kept)
-        sums = said.sum(axis=1, keepdims=True)
+        kept = tuple(other for other in range(1, table.ndim) if other != axis + 1)
+        sent = _product(block, table, to_factors, without=axis).sum(axis=kept)
+        sums = sent.sum(axis=1, keepdims=True)
         _refuse_zeros(problems, block, sums)
-        to_variables[block.edges[axis]] = said / sums
+        to_variables[block.edges[axis]] = sent / sums
 
 
 def _product(
@@ -245,13 +245,13 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     factors = []
     alike, shape = distinct_rows(Ragged(edges.starts, states))
     for block in range(len(alike)):
-        own = np.flatnonzero(shape == block)
-        along = edges.places(own).reshape(len(own), -1)
+        here = np.flatnonzero(shape == block)
+        along = edges.places(here).reshape(len(here), -1)
         sizes = tuple(states[along[0]].tolist())
-        cells = cells_along(starts[own][None], strides[along][None], sizes, range(len(sizes)))
+        cells = cells_along(starts[here][None], strides[along][None], sizes, range(len(sizes)))
         messages = [begins[along[:, a], None] + np.arange(size) for a, size in enumerate(sizes)]
-        cells = cells.reshape(len(own), *sizes)
-        factors.append(AlikeFactors(cells, tuple(messages), weights[own], chosen[problem[own]]))
+        cells = cells.reshape(len(here), *sizes)
+        factors.append(AlikeFactors(cells, tuple(messages), weights[here], chosen[problem[here]]))
     numbers = members.lengths_of(component)  # of the variables of each problem
     shift = (np.cumsum(numbers) - numbers - members.starts[component])[problem]
     variable = edges.items + shift[edges.owners]  # at each edge, numbered over all problems
@@ -261,8 +261,8 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     kinds, block_of = np.unique(degrees, axis=0, return_inverse=True)
     variables = []
     for block, (degree, size) in enumerate(kinds.tolist()):
-        own = np.flatnonzero(block_of.ravel() == block)
-        along = of_variable.take(own).items.reshape(len(own), degree)
+        here = np.flatnonzero(block_of.ravel() == block)
+        along = of_variable.take(here).items.reshape(len(here), degree)
         places = begins[along][..., None] + np.arange(size)
-        variables.append(AlikeVariables(places, weights[edges.owners[first[own]]]))
+        variables.append(AlikeVariables(places, weights[edges.owners[first[here]]]))
     return FactorGraph(tuple(factors), tuple(variables), states)

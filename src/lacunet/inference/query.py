@@ -184,7 +184,7 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        _object({own.basis.title: own.unsupported or 0.0 for own in answers}, unsupported)
+        _object({answer.basis.title: answer.unsupported or 0.0 for answer in answers}, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     return _whole(answers, network, asked)
 
@@ -262,8 +262,8 @@ def answered(
                     "intervals need a learned result; this is a network alone.",
                     "give the result of lacunet.learn(..., intervals=True).",
                 )
-            found = result.require_intervals().query(scope, seen, done, network.support)
-            return found.interval(level), found.standard_error
+            estimate = result.require_intervals().query(scope, seen, done, network.support)
+            return estimate.interval(level), estimate.standard_error
 
         basis = replace(basis, level=level, spread=spread)
     answer = Answer.of(table, basis).at_states(states)
@@ -313,7 +313,7 @@ def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
     noted = {asked: share for asked, share in share_of.items() if share >= NOTED_SHARE}
     if not noted:
         return
-    ((worst, share), *more) = sorted(noted.items(), key=lambda own: -own[1])
+    ((worst, share), *more) = sorted(noted.items(), key=lambda pair: -pair[1])
     text = f"{worst}: {resting(share)}"
     if more:
         text += f"; so does part of {first_of([asked for asked, _ in more], MOST_NAMED)}"
@@ -379,9 +379,9 @@ def marginals(
 
     bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
     if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
-        _object({own.title: share_of(own.scope) or 0.0 for own in bases}, unsupported)
+        _object({basis.title: share_of(basis.scope) or 0.0 for basis in bases}, unsupported)
     if unsupported == "bounds":
-        bases = [_with_bounds(own, posed(asked, [own.scope], given, memory)) for own in bases]
+        bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
     return {
         basis.scope[0]: Answer.of(table, basis) for basis, table in zip(bases, tables, strict=True)
     }
@@ -411,8 +411,8 @@ def warn_of_undirected(network: Network, do: Iterable[str]) -> None:
     Only of a structure that was learned: other networks take their directions as known.
     """
     for name in do:
-        beside = {own for edge in network.reversible if name in edge for own in edge} - {name}
-        edges = [f"{quoted(name)} -- {quoted(own)}" for own in network.variables if own in beside]
+        beside = {end for edge in network.reversible if name in edge for end in edge} - {name}
+        edges = [f"{quoted(name)} -- {quoted(end)}" for end in network.variables if end in beside]
         if edges:
             warn(
                 f"the data do not tell the direction of {first_of(edges, 3)}; the other direction "
@@ -435,9 +435,9 @@ def check_confounding(
         return
     seen, sets = states_and_sets(network, evidence)
     pairs = (  # one of several states blocks no path, and opens those that its state would
-        confounded_pair(network, scope, own, do.keys())
+        confounded_pair(network, scope, shown, do.keys())
         for scope in scopes
-        for own in dict.fromkeys([frozenset(seen), frozenset({**seen, **sets})])
+        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **sets})])
     )
     if (pair := next(filter(None, pairs), None)) is None:
         return
@@ -463,7 +463,7 @@ def check_mapping(name: str, value: object) -> None:
         written = separated(value) if isinstance(value, str) else value
         parts = written if isinstance(written, list | tuple | set) else []
         pairs = [str(part).partition("=") for part in parts]
-        typed = {own.strip(): state.strip() for own, _, state in pairs if state.strip()}
+        typed = {variable.strip(): state.strip() for variable, _, state in pairs if state.strip()}
         raise QueryError(
             f"{name} is {value!r}, but must be a mapping of variables to states.",
             f"write it as {typed or {'Test': 'positive'}!r}.",

@@ -72,15 +72,15 @@ def unsupported_share(
 
 def bare_families(question: JointQuestion, scope: Scope | None = None) -> list[str]:
     """The families that the answer to a scope, or to all, depends on by rows without data."""
-    support, found = question.network.support or {}, []
+    support, families = question.network.support or {}, []
     for name in question.children(scope):
         supported = support.get(name)
         if supported is None or np.count_nonzero(supported) == supported.size:
             continue
         allowed = supported[_allowed(question, name)]
         if np.count_nonzero(allowed) < allowed.size:
-            found.append(name)
-    return found
+            families.append(name)
+    return families
 
 
 def _allowed(question: JointQuestion, name: str) -> tuple[int | slice, ...]:
@@ -90,12 +90,12 @@ def _allowed(question: JointQuestion, name: str) -> tuple[int | slice, ...]:
 
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
-    support, found = question.network.support or {}, {}
+    support, bare_of = question.network.support or {}, {}
     for name in bare_families(question):
         allowed = _allowed(question, name)
-        found[name] = np.zeros(support[name].shape, dtype=np.bool_)
-        found[name][allowed] = ~support[name][allowed]
-    return found
+        bare_of[name] = np.zeros(support[name].shape, dtype=np.bool_)
+        bare_of[name][allowed] = ~support[name][allowed]
+    return bare_of
 
 
 def _masked(tables: Mapping[str, FloatArray], bare_of: Mapping[str, Mask]) -> dict[str, FloatArray]:
@@ -108,22 +108,22 @@ class CptRow:
     """A row of a CPT: the variable, and the positions of its parents' states."""
 
     variable: str
-    place: tuple[int, ...]
+    index: tuple[int, ...]
 
     def open_states(self, network: Network) -> NDArray[np.int64]:
         """The positions of the states that no rule excludes here."""
         possible = network.possible(self.variable)
         states = np.arange(network.cardinality(self.variable))
-        return states if possible is None else states[possible[self.place]]
+        return states if possible is None else states[possible[self.index]]
 
 
 def masks_of(rows: Iterable[CptRow], network: Network) -> dict[str, Mask]:
     """Some rows of CPTs as masks, by variable."""
-    found: dict[str, Mask] = {}
+    mask_of: dict[str, Mask] = {}
     for row in rows:
         shape = network.shape(network.parents(row.variable))
-        found.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.place] = True
-    return found
+        mask_of.setdefault(row.variable, np.zeros(shape, dtype=np.bool_))[row.index] = True
+    return mask_of
 
 
 def bounds_over_bare_rows(
@@ -169,18 +169,18 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
     families = [network.parents(name) for name in bare_of]
     even = {name: table.copy() for name, table in (network.tables_of or {}).items()}
     for name, bare in bare_of.items():  # whatever the rows hold: what can be reached at all
-        cells = np.ones(even[name].shape) if (own := network.possible(name)) is None else own
+        cells = np.ones(even[name].shape) if (mask := network.possible(name)) is None else mask
         even[name][bare] = (cells / cells.sum(axis=-1, keepdims=True))[bare]
     evened = network.with_tables(even)
     reach, weights = (
-        posed(own, families, question.evidence, question.budget).answers
-        for own in (evened, network)
+        posed(variant, families, question.evidence, question.budget).answers
+        for variant in (evened, network)
     )
-    found = []
+    weighted = []
     for name, reached, weight in zip(bare_of, reach, weights, strict=True):
-        for place in map(tuple, np.argwhere(bare_of[name] & (reached > 0)).tolist()):
-            found.append((float(weight[place]), CptRow(name, place)))
-    return [row for _, row in sorted(found, key=lambda pair: -pair[0])]
+        for index in map(tuple, np.argwhere(bare_of[name] & (reached > 0)).tolist()):
+            weighted.append((float(weight[index]), CptRow(name, index)))
+    return [row for _, row in sorted(weighted, key=lambda pair: -pair[0])]
 
 
 def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
@@ -208,14 +208,14 @@ def _by_choice(
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
     scale, axes = asked.calibration.log_total, len(open_scope)
     bare_of = masks_of(left, wide)
-    sure = _weights(
+    supported = _weights(
         asked, _masked(wide.tables_of or {}, bare_of), axes, scale
     )  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
-    total = sure.sum(axis=tuple(range(axes))) + extra
+    total = supported.sum(axis=tuple(range(axes))) + extra
     possible = np.flatnonzero(total > 0)
-    low = sure[..., possible] / total[possible]
-    high = (sure + extra)[..., possible] / total[possible]
+    low = supported[..., possible] / total[possible]
+    high = (supported + extra)[..., possible] / total[possible]
     return low, high, possible
 
 
@@ -255,14 +255,14 @@ def extreme_rows(question: JointQuestion) -> ExtremeRows | None:
         return None
     (scope,) = question.scopes
     states = [row.open_states(question.network) for row in chosen]
-    picked = np.unravel_index(possible, [len(own) for own in states])
-    choices = np.stack([own[pick] for own, pick in zip(states, picked, strict=True)], axis=-1)
+    picked = np.unravel_index(possible, [len(free) for free in states])
+    choices = np.stack([free[pick] for free, pick in zip(states, picked, strict=True)], axis=-1)
     cells = tuple(question.seen.get(name, slice(None)) for name in scope)
     ends = []
     for best in (answers.argmin(axis=-1), answers.argmax(axis=-1)):
-        found = np.full((*question.network.shape(scope), len(chosen)), -1)
-        found[cells] = choices[best]
-        ends.append(found)
+        picks = np.full((*question.network.shape(scope), len(chosen)), -1)
+        picks[cells] = choices[best]
+        ends.append(picks)
     return ExtremeRows(tuple(chosen), *ends)
 
 
@@ -279,13 +279,13 @@ def _with_selectors(network: Network, rows: Sequence[CptRow]) -> tuple[Network, 
         name = f"selector {number}"
         while name in states_of:
             name += "'"
-        own, states = row.open_states(network), network.states(row.variable)
+        free, states = row.open_states(network), network.states(row.variable)
         table = tables_of[row.variable]
-        wider = np.repeat(table[..., None, :], len(own), axis=-2)
+        wider = np.repeat(table[..., None, :], len(free), axis=-2)
         # whatever the other selectors of the family choose
-        wider[row.place] = np.eye(len(states))[own]
-        states_of[name] = tuple(states[state] for state in own)
-        tables_of[name] = np.full(len(own), 1 / len(own))
+        wider[row.index] = np.eye(len(states))[free]
+        states_of[name] = tuple(states[state] for state in free)
+        tables_of[name] = np.full(len(free), 1 / len(free))
         parents_of[row.variable] = (*parents_of[row.variable], name)
         tables_of[row.variable] = wider
         selectors.append(name)
@@ -330,10 +330,10 @@ def _is_below(
     """Whether a variable is a child of one of the families, or hangs on one by unseen variables."""
     waiting, known = [name], {name}
     while waiting:
-        one = waiting.pop()
-        if one in families:
+        variable = waiting.pop()
+        if variable in families:
             return True
-        fresh = [p for p in network.parents(one) if p not in seen and p not in known]
+        fresh = [p for p in network.parents(variable) if p not in seen and p not in known]
         known.update(fresh)
         waiting += fresh
     return False

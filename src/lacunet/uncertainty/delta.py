@@ -240,7 +240,7 @@ def bounded_spread(
     def by_rows(states: tuple[int, ...]) -> Spread:
         tables = {name: network.cpt(name).table.copy() for name in network.variables}
         for row, state in zip(extremes.rows, states, strict=True):
-            tables[row.variable][row.place] = np.eye(tables[row.variable].shape[-1])[state]
+            tables[row.variable][row.index] = np.eye(tables[row.variable].shape[-1])[state]
         extreme = AnsweredQuery.of(
             network.with_tables(tables), asked.scope, seen, asked.do, known=known
         )

@@ -61,20 +61,20 @@ def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) 
     words = (component_sizes + WORD - 1) // WORD
     rounds = np.zeros(len(log_sizes), dtype=np.int64)
     lengths = np.zeros(len(log_sizes), dtype=np.int64)
-    found: list[tuple[Integers, Integers]] = []
+    pairs: list[tuple[Integers, Integers]] = []
     for width in ascending(words).tolist():
         chosen = np.flatnonzero(words == width)
         vertices = ranges(starts[chosen], component_sizes[chosen])
         graph = _Graph(component_sizes[chosen], vertices, joined, log_sizes, width)
         rounds[vertices] = graph.run()
-        at, other = graph.pairs(graph.bits, graph.first)
-        lengths[vertices] = np.bincount(at, minlength=len(vertices))
-        found.append((vertices[at], vertices[other]))
-    if len(found) == 1:
-        return Elimination(rounds, Ragged.of_lengths(lengths, found[0][1]))
-    items = np.concatenate([other for _, other in found]) if found else np.zeros(0, np.int64)
-    at = np.concatenate([at for at, _ in found]) if found else items
-    return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(at, len(log_sizes))]))
+        row, other = graph.pairs(graph.bits, graph.first)
+        lengths[vertices] = np.bincount(row, minlength=len(vertices))
+        pairs.append((vertices[row], vertices[other]))
+    if len(pairs) == 1:
+        return Elimination(rounds, Ragged.of_lengths(lengths, pairs[0][1]))
+    items = np.concatenate([other for _, other in pairs]) if pairs else np.zeros(0, np.int64)
+    row = np.concatenate([row for row, _ in pairs]) if pairs else items
+    return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(row, len(log_sizes))]))
 
 
 def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -> Elimination:
@@ -83,18 +83,18 @@ def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -
     Searching among several orders (`lacunet.inference.elimination.order`) takes some seconds for
     hundreds of vertices: it pays where a component would take as long each time it is summed.
     """
-    found = eliminate(component_sizes, joined, log_sizes)
+    elimination = eliminate(component_sizes, joined, log_sizes)
     cliques = np.bincount(
-        found.scope.owners, log_sizes[found.scope.items], minlength=len(log_sizes)
+        elimination.scope.owners, log_sizes[elimination.scope.items], minlength=len(log_sizes)
     )
     starts = np.concatenate([[0], np.cumsum(component_sizes)]).astype(np.int64)
     with np.errstate(over="ignore"):
         cells = np.add.reduceat(np.exp(cliques + log_sizes), starts[:-1])
     large = np.flatnonzero(cells > MANY_CELLS)
     if not len(large):
-        return found
-    rounds = found.round.copy()
-    scope = [found.scope.row(vertex) for vertex in range(len(log_sizes))]
+        return elimination
+    rounds = elimination.round.copy()
+    scope = [elimination.scope.row(vertex) for vertex in range(len(log_sizes))]
     sets = Ragged.of_pairs(len(log_sizes), joined.items, joined.owners)  # that each vertex is in
     for component in large:
         vertices = range(int(starts[component]), int(starts[component + 1]))
@@ -135,15 +135,15 @@ class _Graph:
         self.component = np.repeat(np.arange(len(sizes)), sizes)
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.first = first[self.component]
-        place = np.arange(len(self.first)) - self.first
-        self.word = place // WORD
-        self.bit = np.uint64(1) << (place % WORD).astype(np.uint64)
-        self.used = 1 << (int(place.max()) // 8).bit_length()  # bytes of each row that may be set
-        self.fill = np.zeros(len(place), dtype=np.int64)
-        self.cost = np.zeros(len(place))
-        new_place = np.full(len(log_sizes), -1)
-        new_place[vertices] = np.arange(len(vertices))
-        end = new_place[joined.items]
+        offset = np.arange(len(self.first)) - self.first
+        self.word = offset // WORD
+        self.bit = np.uint64(1) << (offset % WORD).astype(np.uint64)
+        self.used = 1 << (int(offset.max()) // 8).bit_length()  # bytes of each row that may be set
+        self.fill = np.zeros(len(offset), dtype=np.int64)
+        self.cost = np.zeros(len(offset))
+        number = np.full(len(log_sizes), -1)
+        number[vertices] = np.arange(len(vertices))
+        end = number[joined.items]
         chosen = np.flatnonzero(end >= 0)
         end, owner = end[chosen], joined.owners[chosen]
         sets = np.zeros((len(joined), width), dtype=np.uint64)
@@ -178,9 +178,9 @@ class _Graph:
 
     def _score(self, vertices: Integers) -> None:
         """Count the edges that eliminating each vertex would add, and size its clique."""
-        own = self.bits.take(vertices, axis=0)
-        row, other = self.pairs(own, self.first[vertices])
-        beyond = own.take(row, axis=0)
+        bits = self.bits.take(vertices, axis=0)
+        row, other = self.pairs(bits, self.first[vertices])
+        beyond = bits.take(row, axis=0)
         beyond &= ~self.bits.take(other, axis=0)
         lacking = np.bitwise_count(beyond).sum(axis=1, dtype=np.int64) - 1
         self.fill[vertices] = np.bincount(row, lacking, minlength=len(vertices)).astype(np.int64)
@@ -205,8 +205,8 @@ class _Graph:
         """The bits of the vertices that come after each in its component."""
         words = np.arange(self.bits.shape[1])
         full = np.where(words > self.word[vertices][:, None], ~np.uint64(0), np.uint64(0))
-        own = ~(self.bit[vertices] | (self.bit[vertices] - np.uint64(1)))
-        full[np.arange(len(vertices)), self.word[vertices]] = own
+        above = ~(self.bit[vertices] | (self.bit[vertices] - np.uint64(1)))
+        full[np.arange(len(vertices)), self.word[vertices]] = above
         return full
 
     def _cheapest(self, vertices: Integers) -> Integers:

@@ -162,7 +162,7 @@ def _outward(
 ) -> Calibration:
     """The marginals wanted, from the roots as far as somebody waits for one."""
     tree, wanted = plan.tree, plan.wanted
-    found: dict[int, FloatArray] = {}
+    answers: dict[int, FloatArray] = {}
     for clique, whole in enumerate(tree.cliques):
         is_root = tree.parents[clique] < 0
         reads, hears = (plan.readings[clique], plan.listeners[clique]) if marginals else ((), ())
@@ -186,11 +186,13 @@ def _outward(
             marginal = _marginal(scope, belief, separator)
             sources.append(TreeFactor(separator, marginal))
             held[child].append(_without(marginal, messages.pop(child).table))
-        for at in reads:  # the smaller the table that it is read off, the better
-            holds = [source for source in sources if set(wanted[at]) <= set(source.scope)]
-            marginal = _marginal(*min(holds, key=_size), wanted[at])
-            found[at] = np.asarray(marginal / marginal.sum())
-    return Calibration(log_total, tuple([found[at] for at in range(len(found))]), messages)
+        for index in reads:  # the smaller the table that it is read off, the better
+            holds = [source for source in sources if set(wanted[index]) <= set(source.scope)]
+            marginal = _marginal(*min(holds, key=_size), wanted[index])
+            answers[index] = np.asarray(marginal / marginal.sum())
+    return Calibration(
+        log_total, tuple([answers[index] for index in range(len(answers))]), messages
+    )
 
 
 def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
@@ -247,32 +249,32 @@ def _multiplied(factors: list[LetteredTable], out: str = "") -> LetteredTable:
     return _joined(product, rest[-1] if rest else ONE, out)
 
 
-def _joined(one: LetteredTable, two: LetteredTable, out: str) -> LetteredTable:
+def _joined(first: LetteredTable, second: LetteredTable, out: str) -> LetteredTable:
     """The product of two tables, an axis summed out; the axes are in any order.
 
     Many cells are multiplied at a fraction of the speed if there are ten axes of a few states
     each. So they are merged into those of both tables and those of either, the longest last.
     """
-    size_of = dict(zip(one.letters, one.table.shape, strict=True))
-    size_of.update(zip(two.letters, two.table.shape, strict=True))
+    size_of = dict(zip(first.letters, first.table.shape, strict=True))
+    size_of.update(zip(second.letters, second.table.shape, strict=True))
     left = "".join([axis for axis in size_of if axis != out])
     if math.prod(size_of.values()) <= MANY_CELLS:
-        return LetteredTable(left, _einsum([one, two], left))
-    mine, theirs = set(one.letters), set(two.letters)
+        return LetteredTable(left, _einsum([first, second], left))
+    mine, theirs = set(first.letters), set(second.letters)
     parts = (mine & theirs, mine - theirs, theirs - mine)
     blocks = ["".join([axis for axis in left if axis in part]) for part in parts]
     blocks.sort(key=lambda block: math.prod([size_of[axis] for axis in block]))
     blocks.append(out)
     merged = []
-    for letters, table in (one, two):
-        held = [at for at, block in enumerate(blocks) if block and block[0] in letters]
-        held = sorted(held, key=lambda at: (at < 3, at))  # what is summed out comes first
-        places = [letters.index(axis) for at in held for axis in blocks[at]]
-        lengths = [math.prod([size_of[axis] for axis in blocks[at]]) for at in held]
-        names = "".join([ascii_letters[at] for at in held])
+    for letters, table in (first, second):
+        held = [slot for slot, block in enumerate(blocks) if block and block[0] in letters]
+        held = sorted(held, key=lambda slot: (slot < 3, slot))  # what is summed out comes first
+        places = [letters.index(axis) for slot in held for axis in blocks[slot]]
+        lengths = [math.prod([size_of[axis] for axis in blocks[slot]]) for slot in held]
+        names = "".join([ascii_letters[slot] for slot in held])
         merged.append(LetteredTable(names, table.transpose(places).reshape(lengths)))
     left = "".join(blocks[:3])
-    product = _einsum(merged, "".join([ascii_letters[at] for at in range(3) if blocks[at]]))
+    product = _einsum(merged, "".join([ascii_letters[slot] for slot in range(3) if blocks[slot]]))
     return LetteredTable(left, product.reshape([size_of[axis] for axis in left]))
 
 
@@ -400,9 +402,9 @@ def calibration_plan(
     listeners: list[list[int]] = [[] for _ in parents]
     for factor, scope in enumerate(scopes):
         factors[tree.home(scope)].append(factor)
-    for at, scope in enumerate(wanted):
-        readings[tree.home(scope)].append(at)
-    inputs = [[scopes[factor] for factor in own] for own in factors]
+    for index, scope in enumerate(wanted):
+        readings[tree.home(scope)].append(index)
+    inputs = [[scopes[factor] for factor in held] for held in factors]
     for clique in range(len(parents) - 1, -1, -1):
         if (parent := parents[clique]) >= 0:
             inputs[parent].append(tree.separators[clique])
@@ -412,9 +414,9 @@ def calibration_plan(
             kept[clique] = wanted[readings[clique][0]]
     formulas: list[str] = []
     ones: list[Sequence[FloatArray]] = []
-    for clique, own in enumerate(inputs):
-        is_small = tree.cells[clique] <= FEW_CELLS and len(own) < FEW_FACTORS
-        formula, absent = _formula(tree, clique, own, kept[clique]) if is_small else ("", ())
+    for clique, held in enumerate(inputs):
+        is_small = tree.cells[clique] <= FEW_CELLS and len(held) < FEW_FACTORS
+        formula, absent = _formula(tree, clique, held, kept[clique]) if is_small else ("", ())
         formulas.append(formula)
         ones.append(absent)
     return CalibrationPlan(
@@ -436,7 +438,7 @@ def _formula(
     """The product of some tables over a clique in letters, and ones for variables none has."""
     scope = tree.cliques[clique]
     letter_of = dict(zip(scope, ascii_letters, strict=False)).__getitem__
-    letters = ["".join(map(letter_of, own)) for own in inputs]
+    letters = ["".join(map(letter_of, axes)) for axes in inputs]
     absent = set(scope).difference(*inputs)
     ones: tuple[FloatArray, ...] = ()
     if absent or not inputs:
@@ -469,17 +471,17 @@ def junction_tree(
     if wanted and wanted[0]:
         _turned(up, separators, home[wanted[0] & -wanted[0]])
     order = _outwards(up)
-    number_of = {clique: at for at, clique in enumerate(order)}
-    found = tuple([tuple(bits_of(cliques[clique])) for clique in order]) or ((),)
+    number_of = {clique: number for number, clique in enumerate(order)}
+    members = tuple([tuple(bits_of(cliques[clique])) for clique in order]) or ((),)
     beside = tuple([tuple(bits_of(separators[clique])) for clique in order]) or ((),)
-    cells = tuple([math.prod([sizes[variable] for variable in clique]) for clique in found])
+    cells = tuple([math.prod([sizes[variable] for variable in clique]) for clique in members])
     sent = sum([math.prod([sizes[variable] for variable in scope]) for scope in beside])
     return JunctionTree(
         sizes,
-        found,
+        members,
         tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
         beside,
-        {bit.bit_length() - 1: number_of[own] for bit, own in home.items()},
+        {bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
         cells,
         BYTES * (sent + LIVE_CLIQUES * max(cells)),
     )
@@ -542,9 +544,9 @@ def _turned(up: list[int], separators: list[int], root: int) -> None:
 def _outwards(up: Sequence[int]) -> list[int]:
     """The cliques, parents before children."""
     children: list[list[int]] = [[] for _ in up]
-    found: list[int] = []
+    order: list[int] = []
     for clique, parent in enumerate(up):
-        (children[parent] if parent >= 0 else found).append(clique)
-    for clique in found:
-        found += children[clique]
-    return found
+        (children[parent] if parent >= 0 else order).append(clique)
+    for clique in order:
+        order += children[clique]
+    return order

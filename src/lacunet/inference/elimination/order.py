@@ -44,11 +44,11 @@ def numbered(
     neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
 ) -> Graph:
     """The same graph on the numbers 0, 1, ..., in the order of the nodes."""
-    number_of = {node: at for at, node in enumerate(neighbours)}
+    number_of = {node: number for number, node in enumerate(neighbours)}
     return Graph(
         tuple(
-            frozenset(number_of[other] for other in own if other != node)
-            for node, own in neighbours.items()
+            frozenset(number_of[other] for other in near if other != node)
+            for node, near in neighbours.items()
         ),
         tuple(weight_of[node] for node in neighbours),
     )
@@ -64,22 +64,22 @@ def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
     for scope in scopes:
         for node in scope:
             neighbours.setdefault(node, set()).update(scope)
-    for node, own in neighbours.items():
-        own.discard(node)
+    for node, near in neighbours.items():
+        near.discard(node)
     return neighbours
 
 
-def one_per_edge(_one: float, _two: float) -> int:
+def one_per_edge(_left: float, _right: float) -> int:
     """Min-fill: every lacking edge costs the same."""
     return 1
 
 
-def weight_per_edge(one: float, two: float) -> int:
+def weight_per_edge(left: float, right: float) -> int:
     """Weighted min-fill: an edge costs the product of its ends' weights, as a whole number.
 
     Whole, so that costs kept up by adding and subtracting come back to zero exactly.
     """
-    return 1 + round(1000 * one * two)
+    return 1 + round(1000 * left * right)
 
 
 def greedy_order(graph: Graph, edge_cost: EdgeCost, ranks: Sequence[int]) -> list[int]:
@@ -102,56 +102,56 @@ class _Elimination:
     """The graph as it shrinks: the one mutable thing here, private to one run of one order."""
 
     def __init__(self, graph: Graph, edge_cost: EdgeCost) -> None:
-        self.neighbours = [set(own) for own in graph.neighbours]
+        self.neighbours = [set(near) for near in graph.neighbours]
         self.weights = graph.weights
         self.cost = edge_cost
         self.gone: set[int] = set()
         self.fill = [
-            sum(self._cost_to(one, own - self.neighbours[one] - {one}) for one in own) // 2
-            for own in self.neighbours
+            sum(self._cost_to(node, near - self.neighbours[node] - {node}) for node in near) // 2
+            for near in self.neighbours
         ]
         self.clique = [
-            weight + sum(graph.weights[other] for other in own)
-            for weight, own in zip(graph.weights, graph.neighbours, strict=True)
+            weight + sum(graph.weights[other] for other in near)
+            for weight, near in zip(graph.weights, graph.neighbours, strict=True)
         ]
 
     def key(self, node: int) -> tuple[int, float]:
         # Rounded: equal cliques whose weights were added in another order must tie.
         return self.fill[node], round(self.clique[node], 9)
 
-    def _cost_to(self, one: int, others: AbstractSet[int]) -> int:
-        weight = self.weights[one]
+    def _cost_to(self, node: int, others: AbstractSet[int]) -> int:
+        weight = self.weights[node]
         return sum(self.cost(weight, self.weights[other]) for other in others)
 
     def eliminate(self, node: int) -> set[int]:
         """Join the neighbours of a node and take it out; give the nodes whose price changed."""
-        own = self.neighbours[node]
-        changed = set(own)
-        for one in own:
-            for other in own - self.neighbours[one] - {one}:
-                changed |= self._join(one, other)
-        for one in own:
-            beside = self.neighbours[one] - own - {node}
-            self.fill[one] -= self._cost_to(node, beside)
-            self.clique[one] -= self.weights[node]
-            self.neighbours[one].discard(node)
+        near = self.neighbours[node]
+        changed = set(near)
+        for neighbour in near:
+            for other in near - self.neighbours[neighbour] - {neighbour}:
+                changed |= self._join(neighbour, other)
+        for neighbour in near:
+            beside = self.neighbours[neighbour] - near - {node}
+            self.fill[neighbour] -= self._cost_to(node, beside)
+            self.clique[neighbour] -= self.weights[node]
+            self.neighbours[neighbour].discard(node)
         self.gone.add(node)
         changed.discard(node)
         return changed
 
-    def _join(self, one: int, other: int) -> set[int]:
+    def _join(self, node: int, other: int) -> set[int]:
         """Fill in one edge; give the nodes that lacked it."""
-        mine, theirs = self.neighbours[one], self.neighbours[other]
+        mine, theirs = self.neighbours[node], self.neighbours[other]
         both = mine & theirs
-        price = self.cost(self.weights[one], self.weights[other])
+        price = self.cost(self.weights[node], self.weights[other])
         for between in both:
             self.fill[between] -= price
-        self.fill[one] += self._cost_to(other, mine - both)
-        self.fill[other] += self._cost_to(one, theirs - both)
-        self.clique[one] += self.weights[other]
-        self.clique[other] += self.weights[one]
+        self.fill[node] += self._cost_to(other, mine - both)
+        self.fill[other] += self._cost_to(node, theirs - both)
+        self.clique[node] += self.weights[other]
+        self.clique[other] += self.weights[node]
         mine.add(other)
-        theirs.add(one)
+        theirs.add(node)
         return both
 
 
@@ -162,10 +162,10 @@ def light_order(graph: Graph) -> list[int]:
     faster than `greedy_order`, and the cliques have some tenths more cells.
     """
     weights = graph.weights
-    around = [sum([1 << other for other in own]) for own in graph.neighbours]
+    around = [sum([1 << other for other in near]) for near in graph.neighbours]
     clique = [
-        weights[node] + sum([weights[other] for other in own])
-        for node, own in enumerate(graph.neighbours)
+        weights[node] + sum([weights[other] for other in near])
+        for node, near in enumerate(graph.neighbours)
     ]
     # Rounded: equal cliques whose weights were added in another order must tie.
     heap = [(round(weight, 9), node) for node, weight in enumerate(clique)]
@@ -178,12 +178,12 @@ def light_order(graph: Graph) -> list[int]:
             continue  # an older price of a node that is gone or was pushed again
         order.append(node)
         gone[node] = True
-        own = around[node]
-        for one in bits_of(own):
-            fresh = own & ~around[one] & ~(1 << one)
-            around[one] = (around[one] | fresh) & ~(1 << node)
-            clique[one] += sum([weights[other] for other in bits_of(fresh)]) - weights[node]
-            heapq.heappush(heap, (round(clique[one], 9), one))
+        near = around[node]
+        for neighbour in bits_of(near):
+            fresh = near & ~around[neighbour] & ~(1 << neighbour)
+            around[neighbour] = (around[neighbour] | fresh) & ~(1 << node)
+            clique[neighbour] += sum([weights[other] for other in bits_of(fresh)]) - weights[node]
+            heapq.heappush(heap, (round(clique[neighbour], 9), neighbour))
     return order
 
 
@@ -193,12 +193,12 @@ def bits_of(bits: int) -> list[int]:
     >>> bits_of(0b1010)
     [1, 3]
     """
-    found = []
+    numbers = []
     while bits:
         low = bits & -bits
-        found.append(low.bit_length() - 1)
+        numbers.append(low.bit_length() - 1)
         bits ^= low
-    return found
+    return numbers
 
 
 SEED = 20_240_229
@@ -236,7 +236,7 @@ def best_order(
     nodes = list(neighbours)
     graph = numbered(neighbours, weight_of)
     best, fewest = list(range(len(nodes))), float("inf")
-    number_of = {node: at for at, node in enumerate(nodes)}
+    number_of = {node: number for number, node in enumerate(nodes)}
     first = [[number_of[node] for node in known]] if known else []
     for tried, order in enumerate(chain(first, _candidates(graph)), start=1):
         cells = cells_of(graph, order)
@@ -244,16 +244,16 @@ def best_order(
             best, fewest = order, cells
         if fewest <= patience * len(nodes) * tried:
             break  # more searching would cost more than it can save
-    return [nodes[at] for at in best]
+    return [nodes[number] for number in best]
 
 
 def cliques_of(graph: Graph, order: Sequence[int]) -> list[set[int]]:
     """The neighbours that each node of an order still has when its turn comes."""
-    neighbours = [set(own) for own in graph.neighbours]
+    neighbours = [set(near) for near in graph.neighbours]
     for node in order:
-        own = neighbours[node]
-        for other in own:
-            neighbours[other] |= own
+        near = neighbours[node]
+        for other in near:
+            neighbours[other] |= near
             neighbours[other] -= {node, other}
     return [neighbours[node] for node in order]
 

@@ -50,7 +50,7 @@ class Shape:
     node: Integers
     begins: Integers
     strides: Integers
-    place: Integers  # where the message of each node begins
+    message_start: Integers  # where the message of each node begins
 
     def blocks(self) -> Iterator[tuple[slice, Integers]]:
         """Some rows at a time, with the cells of their inputs: row, input, state, rest."""
@@ -132,10 +132,10 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     structure = run.structure
     steps = steps_of(problems, structure, run.problems[here], run.component[here])
     cells = structure.message_size[steps.step].astype(np.int64)
-    place = problems.factors.layout.cells + np.cumsum(cells) - cells
+    message_start = problems.factors.layout.cells + np.cumsum(cells) - cells
     starts = steps.inputs.items % LABEL
     is_message = steps.inputs.items >= MESSAGE
-    starts[is_message] = place[steps.inputs.items[is_message] - MESSAGE]
+    starts[is_message] = message_start[steps.inputs.items[is_message] - MESSAGE]
     kinds = (structure.level, structure.size, structure.inputs.lengths, structure.shape)
     columns = [kind[steps.step] for kind in kinds]
     radices = [1 + int(kind.max(initial=0)) for kind in kinds]
@@ -145,10 +145,10 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     scope, strides = structure.scope.take(step), strides_of(structure, step)
     shapes = []
     for start, stop in runs(keys[order]):
-        node, own = order[start:stop], scope.matrix(start, stop)
-        sizes = (int(structure.size[step[start]]), *structure.size[own[0]].tolist())
+        node, scopes = order[start:stop], scope.matrix(start, stop)
+        sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
         moves = strides.matrix(start, stop).reshape(len(node), -1, len(sizes))
-        shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, place[node]))
+        shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
     return Batch(
         problems=run.problems[here],
         steps=steps,
@@ -180,7 +180,7 @@ def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch
             with np.errstate(divide="ignore"):
                 log_scale[shape.node[here]] = logs + np.log(total)
             scaled = message / np.where(total > 0, total, 1)[:, None]
-            values[shape.place[here][:, None] + np.arange(message.shape[1])] = scaled
+            values[shape.message_start[here][:, None] + np.arange(message.shape[1])] = scaled
     return SolvedBatch(batch, values, np.add.reduceat(log_scale, batch.steps.first))
 
 
@@ -188,9 +188,9 @@ def _product(values: FloatArray, index: Integers) -> tuple[FloatArray, FloatArra
     """The product of the inputs, and the logarithm of what it was scaled by on the way."""
     product = values[index[:, 0]]
     logs = np.zeros(len(index))
-    for place in range(1, index.shape[1]):
-        product *= values[index[:, place]]
-        if place % INPUTS_BEFORE_SCALING == 0:
+    for number in range(1, index.shape[1]):
+        product *= values[index[:, number]]
+        if number % INPUTS_BEFORE_SCALING == 0:
             largest = product.max(axis=(1, 2))
             largest = np.where(largest > 0, largest, 1)
             product /= largest[:, None, None]
@@ -230,13 +230,13 @@ def completions(
         end = int(copies.starts[stop])
         count = max(1, CELLS_OF_A_BLOCK // (states * begins.shape[1]))
         for here in range(int(copies.starts[start]), end, count):
-            own = slice(here, min(here + count, end))
-            row, at = owners[own] - start, copies.items[own]
-            known = state[scope[row] + shift[at][:, None]]
+            block = slice(here, min(here + count, end))
+            row, position = owners[block] - start, copies.items[block]
+            known = state[scope[row] + shift[position][:, None]]
             base = begins[row] + (strides[row, :, 1:] * known[:, None]).sum(axis=2)
             index = base[..., None] + strides[row, :, :1] * np.arange(states)
             weights, _ = _product(solved.values, index[..., None])
-            state[at] = _chosen(weights[..., 0], rng)
+            state[position] = _chosen(weights[..., 0], rng)
     owner = np.repeat(np.arange(len(problem)), lengths)
     return Completions(owner, batch.variable[node], state)
 
@@ -262,7 +262,7 @@ def posteriors(solved: SolvedBatch) -> FloatArray:
     """
     batch, values = solved.batch, solved.values
     mass = np.zeros(batch.cells)
-    found = np.zeros((len(batch.variable), max(shape.sizes[0] for shape in batch.shapes)))
+    beliefs = np.zeros((len(batch.variable), max(shape.sizes[0] for shape in batch.shapes)))
     for shape in reversed(batch.shapes):
         for here, index in shape.blocks():
             product, _ = _product(values, index)
@@ -270,11 +270,11 @@ def posteriors(solved: SolvedBatch) -> FloatArray:
             if len(shape.sizes) == 1:
                 belief = product / np.where(total > 0, total, np.nan)
             else:
-                cells = shape.place[here][:, None] + np.arange(total.shape[2])
+                cells = shape.message_start[here][:, None] + np.arange(total.shape[2])
                 belief = product * (mass[cells][:, None] / np.where(total > 0, total, 1))
-            found[shape.node[here], : shape.sizes[0]] = belief.sum(axis=2)
-            for place in range(index.shape[1]):
-                is_message = shape.begins[here, place] >= batch.factors.layout.cells
+            beliefs[shape.node[here], : shape.sizes[0]] = belief.sum(axis=2)
+            for number in range(index.shape[1]):
+                is_message = shape.begins[here, number] >= batch.factors.layout.cells
                 if is_message.any():
-                    np.add.at(mass, index[is_message, place].ravel(), belief[is_message].ravel())
-    return found
+                    np.add.at(mass, index[is_message, number].ravel(), belief[is_message].ravel())
+    return beliefs

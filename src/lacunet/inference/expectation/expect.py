@@ -74,12 +74,12 @@ def expect(
     for shard in plan.shards:
         deadline.check()
         values, products = _forward(shard, whole, logs)
-        own = weights[shard.problems]
-        ruled_out = (values[shard.roots] == 0) & (own > 0)
+        shard_weights = weights[shard.problems]
+        ruled_out = (values[shard.roots] == 0) & (shard_weights > 0)
         if ruled_out.any():
             raise impossible(problems, int(shard.problems[np.argmax(ruled_out)]))
         mass = np.zeros(shard.cells)
-        np.add.at(mass, shard.roots, own)
+        np.add.at(mass, shard.roots, shard_weights)
         for group in reversed(shard.groups):
             group.backward(products.pop(), values, mass)
         counts += mass[: len(cells)]
@@ -90,9 +90,9 @@ def complete(problems: Problems, cells: FloatArray) -> FloatArray:
     r"""What the families that rows show completely add: :math:`n \log \theta`, part by part."""
     with np.errstate(divide="ignore"):
         logs = np.log(cells)[:, None]
-    found: FloatArray = np.zeros_like(problems.fixed)
-    np.multiply(problems.fixed, logs, out=found, where=problems.fixed > 0)
-    return np.asarray(found.sum(axis=0))
+    terms: FloatArray = np.zeros_like(problems.fixed)
+    np.multiply(problems.fixed, logs, out=terms, where=problems.fixed > 0)
+    return np.asarray(terms.sum(axis=0))
 
 
 def log_likelihoods(
@@ -121,18 +121,18 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
     network = problems.layout.network
     component = problems.component[problem : problem + 1]
     shown = {}
-    for place, state in zip(
+    for number, state in zip(
         problems.boundaries.take(component).items,
         problems.states.take(np.array([problem])).items,
         strict=True,
     ):
-        if place < len(network.variables):
-            name = network.variables[place]
+        if number < len(network.variables):
+            name = network.variables[number]
             shown[name] = network.states(name)[state]
         else:  # what is known of a hidden variable
-            name = problems.factors.variables[place - len(network.variables)]
-            vector = problems.factors.vectors[place - len(network.variables)][state]
-            possible = [network.states(name)[at] for at in np.flatnonzero(vector)]
+            name = problems.factors.variables[number - len(network.variables)]
+            vector = problems.factors.vectors[number - len(network.variables)][state]
+            possible = [network.states(name)[index] for index in np.flatnonzero(vector)]
             shown[name] = " or ".join(possible)
     states = ", ".join(assigned(name, state) for name, state in shown.items())
     return ImpossibleDataError(

@@ -55,19 +55,19 @@ def multiplied(
     inputs, states, cells = index.shape
     for state in range(states):
         for cell in range(cells):
-            found = values[index[0, state, cell]]
-            for at in range(1, inputs):
-                found *= values[index[at, state, cell]]
-            product[state, cell] = found
-            message[cell] = found if state == 0 else message[cell] + found
+            term = values[index[0, state, cell]]
+            for number in range(1, inputs):
+                term *= values[index[number, state, cell]]
+            product[state, cell] = term
+            message[cell] = term if state == 0 else message[cell] + term
 
 
 def scattered(mass: FloatArray, index: Integers, product: FloatArray, share: FloatArray) -> None:
     """Add each product's share of the mass to what it was made of, one input after the other."""
     inputs, states, cells = index.shape
-    for at in range(inputs):
+    for number in range(inputs):
         for state in range(states):
             for cell in range(cells):
-                if at == 0:
+                if number == 0:
                     product[state, cell] *= share[cell]
-                mass[index[at, state, cell]] += product[state, cell]
+                mass[index[number, state, cell]] += product[state, cell]

@@ -96,14 +96,14 @@ def messages_of(
         inputs = steps.inputs.take(here)
         messages = np.flatnonzero(inputs.items >= MESSAGE)
         sent = number[inputs.items[messages] - MESSAGE]
-        place = inputs.items % LABEL  # says where inputs are
-        place[messages] = ~sent
+        source = inputs.items % LABEL  # says where inputs are
+        source[messages] = ~sent
         inputs.items[messages] = MESSAGE + sent
         first, group = distinct_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
-        read.append(Ragged(inputs.starts, place).take(first))
+        read.append(Ragged(inputs.starts, source).take(first))
     served = (np.repeat(weights[chosen], steps.lengths) for weights in problems.weights.T)
     mass = np.stack([np.bincount(number, weights) for weights in served], axis=1).astype(np.float64)
     last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component

@@ -166,8 +166,8 @@ def _places_in_clique(axes: Ragged, step: Integers, scope: Ragged) -> Integers:
     """Where each axis is in the clique of the step that reads it."""
     reader = step[axes.owners]
     keys = scope.owners * len(scope) + scope.items  # ascending: steps, then their scopes
-    found = np.searchsorted(keys, reader * len(scope) + axes.items)
-    return np.where(axes.items == reader, 0, found - scope.starts[reader] + 1)
+    position = np.searchsorted(keys, reader * len(scope) + axes.items)
+    return np.where(axes.items == reader, 0, position - scope.starts[reader] + 1)
 
 
 def _levels(
@@ -216,8 +216,8 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     strides = layout.strides[layout.axes.places(family)]
     whose = axes.owners
     owner = component[whose]
-    place = both.find(owner, axes.items) - both.starts[owner]
-    seen = place - members.lengths[owner]
+    position = both.find(owner, axes.items) - both.starts[owner]
+    seen = position - members.lengths[owner]
     is_hidden = seen < 0
     hidden, shown = np.flatnonzero(is_hidden), np.flatnonzero(~is_hidden)
     bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * is_hidden
@@ -230,7 +230,7 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
         label=labels
         if labels.max(initial=0) < LARGEST_LABEL
         else np.unique(labels, return_inverse=True)[1],
-        missing=_where(hidden, whose, members.starts[owner] + place, len(family)),
+        missing=_where(hidden, whose, members.starts[owner] + position, len(family)),
         missing_stride=strides[hidden],
         observed=_where(shown, whose, seen, len(family)),
         observed_stride=strides[shown],
