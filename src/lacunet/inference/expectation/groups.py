@@ -52,29 +52,22 @@ class Recipe:
 
     def index(self) -> Integers:
         """The index of these messages: input, eliminated state, cell of message."""
-        cells = len(self.begins) * prod(self.sizes[1:])
-        index = np.empty((self.begins.shape[1], self.sizes[0], cells), dtype=np.int64)
-        self.write(index)
-        return index
-
-    def write(self, index: Integers) -> None:
-        """Write the index where there is room for it."""
         begins, moves = self.begins.T, self.strides.transpose(1, 0, 2)  # input, message, axis
         head, tail = _halves(self.sizes)
-        first = cells_along(begins, moves, self.sizes, head)
-        first = first.reshape(*begins.shape, self.sizes[0], -1).swapaxes(1, 2)
+        eliminated = moves[:, None, :, 0, None] * np.arange(self.sizes[0])[None, :, None, None]
+        first = eliminated + cells_along(begins, moves, self.sizes, head)[:, None]
         last = cells_along(np.zeros_like(begins), moves, self.sizes, tail)
-        whole = index.reshape(*first.shape, last.shape[-1], copy=False)
-        np.add(first[..., None], last[:, None, :, None], out=whole)
+        whole = first[..., None] + last[:, None, :, None, :]
+        return whole.reshape(len(begins), self.sizes[0], -1)
 
 
 def _halves(sizes: tuple[int, ...]) -> tuple[range, range]:
-    """Split the axes of a clique so that the second part is long enough to loop over."""
+    """Split the message's axes so that the second part is long enough to loop over."""
     cut, cells = len(sizes), 1
     while cut > 1 and cells < CELLS_OF_A_TAIL:
         cut -= 1
         cells *= sizes[cut]
-    return range(cut), range(cut, len(sizes))
+    return range(1, cut), range(cut, len(sizes))
 
 
 def cells_along(begins: Integers, moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:

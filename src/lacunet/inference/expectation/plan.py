@@ -142,9 +142,10 @@ def _shard(
     structure = run.structure
     cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
-    is_large = cells > DENSE_GROUP  # of these the index is that of the tables read
-    kinds = structure.kinds[structure.inputs.places(messages.step[is_large])]
-    indices = (reads[~is_large].sum() + structure.table[kinds].sum()) * BYTES_OF_AN_INDEX
+    inputs = messages.inputs.owners
+    kinds = structure.kinds[structure.inputs.places(messages.step)]
+    tables = np.bincount(inputs, structure.table[kinds])
+    indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare) and not is_lean
     cells_of_cpts = problems.factors.layout.cells
     shard = shard_of(messages, structure, run.problems[part], cells_of_cpts, keep, is_lean)

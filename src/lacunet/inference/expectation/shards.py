@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +15,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import begins_of, ordered_keys, stable_order
+from lacunet.statistics.distinct import begins_of, distinct, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -36,45 +38,47 @@ class Shard:
     roots: Integers
 
 
+@dataclass(frozen=True)
 class _Stack:
     """The messages in the order of computation.
 
     ``place`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin, ``strides`` how they move along the axes of its
-    clique; ``is_dense`` says which are products of matrices, ``turns`` where the shape is another
-    than before, ``bounds`` where groups begin and end.
+    ``begins`` lists where its inputs begin; ``is_dense`` says which are products of matrices,
+    ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
     """
 
-    def __init__(
-        self, messages: Messages, structure: Structure, cpt_cells: int, keep: bool, is_lean: bool
-    ) -> None:
-        self.structure, self.keep, self.is_lean = structure, keep, is_lean
-        step, inputs = messages.step, messages.inputs.lengths
-        kind, shape = _dense_kinds(structure, step, keep), structure.shape[step]
-        fewer = int(inputs.max(initial=0)) - inputs
-        columns = (  # messages of one group agree on all but the last
-            structure.level[step],
-            kind + 1,
-            np.where((kind >= 0) | (not keep), shape + 1, 0),
-            structure.size[step],
-            np.where(_are_few(structure, step), 0, 2 * inputs + structure.is_scaled[step]),
-            fewer * (1 + int(shape.max(initial=0))) + shape,
-        )
-        radices = [1 + int(column.max(initial=0)) for column in columns]
-        keys, bound = ordered_keys(columns, radices, len(step))
-        order = stable_order(keys, bound)
-        self.step, self.mass, self.is_dense = step[order], messages.mass[order], kind[order] >= 0
-        size = structure.message_size[self.step].astype(np.int64)
-        self.place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
-        place_of = np.empty(len(order), dtype=np.int64)
-        place_of[order] = self.place[:-1]
-        self.begins = messages.inputs.take(order)
-        is_message = self.begins.items < 0
-        self.begins.items[is_message] = place_of[~self.begins.items[is_message]]
-        self.strides = strides_of(structure, self.step)
-        self.turns = (1 + np.flatnonzero(np.diff(shape[order]))).tolist()
-        self.bounds = _bounds(keys[order] // radices[-1], structure.cells[self.step])
-        self.roots = place_of[messages.last]
+    structure: Structure
+    step: Integers
+    place: Integers
+    mass: FloatArray
+    is_dense: NDArray[np.bool_]
+    begins: Ragged
+    turns: list[int]
+    keep: bool
+    is_lean: bool
+
+    @cached_property
+    def offsets(self) -> tuple[Ragged, Mapping[int, Integers]]:
+        """How far each cell of a clique is from where an input begins, if an index of it is kept.
+
+        That is the row of each input in the table of its step's shape, and these tables.
+        """
+        structure, inputs, kinds = self.structure, self.begins.lengths, len(self.structure.axis)
+        row = np.zeros(len(self.begins.items), dtype=np.int64)
+        gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
+        shape = np.repeat(structure.shape[self.step], inputs)[gathered]
+        kind = structure.kinds[structure.inputs.places(self.step)][gathered]
+        shapes = 1 + int(shape.max(initial=0))
+        found, place = distinct(shape * kinds + kind, shapes * kinds)
+        starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
+        row[gathered] = place - starts[shape]
+        step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
+        step[structure.shape[self.step]] = self.step
+        table_of = {}
+        for own in np.flatnonzero(np.diff(starts)).tolist():
+            chosen = found[starts[own] : starts[own + 1]] - own * kinds
+            table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
+        return Ragged(self.begins.starts, row), table_of
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
@@ -97,22 +101,30 @@ class _Stack:
 
         Where a message has no such input it holds anything.
         """
+        rows, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
         states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
         index = np.empty((inputs, states, int(self.place[stop]) - begin), dtype=np.int64)
         turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
         for one, two in pairwise([start, *turns, stop]):
-            recipe, here = self._recipe(one, two), slice(*(self.place[[one, two]] - begin))
-            recipe.write(index[: recipe.begins.shape[1], :, here])
+            table = table_of[int(self.structure.shape[self.step[one]])]
+            steps = table.take(rows.matrix(one, two).T, axis=0)
+            begins = self.begins.matrix(one, two).T
+            here = slice(int(self.place[one]) - begin, int(self.place[two]) - begin)
+            cells = index[: len(begins), :, here]
+            np.add(
+                steps.transpose(0, 2, 1, 3),  # input, message, state, cell
+                begins[:, None, :, None],
+                out=cells.reshape(len(begins), states, two - one, -1, copy=False),
+            )
         return index
 
     def _recipe(self, start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
-        step = int(self.step[start])
-        sizes = self.structure.size[[step, *self.structure.scope.row(step)]].tolist()
+        sizes = _sizes(self.structure, int(self.step[start]))
         begins = self.begins.matrix(start, stop)
-        strides = self.strides.between(start, stop).reshape(*begins.shape, len(sizes))
-        return Recipe(begins, strides, tuple(sizes))
+        strides = strides_of(self.structure, self.step[start:stop]).items
+        return Recipe(begins, strides.reshape(*begins.shape, len(sizes)), sizes)
 
 
 def shard_of(
@@ -121,7 +133,7 @@ def shard_of(
     problems: Integers,
     cpt_cells: int,
     keep: bool,
-    is_lean: bool,
+    is_lean: bool = False,
 ) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
@@ -136,9 +148,42 @@ def shard_of(
     is_lean
         Whether the products over large cliques are made twice, and not kept.
     """
-    stack = _Stack(messages, structure, cpt_cells, keep, is_lean)
-    groups = tuple(stack.group(start, stop) for start, stop in stack.bounds)
-    return Shard(groups, int(stack.place[-1]), problems, stack.roots)
+    step, steps = messages.step, structure
+    kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
+    shape, inputs = steps.shape[step], messages.inputs.lengths
+    fewer = int(inputs.max(initial=0)) - inputs
+    columns = (  # messages of one group agree on all but the last
+        steps.level[step],
+        kind + 1,
+        np.where((kind >= 0) | (not keep), shape + 1, 0),
+        steps.size[step],
+        np.where(_are_few(steps, step), 0, 2 * inputs + steps.is_scaled[step]),
+        fewer * (1 + int(shape.max(initial=0))) + shape,
+    )
+    radices = [1 + int(column.max(initial=0)) for column in columns]
+    keys, bound = ordered_keys(columns, radices, len(step))
+    order = stable_order(keys, bound)
+    size = steps.message_size[step[order]].astype(np.int64)
+    place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
+    place_of = np.empty(len(order), dtype=np.int64)
+    place_of[order] = place[:-1]
+    read = messages.inputs.take(order)
+    begins = read.items.copy()
+    begins[read.items < 0] = place_of[~read.items[read.items < 0]]
+    stack = _Stack(
+        structure,
+        step[order],
+        place,
+        messages.mass[order],
+        kind[order] >= 0,
+        Ragged(read.starts, begins),
+        (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
+        keep,
+        is_lean,
+    )
+    bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
+    groups = tuple(stack.group(start, stop) for start, stop in bounds)
+    return Shard(groups, int(place[-1]), problems, place_of[messages.last])
 
 
 def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
@@ -152,13 +197,28 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
     return few
 
 
-def _dense_kinds(structure: Structure, step: Integers, keep: bool) -> Integers:
+def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
+    """How far each cell of a clique is from where an input begins: a row for each kind of input."""
+    strides = np.zeros((len(kinds), len(sizes)), dtype=np.int64)
+    places = structure.axis.places(kinds)
+    owner = np.repeat(np.arange(len(kinds)), structure.axis.lengths_of(kinds))
+    strides[owner, structure.axis.items[places]] = structure.stride[places]
+    table: Integers = strides @ np.indices(sizes).reshape(len(sizes), -1)
+    return table.reshape(len(kinds), sizes[0], -1)
+
+
+def _sizes(structure: Structure, step: int) -> tuple[int, ...]:
+    """The states of the eliminated variable and of the message's axes."""
+    return int(structure.size[step]), *structure.size[structure.scope.row(step)].tolist()
+
+
+def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     """A number for each way in which messages over larger cliques share axes; -1 for others.
 
     It tells apart what their inputs have, and messages that cannot be computed together.
     """
     kinds = np.full(len(step), -1)
-    large = np.flatnonzero(structure.cells[step] > (DENSE_CLIQUE if keep else DENSE_GROUP))
+    large = np.flatnonzero(structure.cells[step] > least)
     strides = strides_of(structure, step[large])
     together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
         1 + int(structure.level.max(initial=0))
@@ -171,14 +231,20 @@ def _dense_kinds(structure: Structure, step: Integers, keep: bool) -> Integers:
 
 def strides_of(structure: Structure, step: Integers) -> Ragged:
     """How each input of each message moves along each axis of the clique."""
-    axes, inputs = 1 + structure.scope.lengths_of(step), structure.inputs.lengths_of(step)
-    room = np.repeat(axes, inputs)  # the axes of the clique, for each input
-    kinds = structure.kinds[structure.inputs.places(step)]
-    places, lengths = structure.axis.places(kinds), structure.axis.lengths_of(kinds)
-    axis = np.repeat(np.cumsum(room) - room, lengths) + structure.axis.items[places]
-    strides = np.zeros(int(room.sum()), dtype=np.int64)
-    strides[axis] = structure.stride[places]
-    return Ragged.of_lengths(axes * inputs, strides)
+    axes = 1 + structure.scope.lengths_of(step)
+    inputs = structure.inputs.lengths_of(step)
+    blocks = Ragged.of_lengths(axes * inputs, np.zeros(int(axes @ inputs), dtype=np.int64))
+    chosen = structure.inputs.places(step)
+    message = np.repeat(np.arange(len(step)), inputs)
+    slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
+    corner = blocks.starts[message] + slot * axes[message]
+    kinds = structure.kinds[chosen]
+    places = structure.axis.places(kinds)
+    lengths = structure.axis.lengths_of(kinds)
+    blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
+        places
+    ]
+    return blocks
 
 
 def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
