@@ -72,11 +72,11 @@ def _halves(sizes: tuple[int, ...]) -> tuple[range, range]:
 
 def cells_along(begins: Integers, moves: Integers, sizes: tuple[int, ...], axes: range) -> Integers:
     """Where each cell over some axes is, the first of them where it begins; on a last axis."""
-    found = begins[..., None]
+    cells = begins[..., None]
     for axis in axes:
         move = moves[:, :, axis, None] * np.arange(sizes[axis])
-        found = (found[..., None] + move[:, :, None, :]).reshape(*moves.shape[:2], -1)
-    return found
+        cells = (cells[..., None] + move[:, :, None, :]).reshape(*moves.shape[:2], -1)
+    return cells
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ class Gathered:
                 if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
                     logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
                 width = self.widths[done]
-                own = product[:, :width]
-                own *= values.take(places[:, :width])
+                part = product[:, :width]
+                part *= values.take(places[:, :width])
             np.add.reduce(product, axis=0, out=message)
         if self.scaling is not None:
             logs += self.scaling.scale(product, message)
@@ -175,9 +175,9 @@ class Gathered:
 
 def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
     """The mass of each cell of a message for one unit of its value; none where that is zero."""
-    found = np.zeros_like(message)
-    np.divide(mass, message, out=found, where=message > 0)
-    return found
+    share = np.zeros_like(message)
+    np.divide(mass, message, out=share, where=message > 0)
+    return share
 
 
 @dataclass(frozen=True)
@@ -205,12 +205,12 @@ class Tables:
 
     def add(self, cells: FloatArray, mass: FloatArray) -> None:
         """Add the sums of some cells to the mass of those that they were made of."""
-        own = np.add.reduce(cells, axis=self.absent) if self.absent else cells
+        sums = np.add.reduce(cells, axis=self.absent) if self.absent else cells
         if len(self.begins) == 1:
             target = self._view(mass)
-            target += own.reshape(self.sizes)
+            target += sums.reshape(self.sizes)
         else:
-            np.add.at(mass, self.index(), own.reshape(-1))
+            np.add.at(mass, self.index(), sums.reshape(-1))
 
     def index(self) -> Integers:
         """Where the cells are: message, then cell."""
@@ -288,8 +288,8 @@ class Dense:
         scales = np.ones(1)
         if self.scaling is not None:
             rows = whole.reshape(self.sizes[0], -1)
-            scales, own = self.scaling.inverses(rows.sum(axis=1))
-            logs += own + (left_logs + right_logs + np.zeros(len(rows))) @ self.scaling.mass
+            scales, scale_logs = self.scaling.inverses(rows.sum(axis=1))
+            logs += scale_logs + (left_logs + right_logs + np.zeros(len(rows))) @ self.scaling.mass
             rows *= scales[:, None]
         message = whole.reshape(self.sizes).transpose(self.order)
         values[self.start : self.stop].reshape(message.shape)[...] = message
@@ -350,8 +350,8 @@ def _left_side(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> NDArray[np.b
         rank = np.argsort(np.argsort(holds @ logs))
         ways = rank < np.arange(count)[:, None]
     cells = [np.exp((side.astype(int) @ holds > 0) @ logs) for side in (ways, ~ways)]
-    found: NDArray[np.bool_] = ways[np.argmin(cells[0] + cells[1])]
-    return found
+    best: NDArray[np.bool_] = ways[np.argmin(cells[0] + cells[1])]
+    return best
 
 
 def _side(
@@ -382,7 +382,7 @@ def _tables(recipe: Recipe, column: int, blocks: list[list[int]], keep: bool) ->
         recipe.strides[:, column][:, axes],
         tuple(recipe.sizes[axis] for axis in axes),
         (len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
-        tuple(1 + place for place, block in enumerate(blocks) if not block),
+        tuple(1 + axis for axis, block in enumerate(blocks) if not block),
         None,
     )
     return replace(tables, kept=tables.index()) if keep and len(recipe.begins) > 1 else tables

@@ -124,9 +124,9 @@ def plan_of(
         for part in in_runs(chosen, cells // most_cells):
             deadline.check()
             lean = bool(is_lean[run.component[part]].any())
-            shard, own = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
+            shard, shard_cost = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
             shards.append(shard)
-            cost += own
+            cost += shard_cost
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
     return EvaluationPlan(

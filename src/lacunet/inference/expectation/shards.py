@@ -42,14 +42,14 @@ class Shard:
 class _Stack:
     """The messages in the order of computation.
 
-    ``place`` is where each message begins among all cells, with its end after the last;
+    ``starts`` is where each message begins among all cells, with its end after the last;
     ``begins`` lists where its inputs begin; ``is_dense`` says which are products of matrices,
     ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
     """
 
     structure: Structure
     step: Integers
-    place: Integers
+    starts: Integers
     mass: FloatArray
     is_dense: NDArray[np.bool_]
     begins: Ragged
@@ -69,23 +69,23 @@ class _Stack:
         shape = np.repeat(structure.shape[self.step], inputs)[gathered]
         kind = structure.kinds[structure.inputs.places(self.step)][gathered]
         shapes = 1 + int(shape.max(initial=0))
-        found, place = distinct(shape * kinds + kind, shapes * kinds)
-        starts = np.searchsorted(found, kinds * np.arange(shapes + 1))  # those of each shape
-        row[gathered] = place - starts[shape]
+        keys, key = distinct(shape * kinds + kind, shapes * kinds)
+        starts = np.searchsorted(keys, kinds * np.arange(shapes + 1))  # those of each shape
+        row[gathered] = key - starts[shape]
         step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
         step[structure.shape[self.step]] = self.step
         table_of = {}
-        for own in np.flatnonzero(np.diff(starts)).tolist():
-            chosen = found[starts[own] : starts[own + 1]] - own * kinds
-            table_of[own] = _table(structure, chosen, _sizes(structure, int(step[own])))
+        for number in np.flatnonzero(np.diff(starts)).tolist():
+            chosen = keys[starts[number] : starts[number + 1]] - number * kinds
+            table_of[number] = _table(structure, chosen, _sizes(structure, int(step[number])))
         return Ragged(self.begins.starts, row), table_of
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
-        begin, end = int(self.place[start]), int(self.place[stop])
+        begin, end = int(self.starts[start]), int(self.starts[stop])
         scaling = None
         if self.structure.is_scaled[self.step[start:stop]].any():
-            begins = self.place[start : stop + 1] - begin
+            begins = self.starts[start : stop + 1] - begin
             scaling = Scaling(begins[:-1], np.diff(begins), self.mass[start:stop])
         if self.is_dense[start]:
             recipe = self._recipe(start, stop)
@@ -93,7 +93,7 @@ class _Stack:
         source = self._index(start, stop) if self.keep else self._recipe(start, stop)
         fewer = -np.diff(self.begins.starts[start : stop + 1])  # ascending
         first = np.searchsorted(fewer, -np.arange(-fewer[0]))
-        widths = tuple((self.place[start + first] - begin).tolist())
+        widths = tuple((self.starts[start + first] - begin).tolist())
         return Gathered(begin, end, source, widths, scaling)
 
     def _index(self, start: int, stop: int) -> Integers:
@@ -103,19 +103,19 @@ class _Stack:
         """
         rows, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
-        states, begin = int(self.structure.size[self.step[start]]), int(self.place[start])
-        index = np.empty((inputs, states, int(self.place[stop]) - begin), dtype=np.int64)
+        states, begin = int(self.structure.size[self.step[start]]), int(self.starts[start])
+        index = np.empty((inputs, states, int(self.starts[stop]) - begin), dtype=np.int64)
         turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
-        for one, two in pairwise([start, *turns, stop]):
-            table = table_of[int(self.structure.shape[self.step[one]])]
-            steps = table.take(rows.matrix(one, two).T, axis=0)
-            begins = self.begins.matrix(one, two).T
-            here = slice(int(self.place[one]) - begin, int(self.place[two]) - begin)
+        for left, right in pairwise([start, *turns, stop]):
+            table = table_of[int(self.structure.shape[self.step[left]])]
+            steps = table.take(rows.matrix(left, right).T, axis=0)
+            begins = self.begins.matrix(left, right).T
+            here = slice(int(self.starts[left]) - begin, int(self.starts[right]) - begin)
             cells = index[: len(begins), :, here]
             np.add(
                 steps.transpose(0, 2, 1, 3),  # input, message, state, cell
                 begins[:, None, :, None],
-                out=cells.reshape(len(begins), states, two - one, -1, copy=False),
+                out=cells.reshape(len(begins), states, right - left, -1, copy=False),
             )
         return index
 
@@ -164,16 +164,16 @@ def shard_of(
     keys, bound = ordered_keys(columns, radices, len(step))
     order = stable_order(keys, bound)
     size = steps.message_size[step[order]].astype(np.int64)
-    place = cpt_cells + np.concatenate([[0], np.cumsum(size)])
-    place_of = np.empty(len(order), dtype=np.int64)
-    place_of[order] = place[:-1]
+    starts = cpt_cells + np.concatenate([[0], np.cumsum(size)])
+    start_of = np.empty(len(order), dtype=np.int64)
+    start_of[order] = starts[:-1]
     read = messages.inputs.take(order)
     begins = read.items.copy()
-    begins[read.items < 0] = place_of[~read.items[read.items < 0]]
+    begins[read.items < 0] = start_of[~read.items[read.items < 0]]
     stack = _Stack(
         structure,
         step[order],
-        place,
+        starts,
         messages.mass[order],
         kind[order] >= 0,
         Ragged(read.starts, begins),
@@ -183,7 +183,7 @@ def shard_of(
     )
     bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
     groups = tuple(stack.group(start, stop) for start, stop in bounds)
-    return Shard(groups, int(place[-1]), problems, place_of[messages.last])
+    return Shard(groups, int(starts[-1]), problems, start_of[messages.last])
 
 
 def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
