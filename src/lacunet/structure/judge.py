@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.statistics.problems.layout import Layout
 from lacunet.structure.penalty import Penalty
 from lacunet.structure.region import (
     Children,
@@ -306,32 +306,29 @@ class _Trial:
         judge, fit, node = self.judge, self.fit, self.node
         problems = self._problems(self.wide)
         layout = problems.layout
-        begins = dict(zip(self.region.nodes, layout.offsets.tolist(), strict=False))
-        cells = np.empty(layout.cells)
-        held = np.zeros(layout.cells)
-        for one in self.region.nodes:
-            cpt = fit.tables[one]
-            if one == node:
-                cpt = np.broadcast_to(_widened(cpt, self.before, self.both), self._shape(one))
-            elif one not in self.region.active:
-                cpt = np.full(cpt.shape[-1], 1 / cpt.shape[-1])
-            cells[begins[one] : begins[one] + cpt.size] = cpt.ravel()
-        empty = replace(problems, fixed=held[:, None])
-        engine = engine_of(empty, judge.memory, deadline=judge.deadline)
+        cells, held = np.empty(layout.cells), np.zeros(layout.cells)
+        cpt_of, held_of = self._of_nodes(layout, cells), self._of_nodes(layout, held)
+        for one, cpt in self._cpts_before().items():
+            cpt_of[one][...] = _widened(cpt, self.before, self.both) if one == node else cpt
+        # What is held is added to what is expected from now on.
+        engine = engine_of(
+            replace(problems, fixed=held[:, None]), judge.memory, deadline=judge.deadline
+        )
         touched = engine.expect(cells, deadline=judge.deadline)
         gain -= float(touched.log_likelihoods.sum())
-        part_of = layout.tables(touched.counts)
+        part_of = self._of_nodes(layout, touched.counts)
         if self._takes_in_barren_values():
             part_of = self._expected_before()
-        for one in self.region.active:
-            here = slice(begins[one], begins[one] + int(np.prod(self._shape(one))))
-            if one == node:
-                held[here] = self.complete.ravel()
-            else:
-                rest = fit.counts[one] - part_of[judge.nodes.variables[one]]
-                held[here] = np.where(rest > ROUNDING, rest, 0.0).ravel()
+        for one in self.region.active - {node}:
+            rest = fit.counts[one] - part_of[one]
+            held_of[one][...] = np.where(rest > ROUNDING, rest, 0.0)
+        held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
-        return self._climbed(engine, cells, begins, gain, tables, counts)
+        return self._climbed(engine, cells, gain, tables, counts)
+
+    def _of_nodes(self, layout: Layout, cells: FloatArray) -> dict[int, FloatArray]:
+        """The part of each node of the region, as views."""
+        return dict(zip(self.region.nodes, layout.tables(cells).values(), strict=True))
 
     def _problems(self, families: Families) -> Problems:
         """What the rows of the region miss of it, in a network with these families."""
@@ -347,6 +344,16 @@ class _Trial:
         rows = self.region.table(self.judge.table, names)
         return compile_problems(local, rows, deadline=self.judge.deadline)
 
+    def _cpts_before(self) -> dict[int, FloatArray]:
+        """The CPTs of the fit, for nodes that are only looked at any without parents."""
+        sizes = self.judge.rows.sizes
+        return {
+            one: self.fit.tables[one]
+            if one in self.region.active
+            else np.full(sizes[one], 1 / sizes[one])
+            for one in self.region.nodes
+        }
+
     def _takes_in_barren_values(self) -> bool:
         """Whether missing values that nothing was known by get a child that is shown."""
         fit = self.fit
@@ -355,65 +362,46 @@ class _Trial:
             for parent in set(self.after) - set(self.before)
         )
 
-    def _expected_before(self) -> dict[str, FloatArray]:
+    def _expected_before(self) -> dict[int, FloatArray]:
         """What the rows of the region have added to the counts of the fit."""
         problems = self._problems(self.fit.families)
         layout = problems.layout
         problems = replace(problems, fixed=np.zeros((layout.cells, 1)))
-        cpts = {
-            name: self.fit.tables[one]
-            if one in self.region.active
-            else np.full(self.judge.rows.sizes[one], 1 / self.judge.rows.sizes[one])
-            for one, name in zip(self.region.nodes, layout.network.variables, strict=True)
-        }
+        cells = np.concatenate([np.ravel(cpt) for cpt in self._cpts_before().values()])
         engine = engine_of(problems, self.judge.memory, deadline=self.judge.deadline)
-        return layout.tables(engine.expect(layout.flat(cpts)).counts)
-
-    def _shape(self, node: int) -> tuple[int, ...]:
-        sizes = self.judge.rows.sizes
-        return tuple(sizes[one] for one in (*self.wide[node], node))
+        return self._of_nodes(layout, engine.expect(cells).counts)
 
     def _climbed(
         self,
         engine: Engine,
         cells: FloatArray,
-        begins: dict[int, int],
         gain: float,
         tables: list[FloatArray],
         counts: list[FloatArray],
     ) -> float:
         """EM from the old CPTs and, in the changed family, from the rows that show it."""
-        judge, node = self.judge, self.node
-        own = slice(begins[node], begins[node] + self.complete.size)
-        start = judge._start(node, self.after)
-        cells = cells.copy()
-        wide = _widened(start, self.after, self.both)
-        cells[own] = np.broadcast_to(wide, self._shape(node)).ravel()
-        places = [
-            (one, self._shape(one), slice(begins[one], begins[one] + prod(self._shape(one))))
-            for one in sorted(self.region.active)
-        ]
+        judge, node, layout = self.judge, self.node, engine.problems.layout
+        expected = np.empty(layout.cells)
+        cpt_of, expected_of = self._of_nodes(layout, cells), self._of_nodes(layout, expected)
+        own = judge._start(node, self.after)
+        cpt_of[node][...] = _widened(own, self.after, self.both)
         reached = -np.inf
         for at in range(TRIAL_ITERATIONS):
             found = engine.expect(cells, deadline=judge.deadline)
+            expected[:] = found.counts
             rise = gain + float(found.log_likelihoods.sum()) - reached
             reached = gain + float(found.log_likelihoods.sum())
             if at and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
                 break
-            for one, shape, here in places:
-                expected = found.counts[here].reshape(shape)
-                if one == node:
-                    narrow = _narrowed(expected, self.both, self.after)
-                    narrow = judge.normalised(narrow, node, self.after)
-                    wide = _widened(narrow, self.after, self.both)
-                    cells[here] = np.broadcast_to(wide, shape).ravel()
-                else:
-                    cells[here] = judge.normalised(expected, one, self.wide[one]).ravel()
-        for one, shape, here in places:
-            tables[one], counts[one] = cells[here].reshape(shape), found.counts[here].reshape(shape)
-            if one == node:
-                counts[one] = _narrowed(counts[one], self.both, self.after)
-                tables[one] = _first(tables[one], self.both, self.after)
+            for one in self.region.active - {node}:
+                cpt_of[one][...] = judge.normalised(expected_of[one], one, self.wide[one])
+            own = judge.normalised(
+                _narrowed(expected_of[node], self.both, self.after), node, self.after
+            )
+            cpt_of[node][...] = _widened(own, self.after, self.both)
+        for one in self.region.active:
+            tables[one], counts[one] = cpt_of[one], expected_of[one]
+        tables[node], counts[node] = own, _narrowed(counts[node], self.both, self.after)
         return reached
 
 
@@ -432,11 +420,6 @@ def _narrowed(counts: FloatArray, both: tuple[int, ...], parents: tuple[int, ...
     left_out = tuple(axis for axis, one in enumerate(both) if one not in parents)
     narrowed: FloatArray = counts.sum(axis=left_out)
     return narrowed
-
-
-def _first(cpt: FloatArray, both: tuple[int, ...], parents: tuple[int, ...]) -> FloatArray:
-    """A CPT without the axes that it is constant in."""
-    return cpt[tuple(slice(None) if one in parents else 0 for one in both)]
 
 
 def _normalised(counts: FloatArray, possible: Mask | None = None) -> FloatArray:
