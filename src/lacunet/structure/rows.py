@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Mask, Scope
-from lacunet.statistics.distinct import LARGEST_KEY, distinct
+from lacunet.statistics.distinct import LARGEST_KEY, grouped, pack
 
 BLOCK_ROWS = 2**14
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
@@ -118,16 +118,13 @@ class CodedRows:
 
         One more where some row does not show the variable.
         """
+        columns = [self.columns[node] for node in scope]
+        sizes = [self.sizes[node] for node in scope]
         radices = [
-            size + int(self.columns[node].max(initial=0) == size)
-            for node in scope
-            for size in (self.sizes[node],)
+            size + int(column.max(initial=0) == size)
+            for size, column in zip(sizes, columns, strict=True)
         ]
-        keys = self.columns[scope[0]].astype(np.int64)
-        for node, radix in zip(scope[1:], radices[1:], strict=True):
-            keys *= radix
-            keys += self.columns[node]
-        return keys, radices
+        return pack(columns, radices, self.rows), radices
 
     def count(self, scope: Sequence[int]) -> FloatArray:
         """The weights of the configurations among the rows that show all of the scope."""
@@ -138,19 +135,9 @@ class CodedRows:
 
     def distinct(self, scope: Sequence[int]) -> tuple[list[Codes], Integers]:
         """The distinct configurations of some variables, and the place of each row's."""
-        keys, bound = np.zeros(self.rows, np.int64), 1
-        for node in scope:
-            size = self.sizes[node]
-            if bound * size > LARGEST_KEY:
-                found, keys = distinct(keys, bound)
-                bound = len(found)
-            keys *= size
-            keys += self.columns[node]
-            bound *= size
-        found, place = distinct(keys, bound)
-        first = np.empty(len(found), np.int64)
-        first[place[::-1]] = np.arange(self.rows)[::-1]
-        return [self.columns[node][first] for node in scope], place
+        columns = [self.columns[node] for node in scope]
+        place, member = grouped(columns, [self.sizes[node] for node in scope], self.rows)
+        return [column[member] for column in columns], place
 
     def differ_in(self, scope: Sequence[int]) -> bool:
         """Whether most of a sample of the rows are different in some variables."""
