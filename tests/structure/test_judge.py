@@ -59,7 +59,7 @@ def drawing(
 
 def other_parents(dag: Dag, rng: np.random.Generator) -> tuple[int, frozenset[int]]:
     """A variable and other parents of it that close no cycle."""
-    order = topological([set(own) for own in dag])
+    order = topological(dag)
     at = int(rng.integers(1, len(order)))
     before = order[:at]
     number = int(rng.integers(0, min(3, len(before)) + 1))
@@ -161,7 +161,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     table = hidden(truth, 3_000, rng, 0.3)
     judge = judge_of(truth, table)
     dag = list(dag_of(truth))
-    order = topological([set(own) for own in dag])
+    order = topological(dag)
     last = order[-1]
     false = next(x for x in order if x not in dag[last] and x != last)
     true = next(y for y in order if dag[y] and y != last)

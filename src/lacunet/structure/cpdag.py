@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import combinations
@@ -150,7 +150,7 @@ def parents_by_place(network: Network) -> Parents:
 
 
 def cpdag_of(
-    variables: Scope, parents: Parents, forbidden: NDArray[np.bool_] | None = None
+    variables: Scope, parents: Sequence[Set[int]], forbidden: NDArray[np.bool_] | None = None
 ) -> Cpdag:
     """The class of a DAG given by places, or those of it that have no forbidden arc.
 
@@ -274,7 +274,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def compelled_arcs(
-    parents: Parents, forbidden: NDArray[np.bool_] | None = None
+    parents: Sequence[Set[int]], forbidden: NDArray[np.bool_] | None = None
 ) -> set[tuple[int, int]]:
     """The arcs of a DAG that every Markov equivalent DAG (without a forbidden arc) shares."""
     order = topological(parents)
@@ -291,11 +291,13 @@ def compelled_arcs(
     return _closed(arcs, fixed | {(x, y) for x, y in arcs if forbidden[y, x]})
 
 
-def _arcs(parents: Parents) -> set[tuple[int, int]]:
+def _arcs(parents: Sequence[Set[int]]) -> set[tuple[int, int]]:
     return {(x, y) for y, into in enumerate(parents) for x in into}
 
 
-def _label_from(parents: Parents, label: dict[tuple[int, int], bool], x: int, y: int) -> None:
+def _label_from(
+    parents: Sequence[Set[int]], label: dict[tuple[int, int], bool], x: int, y: int
+) -> None:
     """Label the arc from x to y, and those into y that follow from it."""
     for w in parents[x]:
         if label[w, x]:
@@ -308,7 +310,7 @@ def _label_from(parents: Parents, label: dict[tuple[int, int], bool], x: int, y:
         label.setdefault((z, y), is_collider)
 
 
-def topological(parents: Sequence[set[int]]) -> list[int]:
+def topological(parents: Sequence[Set[int]]) -> list[int]:
     """The nodes, parents before children, the smallest first where there is a choice."""
     children: Parents = [set() for _ in parents]
     for y, into in enumerate(parents):

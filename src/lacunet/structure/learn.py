@@ -49,7 +49,7 @@ from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.chained import chained
 from lacunet.structure.columns import read_columns, remarks
-from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of, to_cpdag
+from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of
 from lacunet.structure.gains import Gains
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.judge import FittedStructure, Judge, network_of
@@ -370,7 +370,7 @@ def learn_structure(
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, method)
     structure = network_of(job.columns, search.dag)
-    cpdag = cpdag_of(network.variables, list(map(set, search.dag)), constraints.contradicted)
+    cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
     structure = structure.with_reversible(cpdag.reversible)
     return LearnedStructure(
         network=_in_order(_with_cpts(job, search, structure, prior), given),
@@ -526,8 +526,7 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> None:
     try:
         passed.extend(way)
     finally:
-        dag = passed[-1]
-        search.dag = tuple(map(frozenset, dag)) if limits.are_none else limits.directed(dag)
+        search.dag = limits.directed(passed[-1])
     job.progress("seed", 1, 1)
 
 
@@ -670,7 +669,7 @@ def _polish(job: Job, search: Search) -> float:
 
 
 def _class(job: Job, dag: Dag) -> Cpdag:
-    return to_cpdag(network_of(job.columns, dag))
+    return cpdag_of(job.columns.variables, dag)
 
 
 def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]:

@@ -10,7 +10,7 @@ settle both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray
+from lacunet.structure.cpdag import topological
 from lacunet.structure.gains import Gains, related
 from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
@@ -47,12 +48,6 @@ class Constraints:
     forbidden: NDArray[np.bool_]
     max_parents: int
 
-    @property
-    def are_none(self) -> bool:
-        """Whether every DAG is allowed, the number of parents aside."""
-        own = self.forbidden & ~np.eye(len(self.required), dtype=bool)
-        return not own.any() and not any(self.required)
-
     @cached_property
     def contradicted(self) -> NDArray[np.bool_]:
         """The arcs that are forbidden, or against required ones."""
@@ -61,9 +56,9 @@ class Constraints:
             against[y, list(own)] = True
         return against
 
-    def order(self, dag: Sequence[set[int]] | Dag) -> list[int]:
+    def order(self, dag: Sequence[Set[int]]) -> list[int]:
         """An order that required arcs respect, and those of a DAG where they can."""
-        place = {node: at for at, node in enumerate(_topological(dag))}
+        place = {node: at for at, node in enumerate(topological(dag))}
         done: list[int] = []
         left = set(place)
         while left:
@@ -73,7 +68,7 @@ class Constraints:
             left.discard(nearest)
         return done
 
-    def directed(self, dag: Sequence[set[int]] | Dag) -> Dag:
+    def directed(self, dag: Sequence[Set[int]]) -> Dag:
         """A DAG within the constraints that has the adjacencies of another where it can."""
         order = self.order(dag)
         place = {node: at for at, node in enumerate(order)}
@@ -86,12 +81,6 @@ class Constraints:
                         found[two].add(one)
                         break
         return tuple(map(frozenset, found))
-
-
-def _topological(dag: Sequence[set[int]] | Dag) -> list[int]:
-    from lacunet.structure.cpdag import topological
-
-    return topological([set(one) for one in dag])
 
 
 def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:

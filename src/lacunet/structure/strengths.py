@@ -96,7 +96,7 @@ def strengths_of(
             found_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
             scores = Scores(found_sets, constraints.required)
             best = search(scores, order, KICKS, rng, deadline).parents
-            compelled = compelled_arcs([set(own) for own in best], constraints.contradicted)
+            compelled = compelled_arcs(best, constraints.contradicted)
             found.append((best, compelled))
             progress("arc strengths", len(found), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
