@@ -468,6 +468,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
     found = lc.learn_structure(rows, ASIA.states_of, progress=interrupting)
     whole = lc.learn_structure(rows, ASIA.states_of)
     assert found.ended == "interrupted"
+    assert not found.strengths
     assert found.score == whole.score == found.trace[-1].score
     assert found.cpdag == whole.cpdag
 
@@ -692,7 +693,7 @@ def test_the_command_writes_a_network_and_says_what_it_found(
 def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def late(*_: object, deadline: Deadline) -> None:
+    def late(*_: object, deadline: Deadline, **_options: Any) -> None:
         assert deadline.left < 20
         raise OutOfTimeError
 
@@ -818,6 +819,39 @@ def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[
         more = _strength((0, 1), found, limits, {(0, 1): both + 1.0}, directed, 20)
         assert more.adjacent > there.adjacent
     assert _strength((0, 1), empty, limits, adjacent, directed, 20).adjacent < there.adjacent
+
+
+@pytest.mark.parametrize("how", ["graph", "text", "learn"])
+def test_variables_without_a_column_stay_latent_in_the_graph(how: str) -> None:
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 2, 500)
+    came = rng.random(500) < 0.9 - 0.5 * age
+    ill = [str(value) if shown else None for value, shown in zip(age, came, strict=True)]
+    rows = {"Age": list(map(str, age)), "Ill": ill}
+    network = lc.Network({name: ["0", "1"] for name in ("Age", "Ill", "Hidden")})
+    text = "Age -> R[Ill]"
+    latent = () if how == "graph" else ("Hidden",)
+    data = lc.Data(rows, latent=latent) if latent else {**rows, "Hidden": [None] * 500}
+    graph = lc.MissingnessGraph.parse(text, network).hiding(["Hidden"])
+    given = {"graph": graph, "text": text, "learn": "learn"}[how]
+    found = lc.learn_structure(data, network, missingness=given, strengths=0).missingness
+    assert found is not None
+    assert found.latent == ("Hidden",)
+    assert found.causes == graph.causes
+
+
+def test_the_network_knows_which_rows_of_its_cpts_have_no_data() -> None:
+    rows = {"A": [0, 1] * 40, "B": [0, 1] * 39 + [0, None], "C": ["x", "y", "y", "x"] * 20}
+    states = {"A": ["0", "1", "2"], "B": ["0", "1"], "C": ["x", "y"]}
+    found = lc.learn_structure(rows, states, required="A -> B", strengths=0)
+    assert found.network.variables == ("A", "B", "C")
+    again = lc.learn(found.network.with_tables(None), rows).network
+    for name in "ABC":
+        supported = found.network.cpt(name).supported
+        assert supported is not None
+        np.testing.assert_array_equal(supported, again.cpt(name).supported)
+    assert found.network.cpt("B").supported is not None
+    assert not np.asarray(found.network.cpt("B").supported)[-1]  # no row has A=2
 
 
 def test_a_given_graph_stays_whole_over_the_learned_arcs() -> None:

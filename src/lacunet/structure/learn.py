@@ -203,14 +203,6 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
-def _check_missingness(missingness: object) -> None:
-    if isinstance(missingness, str) and missingness.lower() in ("none", "mcar"):
-        raise LacunetError(
-            f"missingness is {missingness!r}, which is not a missingness graph.",
-            "for completely at random give None: missingness=None.",
-        )
-
-
 @by_name(
     "required",
     "forbidden",
@@ -334,8 +326,7 @@ def learn_structure(
     """
     progress = as_progress(progress)
     strengths = REPLICATES if strengths is True else strengths
-    _check(method, score, equivalent_size, strengths)
-    _check_missingness(missingness)
+    _check(method, score, equivalent_size, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
     said = data_given(
@@ -347,10 +338,12 @@ def learn_structure(
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
-    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline)
+    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, said.latent)
     names = sorted(given)  # the search is the same in any order of the columns
     network = _in_order(columns.network, names)
-    table = in_order_of_content(_columns_in_order(scaled, names))
+    sizes, codes = scaled.cardinality_of, scaled.columns
+    table = scaled.with_columns({v: sizes[v] for v in names}, {v: codes[v] for v in names})
+    table = in_order_of_content(table)
     rows = CodedRows.of(table)
     constraints = constraints_of(
         network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
@@ -394,39 +387,22 @@ def learn_structure(
 
 def _in_order(network: Network, names: Sequence[str]) -> Network:
     """The network with its variables in another order."""
-    return Network(
+    same = Network(
         {name: network.states(name) for name in names},
         network.parents_of,
         {name: network.cpt(name).table for name in names} if network.has_cpts else None,
         cuts=network.cuts_of,
         codes=network.codes_of,
         not_asked=network.not_asked_of,
-    ).with_reversible(network.reversible)
-
-
-def _columns_in_order(table: EncodedTable, names: Sequence[str]) -> EncodedTable:
-    return replace(
-        table,
-        cardinality_of={name: table.cardinality_of[name] for name in names},
-        columns={name: table.columns[name] for name in names},
-        missing_of={name: table.missing_of[name] for name in names},
     )
+    return same.with_reversible(network.reversible).with_support(network.support)
 
 
 def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior | None) -> Network:
-    """The structure with learned CPTs; an interruption leaves a second for them."""
-    if search.ended != "interrupted":
-        try:
-            return _with_learned(job, search, structure, prior)
-        except KeyboardInterrupt:
-            search.ended = "interrupted"
-    return _with_learned(job, search, structure, prior)
+    """The structure with learned CPTs; mechanisms that cannot be left out are learned along.
 
-
-def _with_learned(
-    job: Job, search: Search, structure: Network, prior: AskedPrior | None
-) -> Network:
-    """The structure with learned CPTs; mechanisms that cannot be left out are learned along."""
+    An interruption leaves a second for them.
+    """
     left = 1.0 if search.ended == "interrupted" else job.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)
     whole, table = structure, job.table
@@ -436,20 +412,20 @@ def _with_learned(
     elif job.judge.graph is not None and search.fit is not None:
         start, table = job.judge.network(search.fit), job.judge.table
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
+    options: Any = {"rng": job.rng, "memory": job.memory, "progress": job.progress}
     try:
-        found = learn(
-            whole,
-            table,
-            method,
-            prior,
-            rng=job.rng,
-            memory=job.memory,
-            progress=job.progress,
-        )
+        found = learn(whole, table, method, prior, **options).network
     except Interrupted as stopped:
-        search.ended, found = "interrupted", stopped.result
-    tables = {name: found.network.cpt(name).table for name in structure.variables}
-    return structure.with_tables(tables)
+        search.ended, found = "interrupted", stopped.result.network
+    except KeyboardInterrupt:
+        if search.ended == "interrupted":
+            raise
+        search.ended = "interrupted"
+        return _with_cpts(job, search, structure, prior)
+    cpts = {name: found.cpt(name) for name in structure.variables}
+    support = {name: own.supported for name, own in cpts.items() if own.supported is not None}
+    tables = {name: own.table for name, own in cpts.items()}
+    return structure.with_tables(tables).with_support(support)
 
 
 def _check(
@@ -457,6 +433,7 @@ def _check(
     score: str,
     equivalent_size: float,
     strengths: int | None,
+    missingness: object,
 ) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
@@ -469,6 +446,16 @@ def _check(
     if 0 < (strengths or 0) < FEW_REPLICATES:
         replicates = counted(int(strengths or 0), "bootstrap replicate")
         warn(f"{replicates} for arc strengths: so few say little; the default is {REPLICATES}")
+    if isinstance(missingness, str) and missingness.lower() in ("none", "mcar"):
+        raise LacunetError(
+            f"missingness is {missingness!r}, which is not a missingness graph.",
+            "for completely at random give None: missingness=None.",
+        )
+    if not isinstance(missingness, str | MissingnessGraph | None):
+        raise LacunetError(
+            f"missingness is a {type(missingness).__name__}.",
+            "give 'learn', a missingness graph, or None.",
+        )
 
 
 def _without_constants(
@@ -682,8 +669,10 @@ def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
     if replicates is None:
         replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
+    if search.ended == "interrupted" or not replicates:
+        return {}
     completions = search.completions
-    if search.fit is not None and search.screen is not None and replicates:
+    if search.fit is not None and search.screen is not None:
         try:
             source = search.fit
             if search.wide is not None:
@@ -693,7 +682,7 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
             completions = [CodedRows.of(one) for one in drawn]
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return {}
-    if not completions or not replicates:
+    if not completions:
         return {}
     found = strengths_of(
         completions,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
-from lacunet.errors import LacunetError
 from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
@@ -45,6 +45,7 @@ def mechanisms_of(
     table: EncodedTable,
     missingness: str | MissingnessGraph | None,
     deadline: Deadline = NEVER,
+    latent: Sequence[str] = (),
 ) -> LearnedMechanisms:
     """The mechanisms of the variables that some row does not show.
 
@@ -54,26 +55,26 @@ def mechanisms_of(
         "learn" to learn them, a graph or its text, or None for missing completely at random.
     deadline
         A third of the time that is left may go into learning them.
+    latent
+        Variables that are known to have no column.
     """
     if missingness is None or not table.partially_observed:
         return LearnedMechanisms(None)
-    graph: MissingnessGraph
     notes: tuple[str, ...] = ()
     if missingness == "learn":
         step = -(-table.rows // LEARNING_ROWS)
         rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
         try:
-            graph = learned_graph(network, rows, deadline=soon)
+            graph: MissingnessGraph = learned_graph(network, rows, deadline=soon, latent=latent)
         except OutOfTimeError:
             return LearnedMechanisms(None, notes=(NO_TIME,))
-    elif isinstance(missingness, str | MissingnessGraph):
-        graph = MissingnessGraph.parse(str(missingness), network)
-        notes = graph.check_data(table)
     else:
-        raise LacunetError(
-            f"missingness is a {type(missingness).__name__}.",
-            "give 'learn', a missingness graph, or None.",
-        )
+        if isinstance(missingness, MissingnessGraph):
+            graph = missingness.with_edges_of(network)
+        else:
+            graph = MissingnessGraph.parse(missingness, network)
+        graph = graph.hiding(latent)
+        notes = graph.check_data(table)
     unseen = tuple(
         name
         for name, causes in graph.causes.items()
