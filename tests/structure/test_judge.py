@@ -17,13 +17,13 @@ from lacunet.inference.engine import engine_of
 from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import sample
 from lacunet.statistics.problems.compile import compile_problems
-from lacunet.structure.cpdag import topological
+from lacunet.structure.cpdag import children_of, topological
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge import FittedStructure, Judge, network_of
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises, closes_a_cycle
 from lacunet.structure.polish import Rejected, _moves, polished
-from lacunet.structure.region import MissingPatterns, children_of, region_of
+from lacunet.structure.region import MissingPatterns, region_of
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
 

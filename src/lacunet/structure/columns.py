@@ -31,7 +31,7 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.model.network import FloatArray, Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
-from lacunet.wording import counted, in_shell, listed
+from lacunet.wording import counted, first_of, in_shell, listed
 
 MOST_NAMED = 10
 ON_DESIGN = (
@@ -105,7 +105,8 @@ def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str
         if name not in empty
     ]
     if taken:
-        yield f"taken as missing: {_some(taken)}; give the states of a column where it is one."
+        some = first_of(taken, MOST_NAMED)
+        yield f"taken as missing: {some}; give the states of a column where it is one."
 
 
 def read_columns(
@@ -236,13 +237,8 @@ def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
     ]
     if both:
         yield (
-            f"determine each other in every row that shows both: {_some(both)}; "
+            f"determine each other in every row that shows both: {first_of(both, MOST_NAMED)}; "
             "which of the two other variables depend on cannot be told."
         )
     if one:
-        yield f"determined in every row that shows both: {_some(one)}."
-
-
-def _some(texts: Sequence[str]) -> str:
-    more = len(texts) - MOST_NAMED
-    return ", ".join(texts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        yield f"determined in every row that shows both: {first_of(one, MOST_NAMED)}."

@@ -32,6 +32,7 @@ from lacunet.model.nodes import quoted
 from lacunet.wording import counted, differing
 
 Parents = list[set[int]]
+Children = tuple[tuple[int, ...], ...]
 Arc = tuple[str, str]
 
 
@@ -310,12 +311,18 @@ def _label_from(
         label.setdefault((z, y), is_collider)
 
 
-def topological(parents: Sequence[Set[int]]) -> list[int]:
-    """The nodes, parents before children, the smallest first where there is a choice."""
-    children: Parents = [set() for _ in parents]
+def children_of(parents: Sequence[Iterable[int]]) -> Children:
+    """The children of each node."""
+    children: list[list[int]] = [[] for _ in parents]
     for y, into in enumerate(parents):
         for x in into:
-            children[x].add(y)
+            children[x].append(y)
+    return tuple(map(tuple, children))
+
+
+def topological(parents: Sequence[Set[int]]) -> list[int]:
+    """The nodes, parents before children, the smallest first where there is a choice."""
+    children = children_of(parents)
     waiting = [len(into) for into in parents]
     ready = [node for node, number in enumerate(waiting) if not number]
     order = []
@@ -341,10 +348,7 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
     """
     found = [set(into) for into in directed]
     into, edges = [set(one) for one in directed], [set(one) for one in undirected]
-    out: Parents = [set() for _ in into]
-    for y, one in enumerate(into):
-        for x in one:
-            out[x].add(y)
+    out = [set(one) for one in children_of(into)]
     left = set(range(len(into)))
     waiting = sorted(left)  # a heap: only the neighbours of a node that leaves can become sinks
     while waiting:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from lacunet.deadline import NEVER, Deadline
-from lacunet.structure.cpdag import Parents, compelled_arcs, extension
+from lacunet.structure.cpdag import Parents, children_of, compelled_arcs, extension
 
 Gains = Callable[[int, Sequence[int], frozenset[int]], Sequence[float]]
 Asked = tuple[int, frozenset[int], frozenset[int]]  # a node, what is given, the edges directed
@@ -38,16 +38,16 @@ class Class:
         fixed = compelled_arcs(dag)
         parents: Parents = [set() for _ in dag]
         edges: Parents = [set() for _ in dag]
-        children: Parents = [set() for _ in dag]
         for y, into in enumerate(dag):
             for x in into:
                 if (x, y) in fixed:
                     parents[y].add(x)
-                    children[x].add(y)
                 else:
                     edges[x].add(y)
                     edges[y].add(x)
-        return cls(*(tuple(map(frozenset, part)) for part in (parents, edges, children)))
+        return cls(
+            *(tuple(map(frozenset, part)) for part in (parents, edges, children_of(parents)))
+        )
 
     def around(self, node: int) -> frozenset[int]:
         """The nodes adjacent to a node."""

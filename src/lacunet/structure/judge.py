@@ -42,13 +42,12 @@ from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.statistics.gather import with_mechanisms
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.problems.layout import Layout
+from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.penalty import Penalty
 from lacunet.structure.region import (
-    Children,
     Families,
     MissingPatterns,
     Region,
-    children_of,
     is_barren_somewhere,
     region_of,
 )

@@ -170,11 +170,9 @@ class Job:
 
     table: EncodedTable
     rows: CodedRows  # the same by place
-    columns: Network  # without arcs
     constraints: Constraints
     score: Score
     rng: np.random.Generator
-    memory: int
     deadline: Deadline
     progress: Progress
     judge: Judge
@@ -351,18 +349,16 @@ def learn_structure(
     job = Job(
         table,
         rows,
-        network,
         _without_constants(constraints, table, rows.pair_tables),
         Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
         generator(0 if rng is None else rng),
-        budget,
         deadline,
         progress,
         Judge.of(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
     )
     search = Search(constraints.directed([set()] * len(network.variables)))
     _run(job, search, method)
-    structure = network_of(job.columns, search.dag)
+    structure = network_of(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
     structure = structure.with_reversible(cpdag.reversible)
     return LearnedStructure(
@@ -412,7 +408,7 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior |
     elif job.judge.graph is not None and search.fit is not None:
         start, table = job.judge.network(search.fit), job.judge.table
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
-    options: Any = {"rng": job.rng, "memory": job.memory, "progress": job.progress}
+    options: Any = {"rng": job.rng, "memory": job.judge.memory, "progress": job.progress}
     try:
         found = learn(whole, table, method, prior, **options).network
     except Interrupted as stopped:
@@ -620,10 +616,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     Completions are drawn from the network so far or, given gains, from a wider one.
     """
     assert search.fit is not None
-    source = search.fit
-    if wide is not None:
-        source = job.judge.fit(widened(search.dag, wide, job.constraints), near=source)
-    drawn = _drawn(job, search, source)
+    drawn = _drawn(job, search, _source(job, search.fit, wide))
     job.deadline.check()
     rows = CodedRows.stacked(drawn)
     search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score, job.far)
@@ -631,6 +624,13 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     is_same = _class(job, dag) == _class(job, search.dag)
     fit = search.fit if is_same else job.judge.fit(dag, near=search.fit, rows=rows)
     return _take(search, f"round {at + 1}", fit)
+
+
+def _source(job: Job, fit: FittedStructure, wide: Gains | None) -> FittedStructure:
+    """What completions are drawn from: a fit or, given gains, a wider network."""
+    if wide is None:
+        return fit
+    return job.judge.fit(widened(fit.dag, wide, job.constraints), near=fit)
 
 
 def _polish(job: Job, search: Search) -> float:
@@ -656,7 +656,7 @@ def _polish(job: Job, search: Search) -> float:
 
 
 def _class(job: Job, dag: Dag) -> Cpdag:
-    return cpdag_of(job.columns.variables, dag)
+    return cpdag_of(job.table.variables, dag)
 
 
 def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]:
@@ -674,10 +674,7 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
     completions = search.completions
     if search.fit is not None and search.screen is not None:
         try:
-            source = search.fit
-            if search.wide is not None:
-                wide = widened(search.dag, search.wide, job.constraints)
-                source = job.judge.fit(wide, near=source)
+            source = _source(job, search.fit, search.wide)
             drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
             completions = [CodedRows.of(one) for one in drawn]
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):

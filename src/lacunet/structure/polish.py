@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lacunet.data.table import EncodedTable
+from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.judge import FittedStructure, Judge
 from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
-from lacunet.structure.region import Children, children_of
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM

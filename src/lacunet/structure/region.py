@@ -17,19 +17,10 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.statistics.problems.compile import patterns_of
+from lacunet.structure.cpdag import Children
 
 Mask = NDArray[np.bool_]
 Families = tuple[tuple[int, ...], ...]  # the parents of each node, ascending
-Children = tuple[tuple[int, ...], ...]
-
-
-def children_of(families: Sequence[Iterable[int]]) -> Children:
-    """The children of each node."""
-    children: list[list[int]] = [[] for _ in families]
-    for node, parents in enumerate(families):
-        for parent in parents:
-            children[parent].append(node)
-    return tuple(map(tuple, children))
 
 
 @dataclass(frozen=True, eq=False)
