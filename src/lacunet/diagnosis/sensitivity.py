@@ -181,13 +181,17 @@ def sensitivity(
     setting = Setting(prior, memory=budget, progress=progress)
     with observations(said_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
-        mechanism = _given_mechanism(mechanism, look.hidden(network))
-        folds = folds_of(None, groups, 0, look.units)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         method, grouped = _compared(network, look, question, method, given)
-        how = _asked(network, question, grouped, folds, setting, look.scale, method == "em")
+        needs = _needs(network, question, grouped, folds_of(None, groups, 0, look.units), method)
+        how = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(how, setting.progress)
-        _refuse_never_shown(mechanism, statistics)
+        if question.mechanism in statistics.never_shown:
+            raise LacunetError(
+                f"no row shows {question.mechanism!r}: there is nothing to compare hidden values "
+                "with.",
+                "ask about a variable that some rows show.",
+            )
         tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
         logs: tuple[float, ...] = ()
         bare = None
@@ -215,16 +219,15 @@ def sensitivity(
             part = tilted(sample)
             parts.append([part.answer(delta) for delta in asked])
         progress("jackknife", len(scales), len(scales))
-    by_design = look.units is not None
-    intervals = _intervals(answers, np.array(parts), scales, degrees, by_design=by_design)
+    intervals = _intervals(
+        answers, np.array(parts), scales, degrees, by_design=look.units is not None
+    )
     tips = partial(tipping_point, whole, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
-    words = _words(question, answers, answers[mar], limit, tips(limit), named=threshold is not None)
     shares = _by_shares(network, question, grouped, statistics.sample(0))
-    words = _with_unmoved(words, question, answers, shares, method)
     distinct = _distinct(statistics.sample(0))
-    return Sensitivity(
+    found = Sensitivity(
         question,
         method,
         grouped,
@@ -233,18 +236,18 @@ def sensitivity(
         intervals,
         limit,
         tips(limit),
-        float(np.average(~distinct.is_shown([mechanism]), weights=distinct.counts)),
-        (
-            *words,
-            *_remarks(question, whole, shares, distinct, bare),
-            *map(
-                sentence,
-                notes_on_rules(network, look.hidden(network), _rules_allowed_for(question, method)),
-            ),
-            _last_words(asked, logs),
-        ),
-        logs,
+        float(np.average(~distinct.is_shown([question.mechanism]), weights=distinct.counts)),
+        words=(),
+        log_likelihoods=logs,
     )
+    allowed_for = [question.mechanism] if method == "em" else []  # rules
+    words = (
+        *_on_answer(found, shares, named=threshold is not None),
+        *_on_rows(found, whole, shares, distinct, bare),
+        *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
+        _on_tilts(found),
+    )
+    return replace(found, words=words)
 
 
 def _one_state(
@@ -282,18 +285,6 @@ def _one_state(
             "as in sensitivity(network, data, 'P(Ill=yes | Age=old)', mechanism='Ill').",
         )
     return target, state, evidence
-
-
-def _given_mechanism(mechanism: str | None, hidden: Scope) -> str:
-    if mechanism is None:
-        raise LacunetError(
-            "mechanism is not given: the variable whose hidden values may differ from its shown "
-            "ones.",
-            f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
-            if hidden
-            else "no variable has missing values.",
-        )
-    return mechanism
 
 
 def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
@@ -366,33 +357,21 @@ def _compared(
     return method, tuple(name for name in others if name in {*given, *asked_by})
 
 
-def _asked(
-    network: Network,
-    question: Question,
-    given: Scope,
-    folds: Folds | None,
-    setting: Setting,
-    scale: float,
-    is_em: bool,
-) -> Gathering:
+def _needs(
+    network: Network, question: Question, given: Scope, folds: Folds | None, method: str
+) -> Needs:
     """What any tilt needs, in all samples."""
-    wanted = {*question.variables, *given, question.mechanism}
+    wanted = {*question.variables, *given}
     columns = tuple(name for name in network.variables if name in wanted)
     model = tilted_network(network, question, given)
-    problems = Compiling(model, {model.variables[-1]: question.mechanism}) if is_em else None
-    needs = Needs((), problems=problems, rows=(columns,), folds=folds)
-    return Gathering(needs, network, memory=setting.memory / 4, scale=scale)
+    problems = Compiling(model, {model.variables[-1]: question.mechanism})
+    return Needs((), problems=problems if method == "em" else None, rows=(columns,), folds=folds)
 
 
 def _distinct(statistics: Statistics) -> Rows:
     """The distinct rows of a sample."""
     (rows,) = statistics.distinct.values()
     return rows
-
-
-def _rules_allowed_for(question: Question, method: str) -> list[str]:
-    """The variable whose rule is allowed for: that of the tilt, by EM."""
-    return [question.mechanism] if method == "em" else []
 
 
 def _by_shares(
@@ -429,14 +408,6 @@ def _by_em(
     return tilted, logs
 
 
-def _refuse_never_shown(mechanism: str, statistics: Statistics) -> None:
-    if mechanism in statistics.never_shown:
-        raise LacunetError(
-            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
-            "ask about a variable that some rows show.",
-        )
-
-
 def _intervals(
     answers: FloatArray,
     replicates: FloatArray,
@@ -460,9 +431,18 @@ def _checked(
     target: str,
     state: object,
     evidence: Mapping[str, object],
-    mechanism: str,
+    mechanism: str | None,
     tilted_state: object,
 ) -> Question:
+    hidden = look.hidden(network)
+    if mechanism is None:
+        raise LacunetError(
+            "mechanism is not given: the variable whose hidden values may differ from its shown "
+            "ones.",
+            f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
+            if hidden
+            else "no variable has missing values.",
+        )
     if not isinstance(mechanism, str):
         raise LacunetError(
             f"mechanism is {mechanism!r}, but must be the name of one variable.",
@@ -473,7 +453,6 @@ def _checked(
     asked = {target: state, **seen}
     if target in seen:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
-    hidden = look.hidden(network)
     inside = mechanism.removeprefix("R[").removesuffix("]")
     if mechanism not in network.states_of and inside in network.states_of:
         raise LacunetError(
@@ -526,94 +505,77 @@ def _nearest_end(
     return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
 
 
-def _words(
-    question: Question,
-    answers: FloatArray,
-    start: float,
-    threshold: float,
-    tipping: float | None,
-    named: bool,
-) -> tuple[str, ...]:
-    low, high = answers.min(), answers.max()
-    first = f"If values are missing at random, {question} is {start:.3g}."
-    if tipping is None:
-        return (
-            first,
-            f"No tilt of the hidden values of {question.mechanism} takes the answer to "
-            f"{threshold:.3g}: it stays between {low:.3g} and {high:.3g}.",
-        )
-    what = "cross" if named else "leave its 95% interval at"
-    times = exp(tipping)
-    ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
-    return (
-        first,
-        f"The answer would {what} {threshold:.3g} if the odds of a hidden "
-        f"{assigned(question.mechanism, question.tilted_state)} were {ratio} those of a shown one; "
-        f"over these tilts it lies between {low:.3g} and {high:.3g}.",
-    )
+def _on_answer(found: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
+    """How far tilts move the answer; by EM a prior has odds where rows have none.
 
-
-def _with_unmoved(
-    words: tuple[str, ...],
-    question: Question,
-    answers: FloatArray,
-    shares: TiltedShares,
-    method: str,
-) -> tuple[str, ...]:
-    """The words, with what tilts cannot move; by EM a prior has odds where rows have none."""
-    is_flat = np.ptp(answers) < FLAT
+    ``named`` says that the user gave the threshold.
+    """
+    question, threshold = found.question, found.threshold
+    low, high = found.answers.min(), found.answers.max()
+    at_random = found.answers[found.deltas.index(0.0)]
+    yield f"If values are missing at random, {question} is {at_random:.3g}."
+    is_flat = high - low < FLAT
     what, state = question.mechanism, question.tilted_state
     bounds = "lacunet.worst_case gives bounds that assume nothing."
     if is_flat and shares.unmoved == 1:
-        return (
-            words[0],
+        yield (
             f"A tilt cannot say more: of the shown values of {what} that hidden ones are compared "
-            f"with, none or all are {state}, and odds of zero stay zero. {bounds}",
+            f"with, none or all are {state}, and odds of zero stay zero. {bounds}"
         )
-    if not shares.unmoved or (method == "em" and not is_flat):
-        return words
-    return (
-        *words,
-        f"No tilt moves {shares.unmoved:.1%} of the hidden values of {what}: of the shown ones "
-        f"that they are compared with, none or all are {state}. {bounds}",
-    )
+        return
+    if found.tipping_point is None:
+        yield (
+            f"No tilt of the hidden values of {what} takes the answer to {threshold:.3g}: it stays "
+            f"between {low:.3g} and {high:.3g}."
+        )
+    else:
+        times = exp(found.tipping_point)
+        ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
+        how = "cross" if named else "leave its 95% interval at"
+        yield (
+            f"The answer would {how} {threshold:.3g} if the odds of a hidden "
+            f"{assigned(what, state)} were {ratio} those of a shown one; over these tilts it lies "
+            f"between {low:.3g} and {high:.3g}."
+        )
+    if shares.unmoved and (found.method != "em" or is_flat):
+        yield (
+            f"No tilt moves {shares.unmoved:.1%} of the hidden values of {what}: of the shown ones "
+            f"that they are compared with, none or all are {state}. {bounds}"
+        )
 
 
-def _remarks(
-    question: Question,
-    tilted: Tilted,
-    shares: TiltedShares,
-    rows: Rows,
-    bare: float | None,
+def _on_rows(
+    found: Sensitivity, tilted: Tilted, shares: TiltedShares, rows: Rows, bare: float | None
 ) -> Iterator[str]:
     """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
     if tilted.lost > 0:
         yield f"Nothing is known about {tilted.lost:.1%} of the rows: left out."
-    if bare is None and shares.pooled > 0:
-        together = ", ".join(question.variables)
-        yield (
-            f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
-            f"row shows {together}: rows of other groups stand for them."
-        )
-    table = rows.table()
-    others = [v for v in question.variables if v != question.mechanism and table.missing_of[v]]
-    if bare is None and others:
-        yield (
-            f"Of rows that hide one of {', '.join([question.mechanism, *others])}, what they show "
-            "of the others is not used: answers may lie outside of those of worst_case. "
-            "method='em' uses it (--method em)."
-        )
     if bare:
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
-    if bare is None and table.cells_of_sets:  # EM takes them as they are
+    if bare is not None:
+        return
+    variables, mechanism, table = found.question.variables, found.question.mechanism, rows.table()
+    if shares.pooled > 0:
+        yield (
+            f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
+            f"row shows {', '.join(variables)}: rows of other groups stand for them."
+        )
+    if others := [v for v in variables if v != mechanism and table.missing_of[v]]:
+        yield (
+            f"Of rows that hide one of {', '.join([mechanism, *others])}, what they show of the "
+            "others is not used: answers may lie outside of those of worst_case. method='em' uses "
+            "it (--method em)."
+        )
+    if table.cells_of_sets:  # EM takes them as they are
         yield sentence(note_on_sets(table.cells_of_sets))
 
 
-def _last_words(deltas: Sequence[float], logs: Sequence[float]) -> str:
+def _on_tilts(found: Sensitivity) -> str:
     """What the data say about the tilt itself."""
+    logs = found.log_likelihoods
     if not logs:
         return "The data cannot say which tilt is right."
-    fitting = [d for d, log in zip(deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
+    fitting = [d for d, log in zip(found.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
     low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
     which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
     return (
