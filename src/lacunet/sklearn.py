@@ -38,6 +38,8 @@ from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import as_declared, spelled
 from lacunet.statistics.passes import hash32
 from lacunet.statistics.rows import distinct_rows
+from lacunet.structure.gains import Gains
+from lacunet.structure.rows import CodedRows
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
@@ -255,8 +257,6 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         odds = _log_odds(whole, predicted)
         found: list[list[Reason]] = [[] for _ in predicted]
         for name, cells in columns.items():
-            if name not in self.network_.states_of:
-                continue
             hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
             fall = odds - _log_odds(self._probabilities(hidden), predicted)
             for row in np.flatnonzero(~_is_missing(cells)):
@@ -269,8 +269,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
 
     def _probabilities(self, columns: Columns) -> FloatArray:
         nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
-        used = {name: self.coders_[name] for name in self.network_.variables}
-        table = _table(self.network_, used, {**columns, **nothing}, None)
+        table = _table(self.network_, self.coders_, {**columns, **nothing}, None)
         logs = _log_posteriors(self.network_, table, self.target)
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
@@ -650,11 +649,15 @@ def _tree(
     """
     import networkx as nx
 
+    gains = Gains.of(CodedRows.of(table))
+    place = {name: at for at, name in enumerate(table.variables)}
+    always = frozenset() if given is None else frozenset({place[given]})
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(names)
-    for place, one in enumerate(names):
-        for two in names[place + 1 :]:
-            worth = _worth(table, one, two, given)
+    for at, one in enumerate(names):
+        others = names[at + 1 :]
+        worths = gains.of_each(place[one], [place[two] for two in others], always)
+        for two, worth in zip(others, worths, strict=True):
             if worth > 0:
                 graph.add_edge(one, two, weight=worth)
     forest = nx.maximum_spanning_tree(graph)
@@ -663,24 +666,6 @@ def _tree(
         root = min(component, key=names.index)
         parents |= {child: [parent] for parent, child in nx.bfs_edges(forest, root)}
     return parents
-
-
-def _worth(table: EncodedTable, one: str, two: str, given: str | None) -> float:
-    """What an edge between two variables adds to the log-likelihood, less its cost."""
-    scope = [*([] if given is None else [given]), one, two]
-    shown = table.is_shown(scope)
-    sizes = [table.cardinality_of[name] for name in scope]
-    codes = tuple(table.columns[name][shown].astype(np.int64) for name in scope)
-    keys = np.ravel_multi_index(codes, sizes)
-    counts = np.bincount(keys, table.row_weights[shown], minlength=int(np.prod(sizes)))
-    joint = counts.reshape(-1, *sizes[-2:])
-    sums = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
-    whole = joint.sum(axis=(1, 2), keepdims=True)
-    seen = joint > 0
-    ratio = joint[seen] * np.broadcast_to(whole, joint.shape)[seen] / sums[seen]
-    freedom = len(joint) * (sizes[-2] - 1) * (sizes[-1] - 1)
-    cost = 0.5 * np.log(max(1.0, counts.sum())) * freedom
-    return float((joint[seen] * np.log(ratio)).sum()) - float(cost)
 
 
 def _folds(table: EncodedTable) -> FloatArray:
