@@ -141,13 +141,9 @@ def to_cpdag(network: NetworkOrEdges) -> Cpdag:
         edges = edges_of(Path(network) if is_path else network)  # type: ignore[arg-type]
         network = Network({name: ["0", "1"] for name in edges.variables}, edges.parents_of)
     network = as_network(network)
-    return cpdag_of(network.variables, parents_by_place(network))
-
-
-def parents_by_place(network: Network) -> Parents:
-    """The parents of each variable, all by their place among the variables."""
     place = {name: at for at, name in enumerate(network.variables)}
-    return [{place[p] for p in network.parents_of[name]} for name in network.variables]
+    parents = [{place[p] for p in network.parents_of[name]} for name in network.variables]
+    return cpdag_of(network.variables, parents)
 
 
 def cpdag_of(

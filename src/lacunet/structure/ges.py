@@ -101,18 +101,6 @@ def greedy_equivalence_search(
         For each node those that it may become adjacent to, along with what is related to its
         neighbours; None for all.
     """
-
-    def insertions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        apart = (x for x in others if y not in found.around(x))
-        asked = (one for x in apart for one in _insertions(found, x, y, max_parents))
-        return _steps(y, asked, gains, 1)
-
-    def deletions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        near = (x for x in others if y in found.edges[x] or y in found.children[x])
-        asked = (one for x in near for one in _deletions(found, x, y))
-        return _steps(y, asked, gains, -1)
-
-    dag: Parents = [set() for _ in range(nodes)]
     every = frozenset(range(nodes))
 
     def partners(found: Class, y: int) -> list[int]:
@@ -122,7 +110,16 @@ def greedy_equivalence_search(
             some = related[y].union(found.around(y), *(related[x] for x in found.around(y)))
         return [x for x in some if x != y and is_allowed(x, y)]
 
-    dag = yield from _climb(dag, partners, insertions, _inserted, deadline)
+    def insertions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        asked = (one for x in others for one in _insertions(found, x, y, max_parents))
+        return _steps(y, asked, gains, 1)
+
+    def deletions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        asked = (one for x in others for one in _deletions(found, x, y))
+        return _steps(y, asked, gains, -1)
+
+    nothing: Parents = [set() for _ in range(nodes)]
+    dag = yield from _climb(nothing, partners, insertions, _inserted, deadline)
     yield from _climb(dag, partners, deletions, _deleted, deadline)
 
 
@@ -180,6 +177,8 @@ def _steps(y: int, asked: Iterable[Asked], gains: Gains, sign: int) -> Iterator[
 
 
 def _insertions(found: Class, x: int, y: int, max_parents: int) -> Iterator[Asked]:
+    if y in found.around(x):
+        return
     shared = found.edges[y] & found.around(x)
     loose = sorted(found.edges[y] - found.around(x))
     for length in range(min(len(loose), MOST_TURNED) + 1):
@@ -197,15 +196,14 @@ def _inserted(found: Class, step: EdgeStep) -> Parents | None:
     if found.has_open_path(y, x, closed):
         return None
     parents, edges = _copied(found)
-    parents[y].add(x)
-    for node in step.turned:
-        edges[y].discard(node)
-        edges[node].discard(y)
-        parents[y].add(node)
+    for node in (x, *step.turned):
+        _direct(parents, edges, node, y)
     return extension(parents, edges)
 
 
 def _deletions(found: Class, x: int, y: int) -> Iterator[Asked]:
+    if y not in found.edges[x] and y not in found.children[x]:
+        return
     shared = found.edges[y] & found.around(x)
     for length in range(len(shared) + 1):
         for some in combinations(sorted(shared), length):
@@ -222,14 +220,17 @@ def _deleted(found: Class, step: EdgeStep) -> Parents | None:
     edges[x].discard(y)
     edges[y].discard(x)
     for node in step.turned:
-        edges[y].discard(node)
-        edges[node].discard(y)
-        parents[node].add(y)
+        _direct(parents, edges, y, node)
         if node in edges[x]:
-            edges[x].discard(node)
-            edges[node].discard(x)
-            parents[node].add(x)
+            _direct(parents, edges, x, node)
     return extension(parents, edges)
+
+
+def _direct(parents: Parents, edges: Parents, x: int, y: int) -> None:
+    """Put in the arc from x to y, in place of an edge between them if there is one."""
+    edges[x].discard(y)
+    edges[y].discard(x)
+    parents[y].add(x)
 
 
 def _copied(found: Class) -> tuple[Parents, Parents]:

@@ -185,11 +185,9 @@ class Search:
 
     dag: Dag
     fit: FittedStructure | None = None
-    completions: list[CodedRows] = field(default_factory=list)
     drawn: tuple[FittedStructure, list[EncodedTable]] | None = None  # the last, and from what
     screen: Screen | None = None
-    gains: Gains | None = None  # of the seed
-    wide: Gains | None = None
+    wide: Gains | None = None  # of the seed, for the networks that completions are drawn from
     rejected: Rejected = field(default_factory=set)  # moves that the judge did not accept
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
@@ -491,13 +489,16 @@ def _run(job: Job, search: Search, method: str) -> None:
         search.ended = "interrupted"
 
 
-def _seed(job: Job, search: Search, rows: CodedRows) -> None:
-    """The closed-form seed, within the constraints, or what there is of it when it is cut short."""
+def _seed(job: Job, search: Search, rows: CodedRows) -> Gains:
+    """The closed-form seed, within the constraints, or what there is of it when it is cut short.
+
+    The gains that it was found by are returned.
+    """
     job.progress("seed", 0, 1)
     excluded = job.constraints.forbidden & job.constraints.forbidden.T
     limits = job.constraints
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
-    search.gains = gains = Gains.of(rows)
+    gains = Gains.of(rows)
     way = greedy_equivalence_search(
         len(rows),
         gains.of_each,
@@ -511,6 +512,7 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> None:
     finally:
         search.dag = limits.directed(passed[-1])
     job.progress("seed", 1, 1)
+    return gains
 
 
 def _search_complete(job: Job, search: Search) -> None:
@@ -518,19 +520,18 @@ def _search_complete(job: Job, search: Search) -> None:
     _seed(job, search, rows.thinned(SEED_ROWS))
     job.progress("search", 0, 1)
     for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
-        search.dag, search.completions = best.parents, [rows]
+        search.dag = best.parents
         search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
     job.progress("search", 1, 1)
     search.ended = "converged"
 
 
 def _search_incomplete(job: Job, search: Search) -> None:
-    _seed(job, search, job.rows.thinned(SEED_ROWS))
+    gains = _seed(job, search, job.rows.thinned(SEED_ROWS))
     search.fit = job.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
     if job.table.rows < MANY_ROWS:
-        assert search.gains is not None
-        search.wide = search.gains.with_share(WIDE_SHARE)
+        search.wide = gains.with_share(WIDE_SHARE)
     if len(search.dag) > FEW_VARIABLES or job.table.rows >= MANY_ROWS:
         _climb(job, search)
         return
@@ -669,18 +670,16 @@ def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]
 def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
     if replicates is None:
         replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
-    if search.ended == "interrupted" or not replicates:
+    if search.ended in ("interrupted", "time limit") or not search.trace or not replicates:
         return {}
-    completions = search.completions
-    if search.fit is not None and search.screen is not None:
+    completions = [job.rows]
+    if search.fit is not None:
         try:
             source = _source(job, search.fit, search.wide)
             drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
             completions = [CodedRows.of(one) for one in drawn]
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return {}
-    if not completions:
-        return {}
     found = strengths_of(
         completions,
         search.dag,
