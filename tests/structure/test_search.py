@@ -350,6 +350,17 @@ def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) 
     assert compare_structures(network, cpdag_of(network.variables, found)).shd == 0
 
 
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_some_of_the_rows_do_not_count_for_all(weight: float) -> None:
+    rng = np.random.default_rng(2)
+    columns = {name: rng.integers(0, 2, 3_000).astype(np.uint8) for name in "ABC"}
+    rows = CodedRows.of(EncodedTable.of(dict.fromkeys("ABC", 2), columns))
+    heavy = replace(rows, weights=np.full(3_000, weight), total=3_000 * weight)
+    some, heavy_some = rows.thinned(100), heavy.thinned(100)
+    assert (some.total, heavy_some.total) == (100, 100 * weight)
+    np.testing.assert_array_equal(heavy_some.count([0, 1]), weight * some.count([0, 1]))
+
+
 def test_the_search_beats_greedy_search_on_alarm() -> None:
     truth = example("alarm")
     table = in_order_of_content(sample(truth, 2_000, np.random.default_rng(3)))

@@ -147,15 +147,14 @@ class CodedRows:
         return len(some.distinct(scope)[0][0]) > some.rows / 2
 
     def thinned(self, most: int) -> CodedRows:
-        """At most so many rows, evenly spaced, that stand for all."""
+        """At most so many rows, evenly spaced, that count for no more than themselves."""
         step = -(-self.rows // most)
         if step == 1:
             return self
         columns = tuple(column[::step] for column in self.columns)
-        scale = self.rows / len(columns[0])
-        weights = None if self.weights is None else self.weights[::step] * scale
-        total = self.total / scale if weights is None else float(weights.sum())
-        return CodedRows(self.variables, columns, self.sizes, weights, total)
+        weights = None if self.weights is None else self.weights[::step]
+        total = float(len(columns[0]) if weights is None else weights.sum())
+        return replace(self, columns=columns, weights=weights, total=total)
 
 
 @dataclass(frozen=True, eq=False)
