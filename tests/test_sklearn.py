@@ -291,11 +291,14 @@ def test_codes_sets_and_rules_are_those_of_learn_and_predict(edges: str | None) 
 @pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
 def test_the_imputer_never_breaks_a_rule(edges: str | None) -> None:
     rows, _ = survey()
-    found = BayesianNetworkImputer(edges, codes=CODES, not_asked=RULES).fit_transform(rows)
+    model = BayesianNetworkImputer(edges, codes=CODES, not_asked=RULES)
+    found = model.fit_transform(rows)
     smoked, now, age = found.T
     assert set(smoked) == {1, 2}
     assert ((now == "not_asked") == (smoked == 1)).all()
     assert "40+" not in age
+    whole = pd.DataFrame(found, columns=rows.columns)  # says of itself who was not asked
+    np.testing.assert_array_equal(model.fit_transform(whole), found)
 
 
 @pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")

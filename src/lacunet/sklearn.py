@@ -29,7 +29,6 @@ from lacunet.data.batches import contradiction
 from lacunet.data.matching import is_null
 from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
-from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
 from lacunet.model.dictionary import Meaning, parsed_rule, sets_among, when_and_state
@@ -362,6 +361,8 @@ class Coder:
         """The coder of a column."""
         meant = _meant(cells, meanings)
         shown = ~_is_hidden(meant, meanings)
+        if rule is not None:  # its state comes by itself, also where cells say it
+            shown &= np.array([cell != rule[1] for cell in meant.tolist()], dtype=bool)
         found = cls._of_values(meant[shown], weights[shown], bins)
         if not meanings:
             return replace(found, rule=rule)
@@ -578,10 +579,9 @@ def _said_parents(
     if _is_word(said, "learn"):
         from lacunet.structure.learn import learn_structure
 
-        rows = to_arrow(EncodedTable.of(table.cardinality_of, table.columns), asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LacunetWarning)
-            found = learn_structure(rows, asked, strengths=0, counts=table.weights, rng=0)
+            found = learn_structure(table, asked, strengths=0, rng=0)
         return {name: list(own) for name, own in found.network.parents_of.items()}
     edges = edges_of(said)
     if target is not None and target not in edges.variables:
