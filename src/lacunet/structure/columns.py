@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -28,9 +27,10 @@ from lacunet.data.reading import IGNORED, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
+from lacunet.structure.rows import CodedRows
 from lacunet.wording import counted, first_of, in_shell, listed
 
 MOST_NAMED = 10
@@ -207,26 +207,16 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     return "; ".join(ways) + "."
 
 
-def remarks(table: EncodedTable, pairs: FloatArray) -> Iterator[str]:
-    """What is odd about the columns: constant ones, and those that others determine.
-
-    Parameters
-    ----------
-    pairs
-        The counts of all pairs of variables, side by side (`lacunet.structure.gains`).
-    """
-    names = table.variables
-    sizes = [table.cardinality_of[name] for name in names]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    seen = [np.count_nonzero(np.diagonal(pairs)[start:stop]) for start, stop in pairwise(starts)]
-    if constant := [name for name, number in zip(names, seen, strict=True) if number <= 1]:
+def remarks(rows: CodedRows) -> Iterator[str]:
+    """What is odd about the columns: constant ones, and those that others determine."""
+    names, varies = rows.variables, rows.varies
+    if constant := [name for name, own in zip(names, varies, strict=True) if not own]:
         yield (
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without arcs, unless they are required."
         )
-    states = np.add.reduceat((pairs > 0).astype(np.int32), starts[:-1], axis=1)
-    determined = np.maximum.reduceat(states, starts[:-1], axis=0) == 1  # in rows that show both
-    varies = np.array(seen) > 1
+    states = np.add.reduceat((rows.pair_tables > 0).astype(np.int32), rows.starts, axis=1)
+    determined = np.maximum.reduceat(states, rows.starts, axis=0) == 1  # in rows that show both
     determined &= varies & varies[:, None] & ~np.eye(len(names), dtype=bool)
     both = [
         f"{names[x]!r} and {names[y]!r}"

@@ -192,8 +192,7 @@ def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
 
     Minus infinity for a variable with itself.
     """
-    starts = np.cumsum((0, *rows.sizes[:-1]))
-    tables = rows.pair_tables
+    starts, tables = rows.starts, rows.pair_tables
     margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
     totals = np.add.reduceat(margins, starts, axis=0)
     one = np.add.reduceat(nlogn(margins), starts, axis=0)

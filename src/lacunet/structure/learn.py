@@ -347,7 +347,7 @@ def learn_structure(
     job = Job(
         table,
         rows,
-        _without_constants(constraints, table, rows.pair_tables),
+        _without_constants(constraints, rows),
         Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
         generator(0 if rng is None else rng),
         deadline,
@@ -372,7 +372,7 @@ def learn_structure(
         notes=(
             *columns.notes,
             *untiered(tiers, given),
-            *remarks(table, rows.pair_tables),
+            *remarks(rows),
             *mechanisms.notes,
         ),
         why=_why(job, search, mechanisms),
@@ -452,19 +452,14 @@ def _check(
         )
 
 
-def _without_constants(
-    constraints: Constraints, table: EncodedTable, pairs: np.ndarray
-) -> Constraints:
+def _without_constants(constraints: Constraints, rows: CodedRows) -> Constraints:
     """The constraints, with no arc to or from a variable that shows at most one state."""
-    ends = np.cumsum([table.cardinality_of[name] for name in table.variables])
-    seen = np.array([np.count_nonzero(part) for part in np.split(np.diagonal(pairs), ends[:-1])])
-    excluded = constraints.forbidden | (seen <= 1)[:, None] | (seen <= 1)[None, :]
+    excluded = constraints.forbidden | ~rows.varies[:, None] | ~rows.varies
     for y, own in enumerate(constraints.required):
         excluded[list(own), y] = False
-        family = [table.variables[node] for node in (*own, y)]
-        if prod(table.cardinality_of[name] for name in family) > MOST_CELLS:
+        if prod(rows.sizes[node] for node in (*own, y)) > MOST_CELLS:
             raise LacunetError(
-                f"the CPT of {table.variables[y]!r} with its required parents would have more "
+                f"the CPT of {rows.variables[y]!r} with its required parents would have more "
                 f"than {MOST_CELLS:,} cells.",
                 "require fewer parents, or merge states.",
             )

@@ -87,6 +87,11 @@ class CodedRows:
         return self.weights is None or bool((self.weights == self.weights[0]).all())
 
     @cached_property
+    def starts(self) -> Integers:
+        """Where the states of each variable begin, those of all variables in one line."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
     def pair_tables(self) -> FloatArray:
         """The tables of all pairs side by side, from one product.
 
@@ -94,18 +99,24 @@ class CodedRows:
         not show it, the matrix times its transpose holds every pair's counts. Products of row
         blocks add up.
         """
-        starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        total = np.zeros((starts[-1], starts[-1]))
+        states = sum(self.sizes)
+        total = np.zeros((states, states))
         kind = np.float32 if self.weights is None else np.float64  # a block's counts are exact
         for begin in range(0, self.rows, BLOCK_ROWS):
             block = slice(begin, begin + BLOCK_ROWS)
-            held = np.zeros((starts[-1], len(self.columns[0][block])), kind)
-            for node, column in enumerate(self.columns):
-                states = np.arange(self.sizes[node])[:, None]
-                held[starts[node] : starts[node + 1]] = column[block] == states
+            held = np.zeros((states, len(self.columns[0][block])), kind)
+            for start, size, column in zip(self.starts, self.sizes, self.columns, strict=True):
+                held[start : start + size] = column[block] == np.arange(size)[:, None]
             weighted = held if self.weights is None else held * self.weights[block]
             total += weighted @ held.T
         return total
+
+    @cached_property
+    def varies(self) -> Mask:
+        """Whether rows show more than one state of each variable."""
+        is_seen = np.diagonal(self.pair_tables) > 0
+        varies: Mask = np.add.reduceat(is_seen, self.starts, dtype=np.int64) > 1
+        return varies
 
     @cached_property
     def states(self) -> States | None:
