@@ -337,8 +337,8 @@ def learn_structure(
     mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, said.latent)
     names = sorted(given)  # the search is the same in any order of the columns
     network = _in_order(columns.network, names)
-    sizes, codes = scaled.cardinality_of, scaled.columns
-    table = scaled.with_columns({v: sizes[v] for v in names}, {v: codes[v] for v in names})
+    sizes, held = scaled.cardinality_of, scaled.columns
+    table = scaled.with_columns({v: sizes[v] for v in names}, {v: held[v] for v in names})
     table = in_order_of_content(table)
     rows = CodedRows.of(table)
     constraints = constraints_of(

@@ -89,7 +89,8 @@ class CodedRows:
     @cached_property
     def starts(self) -> Integers:
         """Where the states of each variable begin, those of all variables in one line."""
-        return np.cumsum(self.sizes) - self.sizes
+        sizes = np.array(self.sizes, np.int64)
+        return np.cumsum(sizes) - sizes
 
     @cached_property
     def pair_tables(self) -> FloatArray:
