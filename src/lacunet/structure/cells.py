@@ -80,8 +80,8 @@ def impossible_cells(counts: FloatArray, starts: Integers) -> tuple[Integers, In
     of_given = np.add.reduceat(of_parents, starts, axis=-1)
     axes = range(len(shape))
     expected = np.ones((1, len(starts)))  # the share of the rows, were the parents independent
-    for own in axes:
-        share = of_given.sum(axis=tuple(other for other in axes if other != own)) / totals
+    for axis in axes:
+        share = of_given.sum(axis=tuple(other for other in axes if other != axis)) / totals
         expected = (expected[:, None] * share).reshape(-1, len(starts))
     which = np.repeat(np.arange(len(starts)), np.diff(starts, append=line))
     expected = expected[:, which] * (of_parents.sum(axis=tuple(axes)) / totals[which])

@@ -43,7 +43,7 @@ def chained(
     A variable that no row shows stays as it is there: nothing says how to draw it.
     """
     columns, states = [*start.columns], start.states
-    is_shown = [(own < size).any() for own, size in zip(rows.columns, rows.sizes, strict=True)]
+    is_shown = [(codes < size).any() for codes, size in zip(rows.columns, rows.sizes, strict=True)]
     partial = np.flatnonzero(rows.is_partial & np.array(is_shown))
     for _ in range(SWEEPS):
         for y in rng.permutation(partial).tolist():
@@ -74,9 +74,9 @@ def _drawn(
         for tables in tables_beside(rows, y, chosen, sorted(left), room, states):
             information, cost = informations(tables)
             gains = information - PREDICTOR_SHARE * cost
-            at = int(gains.argmax())
-            if gains[at] > best_gain:
-                best_gain, best, table = float(gains[at]), tables.others[at], tables.table(at)
+            top = int(gains.argmax())
+            if gains[top] > best_gain:
+                best_gain, best, table = float(gains[top]), tables.others[top], tables.table(top)
         if best == y:
             break
         left.remove(best)

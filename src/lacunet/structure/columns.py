@@ -63,28 +63,28 @@ def find_columns(
     Columns ``without`` which to learn are left out, and those without any value or with the name
     and the values of sampling weights, unless their states are given.
     """
-    said = data_given(data)
-    source = source_from(said)
+    given_data = data_given(data)
+    source = source_from(given_data)
     given = given_states(states or {})
     if strangers := [name for name in (*given, *without) if name not in source.columns]:
         raise LacunetError(
             f"{source.label} has no column {listed(strangers)}.",
             f"its columns are {', '.join(source.columns)}.",
         )
-    left_out = {*without, *said.beside}
+    left_out = {*without, *given_data.beside}
     columns = [name for name in source.columns if name not in left_out]
     if not columns:
         raise LacunetError(f"no column of {source.label} is left to learn from.")
-    held = columns_held(source, said, columns, given, bins)
-    found = _found(held.uncut, held.extra)
-    empty = [v for v, own in found.items() if not own and v not in held.extra]
-    weights = [v for v in held.uncut if v not in found]
+    held = columns_held(source, given_data, columns, given, bins)
+    occurring = _occurring(held.uncut, held.extra)
+    empty = [v for v, values in occurring.items() if not values and v not in held.extra]
+    weights = [v for v in held.uncut if v not in occurring]
     kept = [name for name in columns if name not in empty and name not in weights]
     notes = [*_notes(held.seen, empty, weights)]
     if not kept:
         why = notes[0] if weights else "every cell is missing."
         raise LacunetError(f"no column of {source.label} is left to learn from: {why}")
-    network = held.network(kept, found)
+    network = held.network(kept, occurring)
     return Columns(network, (*notes, *held.proposals(network)))
 
 
@@ -100,8 +100,8 @@ def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str
         yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
     taken = [
         f"{token!r} in {name!r} ({counted(count, 'cell')})"
-        for name, own in seen.items()
-        for token, count in own.tokens.items()
+        for name, column in seen.items()
+        for token, count in column.tokens.items()
         if name not in empty
     ]
     if taken:
@@ -125,9 +125,11 @@ def read_columns(
         states = as_network(states)
         columns = Columns(states)
     elif isinstance(data.source, EncodedTable):
-        own = states or {name: range(size) for name, size in data.source.cardinality_of.items()}
+        labels_of = states or {
+            name: range(size) for name, size in data.source.cardinality_of.items()
+        }
         columns = Columns(
-            Network({name: list(map(str, own[name])) for name in data.source.variables})
+            Network({name: list(map(str, labels_of[name])) for name in data.source.variables})
         )
     else:
         columns = find_columns(data, states, bins, without)
@@ -139,9 +141,9 @@ def read_columns(
         if not isinstance(states, Network):  # columns without any value, of which the notes tell
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
         with observations(data, columns.network, budget, progress=progress) as rows:
-            met = ReadReport()
-            table = rows_within(rows, columns.network, budget, met)
-            notes = [*rows.notes(met), *_on_rows(table, rows.look().rows)]
+            report = ReadReport()
+            table = rows_within(rows, columns.network, budget, report)
+            notes = [*rows.notes(report), *_on_rows(table, rows.look().rows)]
     notes = [note for note in notes if not note.startswith(IGNORED)]
     notes += [ON_DESIGN] if data.has_design else []
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
@@ -160,18 +162,18 @@ def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
         )
 
 
-def _found(
+def _occurring(
     seen: Mapping[str, Seen], extra: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     """The states that occur in each column, none or one among them; not of weights."""
-    found: dict[str, tuple[str, ...]] = {}
+    occurring: dict[str, tuple[str, ...]] = {}
     refused: dict[str, StatesError] = {}
-    for name, own in seen.items():
+    for name, column in seen.items():
         try:
             more = extra.get(name, ())
-            values = len(own.cells) + len(own.said.labels) + len(more)
-            is_few = values < 2 and not own.order and not own.is_nested
-            found[name] = tuple(own.cells) if is_few else states_of(name, own, more)
+            values = len(column.cells) + len(column.said.labels) + len(more)
+            is_few = values < 2 and not column.order and not column.is_nested
+            occurring[name] = tuple(column.cells) if is_few else states_of(name, column, more)
         except WeightsError:
             continue
         except StatesError as error:
@@ -181,7 +183,7 @@ def _found(
             "\n".join(error.message for error in refused.values()),
             _way_out(refused),
         )
-    return found
+    return occurring
 
 
 def _way_out(refused: Mapping[str, StatesError]) -> str:
@@ -210,7 +212,7 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
 def remarks(rows: CodedRows) -> Iterator[str]:
     """What is odd about the columns: constant ones, and those that others determine."""
     names, varies = rows.variables, rows.varies
-    if constant := [name for name, own in zip(names, varies, strict=True) if not own]:
+    if constant := [name for name, is_varying in zip(names, varies, strict=True) if not is_varying]:
         yield (
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without arcs, unless they are required."
@@ -222,7 +224,7 @@ def remarks(rows: CodedRows) -> Iterator[str]:
         f"{names[x]!r} and {names[y]!r}"
         for x, y in np.argwhere(np.triu(determined & determined.T)).tolist()
     ]
-    one = [
+    one_way = [
         f"{names[y]!r} by {names[x]!r}" for x, y in np.argwhere(determined & ~determined.T).tolist()
     ]
     if both:
@@ -230,5 +232,5 @@ def remarks(rows: CodedRows) -> Iterator[str]:
             f"determine each other in every row that shows both: {first_of(both, MOST_NAMED)}; "
             "which of the two other variables depend on cannot be told."
         )
-    if one:
-        yield f"determined in every row that shows both: {first_of(one, MOST_NAMED)}."
+    if one_way:
+        yield f"determined in every row that shows both: {first_of(one_way, MOST_NAMED)}."

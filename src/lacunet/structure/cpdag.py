@@ -55,14 +55,14 @@ class Cpdag:
 
     def in_order(self, variables: Scope) -> Cpdag:
         """The same class, with the variables in another order."""
-        place = {name: at for at, name in enumerate(variables)}
-        edges = ((x, y) if place[x] < place[y] else (y, x) for x, y in self.reversible)
+        rank = {name: index for index, name in enumerate(variables)}
+        edges = ((x, y) if rank[x] < rank[y] else (y, x) for x, y in self.reversible)
         return Cpdag(variables, self.compelled, frozenset(edges))
 
     def __str__(self) -> str:
-        place = {name: at for at, name in enumerate(self.variables)}
-        lines = [(place[b], place[a], f"{quoted(a)} -> {quoted(b)}") for a, b in self.compelled]
-        lines += [(place[b], place[a], f"{quoted(a)} -- {quoted(b)}") for a, b in self.reversible]
+        rank = {name: index for index, name in enumerate(self.variables)}
+        lines = [(rank[b], rank[a], f"{quoted(a)} -> {quoted(b)}") for a, b in self.compelled]
+        lines += [(rank[b], rank[a], f"{quoted(a)} -- {quoted(b)}") for a, b in self.reversible]
         return "\n".join(text for _, _, text in sorted(lines))
 
 
@@ -141,15 +141,15 @@ def to_cpdag(network: NetworkOrEdges) -> Cpdag:
         edges = edges_of(Path(network) if is_path else network)  # type: ignore[arg-type]
         network = Network({name: ["0", "1"] for name in edges.variables}, edges.parents_of)
     network = as_network(network)
-    place = {name: at for at, name in enumerate(network.variables)}
-    parents = [{place[p] for p in network.parents_of[name]} for name in network.variables]
+    rank = {name: index for index, name in enumerate(network.variables)}
+    parents = [{rank[p] for p in network.parents_of[name]} for name in network.variables]
     return cpdag_of(network.variables, parents)
 
 
 def cpdag_of(
     variables: Scope, parents: Sequence[Set[int]], forbidden: NDArray[np.bool_] | None = None
 ) -> Cpdag:
-    """The class of a DAG given by places, or those of it that have no forbidden arc.
+    """The class of a DAG given by indices, or those of it that have no forbidden arc.
 
     Parameters
     ----------
@@ -224,25 +224,27 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
             "the structures have different variables: "
             f"{differing('the first', truth.variables, 'the second', other.variables)}."
         )
-    place = {name: at for at, name in enumerate(truth.variables)}
-    one, two = _relations(truth, place), _relations(other, place)
-    pairs = one.keys() | two.keys()
-    same = sum(one.get(pair) == two.get(pair) for pair in pairs)
+    rank = {name: index for index, name in enumerate(truth.variables)}
+    of_truth, of_other = _relations(truth, rank), _relations(other, rank)
+    pairs = of_truth.keys() | of_other.keys()
+    same = sum(of_truth.get(pair) == of_other.get(pair) for pair in pairs)
 
     def named(some: Iterable[tuple[int, int]]) -> tuple[Arc, ...]:
         return tuple((truth.variables[x], truth.variables[y]) for x, y in sorted(some))
 
     def arcs(some: frozenset[Arc]) -> tuple[Arc, ...]:
-        return tuple(sorted(some, key=lambda arc: (place[arc[1]], place[arc[0]])))
+        return tuple(sorted(some, key=lambda arc: (rank[arc[1]], rank[arc[0]])))
 
     return StructureDifference(
         shd=len(pairs) - same,
-        precision=_share(same, len(two)),
-        recall=_share(same, len(one)),
-        f1=_share(2 * same, len(one) + len(two)),
-        skeleton_f1=_share(2 * len(one.keys() & two.keys()), len(one) + len(two)),
-        missing=named(one.keys() - two.keys()),
-        extra=named(two.keys() - one.keys()),
+        precision=_share(same, len(of_other)),
+        recall=_share(same, len(of_truth)),
+        f1=_share(2 * same, len(of_truth) + len(of_other)),
+        skeleton_f1=_share(
+            2 * len(of_truth.keys() & of_other.keys()), len(of_truth) + len(of_other)
+        ),
+        missing=named(of_truth.keys() - of_other.keys()),
+        extra=named(of_other.keys() - of_truth.keys()),
         compelled_missing=arcs(truth.compelled - other.compelled),
         compelled_extra=arcs(other.compelled - truth.compelled),
         edges=(truth.edges, other.edges),
@@ -253,16 +255,16 @@ def _class_of(structure: Any) -> Cpdag:
     return structure if isinstance(structure, Cpdag) else to_cpdag(structure)
 
 
-def _relations(cpdag: Cpdag, place: dict[str, int]) -> dict[tuple[int, int], int]:
+def _relations(cpdag: Cpdag, rank: dict[str, int]) -> dict[tuple[int, int], int]:
     """The relation of each adjacent pair (x < y): 1 for x -> y, -1 for y -> x, 0 for an edge."""
-    found: dict[tuple[int, int], int] = {}
+    relations: dict[tuple[int, int], int] = {}
     for a, b in cpdag.compelled:
-        x, y = place[a], place[b]
-        found[min(x, y), max(x, y)] = 1 if x < y else -1
+        x, y = rank[a], rank[b]
+        relations[min(x, y), max(x, y)] = 1 if x < y else -1
     for a, b in cpdag.reversible:
-        x, y = place[a], place[b]
-        found[min(x, y), max(x, y)] = 0
-    return found
+        x, y = rank[a], rank[b]
+        relations[min(x, y), max(x, y)] = 0
+    return relations
 
 
 def _share(part: int, whole: int) -> float:
@@ -275,7 +277,7 @@ def compelled_arcs(
 ) -> set[tuple[int, int]]:
     """The arcs of a DAG that every Markov equivalent DAG (without a forbidden arc) shares."""
     order = topological(parents)
-    rank = {node: at for at, node in enumerate(order)}
+    rank = {node: index for index, node in enumerate(order)}
     label: dict[tuple[int, int], bool] = {}  # whether the arc is compelled
     for y in order:
         for x in sorted(parents[y], key=lambda node: -rank[node]):
@@ -342,16 +344,16 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
     undirected
         The nodes that share an edge with each node.
     """
-    found = [set(into) for into in directed]
-    into, edges = [set(one) for one in directed], [set(one) for one in undirected]
-    out = [set(one) for one in children_of(into)]
+    parents = [set(into) for into in directed]
+    into, edges = [set(nodes) for nodes in directed], [set(nodes) for nodes in undirected]
+    out = [set(nodes) for nodes in children_of(into)]
     left = set(range(len(into)))
     waiting = sorted(left)  # a heap: only the neighbours of a node that leaves can become sinks
     while waiting:
         sink = heappop(waiting)
         if sink not in left or out[sink] or not _is_simplicial(sink, into, edges, out):
             continue
-        found[sink] |= edges[sink]
+        parents[sink] |= edges[sink]
         for z in edges[sink]:
             edges[z].discard(sink)
             heappush(waiting, z)
@@ -360,7 +362,7 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
             heappush(waiting, z)
         into[sink], edges[sink] = set(), set()
         left.discard(sink)
-    return None if left else found
+    return None if left else parents
 
 
 def _is_simplicial(x: int, into: Parents, edges: Parents, out: Parents) -> bool:

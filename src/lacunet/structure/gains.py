@@ -50,9 +50,9 @@ class Beside:
     counts: FloatArray
     starts: Integers
 
-    def table(self, at: int) -> FloatArray:
+    def table(self, index: int) -> FloatArray:
         """The table of one of the others."""
-        return self.counts[:, :, self.starts[at] : self.ends[at]]
+        return self.counts[:, :, self.starts[index] : self.ends[index]]
 
     @property
     def ends(self) -> Integers:
@@ -112,12 +112,12 @@ def _within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[l
     """The nodes in groups whose tables have no more cells than there is room for."""
     some: list[int] = []
     taken = 0
-    for node, own in zip(nodes, cells, strict=True):
-        if some and taken + own > room:
+    for node, size in zip(nodes, cells, strict=True):
+        if some and taken + size > room:
             yield some
             some, taken = [], 0
         some.append(node)
-        taken += own
+        taken += size
     if some:
         yield some
 
@@ -164,13 +164,13 @@ class Gains:
         """The gains where another share of the penalty is counted."""
         return replace(self, share=share)
 
-    def is_related(self, one: int, two: int) -> bool:
+    def is_related(self, x: int, y: int) -> bool:
         """Whether the gain of a pair is worth counting."""
-        return self.related is None or two in self.related[one]
+        return self.related is None or y in self.related[x]
 
-    def gain(self, one: int, two: int, given: frozenset[int]) -> float:
+    def gain(self, x: int, y: int, given: frozenset[int]) -> float:
         """What either of two variables gains by the other, given some."""
-        return self.of_each(one, [two], given)[0]
+        return self.of_each(x, [y], given)[0]
 
     def of_each(self, y: int, others: Sequence[int], given: frozenset[int]) -> list[float]:
         """What a variable gains by each of some others, given some."""
@@ -182,8 +182,10 @@ class Gains:
             self.known.update((keys[x], NO_ROOM) for x in left)
             for tables in tables_beside(self.rows, y, sorted(given), left):
                 information, cost = informations(tables)
-                for x, *own in zip(tables.others, information.tolist(), cost.tolist(), strict=True):
-                    self.known[keys[x]] = tuple(own)
+                for x, *terms in zip(
+                    tables.others, information.tolist(), cost.tolist(), strict=True
+                ):
+                    self.known[keys[x]] = tuple(terms)
         return [self.known[keys[x]][0] - self.share * self.known[keys[x]][1] for x in others]
 
 
@@ -195,10 +197,10 @@ def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
     starts, tables = rows.starts, rows.pair_tables
     margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
     totals = np.add.reduceat(margins, starts, axis=0)
-    one = np.add.reduceat(nlogn(margins), starts, axis=0)
+    marginal = np.add.reduceat(nlogn(margins), starts, axis=0)
     both = np.add.reduceat(np.add.reduceat(nlogn(tables), starts, axis=0), starts, axis=1)
     free = np.array(rows.sizes) - 1
-    information = both - one - one.T + nlogn(totals)
+    information = both - marginal - marginal.T + nlogn(totals)
     information[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf
     return information, np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
 
@@ -212,4 +214,4 @@ def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
     """
     if len(gains) <= FEW_VARIABLES:
         return None
-    return tuple(frozenset(np.flatnonzero(own > 0).tolist()) for own in gains)
+    return tuple(frozenset(np.flatnonzero(row > 0).tolist()) for row in gains)

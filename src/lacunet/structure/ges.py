@@ -103,19 +103,19 @@ def greedy_equivalence_search(
     """
     every = frozenset(range(nodes))
 
-    def partners(found: Class, y: int) -> list[int]:
+    def partners(cpdag: Class, y: int) -> list[int]:
         """Those that may be adjacent to a node and are worth a look."""
         some = every
         if related is not None:
-            some = related[y].union(found.around(y), *(related[x] for x in found.around(y)))
+            some = related[y].union(cpdag.around(y), *(related[x] for x in cpdag.around(y)))
         return [x for x in some if x != y and is_allowed(x, y)]
 
-    def insertions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        asked = (one for x in others for one in _insertions(found, x, y, max_parents))
+    def insertions(cpdag: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        asked = (insertion for x in others for insertion in _insertions(cpdag, x, y, max_parents))
         return _steps(y, asked, gains, 1)
 
-    def deletions(found: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        asked = (one for x in others for one in _deletions(found, x, y))
+    def deletions(cpdag: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
+        asked = (deletion for x in others for deletion in _deletions(cpdag, x, y))
         return _steps(y, asked, gains, -1)
 
     nothing: Parents = [set() for _ in range(nodes)]
@@ -132,34 +132,34 @@ def _climb(
 ) -> Generator[Parents, None, Parents]:
     """Make the step that gains most, again and again, as long as one gains."""
     yield dag
-    found, nodes = Class.of(dag), range(len(dag))
+    cpdag, nodes = Class.of(dag), range(len(dag))
     known: dict[tuple[int, int], list[EdgeStep]] = {}
-    stale = {y: {*partners(found, y)} for y in nodes}
+    stale = {y: {*partners(cpdag, y)} for y in nodes}
     while True:
         for y, others in stale.items():
             deadline.check()
             known.update(((x, y), []) for x in others)
-            for step in steps(found, y, sorted(others)):
+            for step in steps(cpdag, y, sorted(others)):
                 known[step.x, y].append(step)
         ranked = sorted(
             (step for some in known.values() for step in some),
             key=lambda step: (-step.gain, step.y, step.x, sorted(step.turned)),
         )
-        made = next((after for step in ranked if (after := make(found, step)) is not None), None)
-        if made is None:
+        best = next((after for step in ranked if (after := make(cpdag, step)) is not None), None)
+        if best is None:
             return dag
-        yield made
-        dag, before, found = made, found, Class.of(made)
+        yield best
+        dag, before, cpdag = best, cpdag, Class.of(best)
         changed = {
             node
             for node in nodes
-            if before.parents[node] != found.parents[node]
-            or before.edges[node] != found.edges[node]
-            or before.children[node] != found.children[node]
+            if before.parents[node] != cpdag.parents[node]
+            or before.edges[node] != cpdag.edges[node]
+            or before.children[node] != cpdag.children[node]
         }
         stale = {}
         for y in changed:
-            near = partners(found, y)
+            near = partners(cpdag, y)
             stale.setdefault(y, set()).update(near)
             for x in near:
                 stale.setdefault(x, set()).add(y)
@@ -176,46 +176,46 @@ def _steps(y: int, asked: Iterable[Asked], gains: Gains, sign: int) -> Iterator[
                 yield EdgeStep(sign * gain, x, y, turned)
 
 
-def _insertions(found: Class, x: int, y: int, max_parents: int) -> Iterator[Asked]:
-    if y in found.around(x):
+def _insertions(cpdag: Class, x: int, y: int, max_parents: int) -> Iterator[Asked]:
+    if y in cpdag.around(x):
         return
-    shared = found.edges[y] & found.around(x)
-    loose = sorted(found.edges[y] - found.around(x))
+    shared = cpdag.edges[y] & cpdag.around(x)
+    loose = sorted(cpdag.edges[y] - cpdag.around(x))
     for length in range(min(len(loose), MOST_TURNED) + 1):
         for some in combinations(loose, length):
             turned = frozenset(some)
-            given = shared | turned | found.parents[y]
-            if len(given) < max_parents and found.is_clique(shared | turned):
+            given = shared | turned | cpdag.parents[y]
+            if len(given) < max_parents and cpdag.is_clique(shared | turned):
                 yield x, given, turned
 
 
-def _inserted(found: Class, step: EdgeStep) -> Parents | None:
+def _inserted(cpdag: Class, step: EdgeStep) -> Parents | None:
     """A DAG of the class after an insertion; None if that is not valid."""
     x, y = step.x, step.y
-    closed = (found.edges[y] & found.around(x)) | step.turned
-    if found.has_open_path(y, x, closed):
+    closed = (cpdag.edges[y] & cpdag.around(x)) | step.turned
+    if cpdag.has_open_path(y, x, closed):
         return None
-    parents, edges = _copied(found)
+    parents, edges = _copied(cpdag)
     for node in (x, *step.turned):
         _direct(parents, edges, node, y)
     return extension(parents, edges)
 
 
-def _deletions(found: Class, x: int, y: int) -> Iterator[Asked]:
-    if y not in found.edges[x] and y not in found.children[x]:
+def _deletions(cpdag: Class, x: int, y: int) -> Iterator[Asked]:
+    if y not in cpdag.edges[x] and y not in cpdag.children[x]:
         return
-    shared = found.edges[y] & found.around(x)
+    shared = cpdag.edges[y] & cpdag.around(x)
     for length in range(len(shared) + 1):
         for some in combinations(sorted(shared), length):
             kept = shared - set(some)
-            if found.is_clique(kept):
-                yield x, (kept | found.parents[y]) - {x}, frozenset(some)
+            if cpdag.is_clique(kept):
+                yield x, (kept | cpdag.parents[y]) - {x}, frozenset(some)
 
 
-def _deleted(found: Class, step: EdgeStep) -> Parents | None:
+def _deleted(cpdag: Class, step: EdgeStep) -> Parents | None:
     """A DAG of the class after a deletion."""
     x, y = step.x, step.y
-    parents, edges = _copied(found)
+    parents, edges = _copied(cpdag)
     parents[y].discard(x)
     edges[x].discard(y)
     edges[y].discard(x)
@@ -233,5 +233,5 @@ def _direct(parents: Parents, edges: Parents, x: int, y: int) -> None:
     parents[y].add(x)
 
 
-def _copied(found: Class) -> tuple[Parents, Parents]:
-    return [set(one) for one in found.parents], [set(one) for one in found.edges]
+def _copied(cpdag: Class) -> tuple[Parents, Parents]:
+    return [set(nodes) for nodes in cpdag.parents], [set(nodes) for nodes in cpdag.edges]

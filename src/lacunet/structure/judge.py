@@ -64,7 +64,7 @@ SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a ze
 def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
-    parents = {names[y]: [names[x] for x in sorted(own)] for y, own in enumerate(dag)}
+    parents = {names[y]: [names[x] for x in sorted(into)] for y, into in enumerate(dag)}
     return Network(
         columns.states_of,
         parents,
@@ -100,7 +100,7 @@ class Judge:
     """The rows that structures are judged by.
 
     ``nodes`` are the variables and the mechanisms that cannot be left out, with no other arcs than
-    rules need, and ``table`` shows both; ``rows`` are the same by place.
+    rules need, and ``table`` shows both; ``rows`` are the same by index.
     """
 
     columns: Network
@@ -136,10 +136,10 @@ class Judge:
         """
         nodes = columns
         if graph is not None:
-            made = augmented(graph.with_edges_of(columns), table.partially_observed)
+            extended = augmented(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
-            nodes = Network(made.network.states_of, columns.parents_of, not_asked=rules)
-            table = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+            nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
+            table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
         patterns, rows = MissingPatterns.of(table), CodedRows.of(table)
         return cls(
             columns,
@@ -194,14 +194,14 @@ class Judge:
 
     def _families(self, dag: Dag) -> Families:
         """The parents of all nodes."""
-        own = tuple(tuple(sorted(parents)) for parents in dag)
+        families = tuple(tuple(sorted(parents)) for parents in dag)
         if self.graph is None:
-            return own
+            return families
         graph = self.graph.with_edges_of(network_of(self.columns, dag))
         whole = augmented(graph, self.table.partially_observed).network
-        place = {name: at for at, name in enumerate(self.nodes.variables)}
-        return own + tuple(
-            tuple(sorted(place[parent] for parent in whole.parents(name)))
+        index_of = {name: index for index, name in enumerate(self.nodes.variables)}
+        return families + tuple(
+            tuple(sorted(index_of[parent] for parent in whole.parents(name)))
             for name in self.nodes.variables[len(dag) :]
         )
 
@@ -215,7 +215,7 @@ class Judge:
         """
         if node >= len(self.columns.variables):
             counts = self.rows.count([node])
-            shape = [self.rows.sizes[one] for one in (*parents, node)]
+            shape = [self.rows.sizes[member] for member in (*parents, node)]
             return np.broadcast_to(_normalised(counts + SMOOTHING), shape).copy()
         counts = (self.rows if rows is None else rows).count([*parents, node])
         return self.normalised(counts + SMOOTHING, node, parents)
@@ -226,8 +226,7 @@ class Judge:
         rule = self.nodes.not_asked_of.get(names[node])
         if rule is None:
             return _normalised(counts)
-        own, family = names[node], [names[one] for one in (*parents, node)]
-        possible = rule.can_occur(family, own, self.nodes.states(own))
+        possible = rule.possible([names[x] for x in parents], self.nodes.states(names[node]))
         return _normalised(counts, possible)
 
     def changed(self, fit: FittedStructure, node: int, parents: frozenset[int]) -> FittedStructure:
@@ -307,8 +306,8 @@ class _Trial:
         layout = problems.layout
         cells, held = np.empty(layout.cells), np.zeros(layout.cells)
         cpt_of, held_of = self._of_nodes(layout, cells), self._of_nodes(layout, held)
-        for one, cpt in self._cpts_before().items():
-            cpt_of[one][...] = _widened(cpt, self.before, self.both) if one == node else cpt
+        for member, cpt in self._cpts_before().items():
+            cpt_of[member][...] = _widened(cpt, self.before, self.both) if member == node else cpt
         # What is held is added to what is expected from now on.
         engine = engine_of(
             replace(problems, fixed=held[:, None]), judge.memory, deadline=judge.deadline
@@ -318,9 +317,9 @@ class _Trial:
         part_of = self._of_nodes(layout, touched.counts)
         if self._takes_in_barren_values():
             part_of = self._expected_before()
-        for one in self.region.active - {node}:
-            rest = fit.counts[one] - part_of[one]
-            held_of[one][...] = np.where(rest > ROUNDING, rest, 0.0)
+        for member in self.region.active - {node}:
+            rest = fit.counts[member] - part_of[member]
+            held_of[member][...] = np.where(rest > ROUNDING, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
         return self._climbed(engine, cells, gain, tables, counts)
@@ -332,7 +331,7 @@ class _Trial:
     def _problems(self, families: Families) -> Problems:
         """What the rows of the region miss of it, in a network with these families."""
         variables = self.judge.nodes.variables
-        names = [variables[one] for one in self.region.nodes]
+        names = [variables[node] for node in self.region.nodes]
         local = Network(
             {name: self.judge.nodes.states(name) for name in names},
             {
@@ -347,10 +346,10 @@ class _Trial:
         """The CPTs of the fit, for nodes that are only looked at any without parents."""
         sizes = self.judge.rows.sizes
         return {
-            one: self.fit.tables[one]
-            if one in self.region.active
-            else np.full(sizes[one], 1 / sizes[one])
-            for one in self.region.nodes
+            node: self.fit.tables[node]
+            if node in self.region.active
+            else np.full(sizes[node], 1 / sizes[node])
+            for node in self.region.nodes
         }
 
     def _takes_in_barren_values(self) -> bool:
@@ -382,25 +381,25 @@ class _Trial:
         judge, node, layout = self.judge, self.node, engine.problems.layout
         expected = np.empty(layout.cells)
         cpt_of, expected_of = self._of_nodes(layout, cells), self._of_nodes(layout, expected)
-        own = judge._start(node, self.after)
-        cpt_of[node][...] = _widened(own, self.after, self.both)
+        cpt = judge._start(node, self.after)
+        cpt_of[node][...] = _widened(cpt, self.after, self.both)
         reached = -np.inf
-        for at in range(TRIAL_ITERATIONS):
-            found = engine.expect(cells, deadline=judge.deadline)
-            expected[:] = found.counts
-            rise = gain + float(found.log_likelihoods.sum()) - reached
-            reached = gain + float(found.log_likelihoods.sum())
-            if at and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
+        for iteration in range(TRIAL_ITERATIONS):
+            expectation = engine.expect(cells, deadline=judge.deadline)
+            expected[:] = expectation.counts
+            rise = gain + float(expectation.log_likelihoods.sum()) - reached
+            reached = gain + float(expectation.log_likelihoods.sum())
+            if iteration and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
                 break
-            for one in self.region.active - {node}:
-                cpt_of[one][...] = judge.normalised(expected_of[one], one, self.wide[one])
-            own = judge.normalised(
+            for other in self.region.active - {node}:
+                cpt_of[other][...] = judge.normalised(expected_of[other], other, self.wide[other])
+            cpt = judge.normalised(
                 _narrowed(expected_of[node], self.both, self.after), node, self.after
             )
-            cpt_of[node][...] = _widened(own, self.after, self.both)
-        for one in self.region.active:
-            tables[one], counts[one] = cpt_of[one], expected_of[one]
-        tables[node], counts[node] = own, _narrowed(counts[node], self.both, self.after)
+            cpt_of[node][...] = _widened(cpt, self.after, self.both)
+        for member in self.region.active:
+            tables[member], counts[member] = cpt_of[member], expected_of[member]
+        tables[node], counts[node] = cpt, _narrowed(counts[node], self.both, self.after)
         return reached
 
 
@@ -410,13 +409,13 @@ HOPED_FOR = 8.0  # times the last rise: a change that needs more is given up
 
 def _widened(cpt: FloatArray, parents: tuple[int, ...], both: tuple[int, ...]) -> FloatArray:
     """A CPT with further parents that it is constant in; their axes have length one."""
-    shape = [cpt.shape[parents.index(one)] if one in parents else 1 for one in both]
+    shape = [cpt.shape[parents.index(parent)] if parent in parents else 1 for parent in both]
     return cpt.reshape([*shape, cpt.shape[-1]])
 
 
 def _narrowed(counts: FloatArray, both: tuple[int, ...], parents: tuple[int, ...]) -> FloatArray:
     """Counts without the parents that are no longer there."""
-    left_out = tuple(axis for axis, one in enumerate(both) if one not in parents)
+    left_out = tuple(axis for axis, parent in enumerate(both) if parent not in parents)
     narrowed: FloatArray = counts.sum(axis=left_out)
     return narrowed
 

@@ -24,7 +24,7 @@ def constraints_of(
     max_parents: int,
     rules: Iterable[tuple[str, str]] = (),
 ) -> Constraints:
-    """The constraints by place; ``rules`` are arcs that questions which were not asked require.
+    """The constraints by index; ``rules`` are arcs that questions which were not asked require.
 
     Raises
     ------
@@ -33,13 +33,15 @@ def constraints_of(
     """
     if not (isinstance(max_parents, Integral) and max_parents >= 1):
         raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
-    place = {name: at for at, name in enumerate(variables)}
+    index_of = {name: index for index, name in enumerate(variables)}
     excluded = np.eye(len(variables), dtype=bool)
-    for x, y in _places(forbidden, place, "forbidden"):
+    for x, y in _indices(forbidden, index_of, "forbidden"):
         excluded[x, y] = True
-    _forbid_against(tiers, place, excluded)
+    _forbid_against(tiers, index_of, excluded)
     parents: list[set[int]] = [set() for _ in variables]
-    for x, y in chain(_places(required, place, "required"), _places(rules, place, "required")):
+    for x, y in chain(
+        _indices(required, index_of, "required"), _indices(rules, index_of, "required")
+    ):
         if x == y:
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
@@ -51,10 +53,10 @@ def constraints_of(
         parents[y].add(x)
     if len(topological(parents)) < len(variables):
         raise LacunetError("the required arcs form a cycle.")
-    for y, own in enumerate(parents):
-        if len(own) > max_parents:
+    for y, into in enumerate(parents):
+        if len(into) > max_parents:
             raise LacunetError(
-                f"{variables[y]!r} has {len(own)} required parents, max_parents is {max_parents}."
+                f"{variables[y]!r} has {len(into)} required parents, max_parents is {max_parents}."
             )
     return Constraints(tuple(map(frozenset, parents)), excluded, max_parents)
 
@@ -66,11 +68,11 @@ def untiered(tiers: Sequence[Sequence[str]] | None, variables: Scope) -> Iterato
         yield f"in no tier: {', '.join(others)}; they may come before or after any."
 
 
-def _places(arcs: Iterable[Any], place: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
+def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
     for arc in _written(arcs) if isinstance(arcs, str) else arcs:
         if isinstance(arc, str) or len(arc) != 2:
             raise LacunetError(f"the {kind} arc {arc!r} is not a pair (parent, child).")
-        yield _place(arc[0], place), _place(arc[1], place)
+        yield _index(arc[0], index_of), _index(arc[1], index_of)
 
 
 def _written(text: str) -> Iterator[tuple[str, str]]:
@@ -78,32 +80,32 @@ def _written(text: str) -> Iterator[tuple[str, str]]:
     if not text.strip():
         return iter(())
     edges = edges_of(text)
-    arcs = [(parent, child) for child, own in edges.parents_of.items() for parent in own]
+    arcs = [(parent, child) for child, parents in edges.parents_of.items() for parent in parents]
     if lone := {*edges.variables}.difference(*arcs):
         name = min(lone)
         raise LacunetError(f"{text!r}: {name!r} is a variable, not an arc.", "as in 'A -> B'.")
     return iter(arcs)
 
 
-def _place(name: str, place: dict[str, int]) -> int:
-    if name not in place:
+def _index(name: str, index_of: dict[str, int]) -> int:
+    if name not in index_of:
         raise LacunetError(
-            f"there is no variable {name!r}.", f"the variables are {', '.join(place)}."
+            f"there is no variable {name!r}.", f"the variables are {', '.join(index_of)}."
         )
-    return place[name]
+    return index_of[name]
 
 
 def _forbid_against(
-    tiers: Sequence[Sequence[str]] | None, place: dict[str, int], excluded: np.ndarray
+    tiers: Sequence[Sequence[str]] | None, index_of: dict[str, int], excluded: np.ndarray
 ) -> None:
     """Forbid arcs from a later tier into an earlier one."""
     tier_of: dict[int, int] = {}
-    for at, tier in enumerate(tiers or ()):
+    for index, tier in enumerate(tiers or ()):
         for name in [tier] if isinstance(tier, str) else tier:
-            node = _place(name, place)
+            node = _index(name, index_of)
             if node in tier_of:
                 raise LacunetError(f"{name!r} is in two tiers.", "name it in one of them.")
-            tier_of[node] = at
+            tier_of[node] = index
     for x, late in tier_of.items():
         for y, early in tier_of.items():
             if late > early:

@@ -169,7 +169,7 @@ class Job:
     """What every stage needs."""
 
     table: EncodedTable
-    rows: CodedRows  # the same by place
+    rows: CodedRows  # the same by index
     constraints: Constraints
     score: Score
     rng: np.random.Generator
@@ -311,13 +311,13 @@ def learn_structure(
 
     >>> coin = [0, 1] * 50
     >>> same = coin[:90] + [1 - x for x in coin[90:]]
-    >>> found = learn_structure({"A": coin, "B": same, "C": [0, 0, 1, 1] * 25})
-    >>> print(found.cpdag)
+    >>> learned = learn_structure({"A": coin, "B": same, "C": [0, 0, 1, 1] * 25})
+    >>> print(learned.cpdag)
     A -- B
 
     All bootstrap replicates have the edge, which gives the largest probability there is.
 
-    >>> print(f"{found.strengths['A', 'B'].adjacent:.2f}")
+    >>> print(f"{learned.strengths['A', 'B'].adjacent:.2f}")
     0.98
     """
     progress = as_progress(progress)
@@ -325,16 +325,16 @@ def learn_structure(
     _check(method, score, equivalent_size, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
-    said = data_given(
+    given_data = data_given(
         data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
     )
     budget = memory_budget(memory)
     left_out = [without] if isinstance(without, str) else without
-    columns, table = read_columns(said, states, bins, left_out, budget, progress)
+    columns, table = read_columns(given_data, states, bins, left_out, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
-    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, said.latent)
+    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, given_data.latent)
     names = sorted(given)  # the search is the same in any order of the columns
     network = _in_order(columns.network, names)
     sizes, held = scaled.cardinality_of, scaled.columns
@@ -408,17 +408,17 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior |
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
     options: Any = {"rng": job.rng, "memory": job.judge.memory, "progress": job.progress}
     try:
-        found = learn(whole, table, method, prior, **options).network
+        learned = learn(whole, table, method, prior, **options).network
     except Interrupted as stopped:
-        search.ended, found = "interrupted", stopped.result.network
+        search.ended, learned = "interrupted", stopped.result.network
     except KeyboardInterrupt:
         if search.ended == "interrupted":
             raise
         search.ended = "interrupted"
         return _with_cpts(job, search, structure, prior)
-    cpts = {name: found.cpt(name) for name in structure.variables}
-    support = {name: own.supported for name, own in cpts.items() if own.supported is not None}
-    tables = {name: own.table for name, own in cpts.items()}
+    cpts = {name: learned.cpt(name) for name in structure.variables}
+    support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
+    tables = {name: cpt.table for name, cpt in cpts.items()}
     return structure.with_tables(tables).with_support(support)
 
 
@@ -455,9 +455,9 @@ def _check(
 def _without_constants(constraints: Constraints, rows: CodedRows) -> Constraints:
     """The constraints, with no arc to or from a variable that shows at most one state."""
     excluded = constraints.forbidden | ~rows.varies[:, None] | ~rows.varies
-    for y, own in enumerate(constraints.required):
-        excluded[list(own), y] = False
-        if prod(rows.sizes[node] for node in (*own, y)) > MOST_CELLS:
+    for y, required in enumerate(constraints.required):
+        excluded[list(required), y] = False
+        if prod(rows.sizes[node] for node in (*required, y)) > MOST_CELLS:
             raise LacunetError(
                 f"the CPT of {rows.variables[y]!r} with its required parents would have more "
                 f"than {MOST_CELLS:,} cells.",
@@ -558,9 +558,9 @@ def _climb(job: Job, search: Search) -> None:
     ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
     left = FIRST_PATIENCE
-    for at in range(MOST_ROUNDS):
-        job.progress("rounds", at, MOST_ROUNDS, _forecast(search, at))
-        rise = _round(job, search, at, ways[0])
+    for done in range(MOST_ROUNDS):
+        job.progress("rounds", done, MOST_ROUNDS, _forecast(search, done))
+        rise = _round(job, search, done, ways[0])
         if rise >= worth:
             left = PATIENCE
         else:
@@ -597,16 +597,16 @@ def _worth(search: Search) -> float:
     return WORTH_A_ROUND * max(1.0, len(search.dag) / WORTH_OF_VARIABLES)
 
 
-def _forecast(search: Search, at: int) -> str:
+def _forecast(search: Search, done: int) -> str:
     """The score so far, and how long the rounds may take at most."""
     text = f"BIC {search.fit.score:,.1f}" if search.fit else ""
-    if at and len(search.trace) > 1:
-        pace = (search.trace[-1].seconds - search.trace[0].seconds) / at
-        text += f", at most {pace * (MOST_ROUNDS - at):,.0f} s left"
+    if done and len(search.trace) > 1:
+        pace = (search.trace[-1].seconds - search.trace[0].seconds) / done
+        text += f", at most {pace * (MOST_ROUNDS - done):,.0f} s left"
     return text
 
 
-def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
+def _round(job: Job, search: Search, done: int, wide: Gains | None) -> float:
     """Draw, search, judge: by how much the exact score rises, or would fall; zero for the same.
 
     Completions are drawn from the network so far or, given gains, from a wider one.
@@ -619,7 +619,7 @@ def _round(job: Job, search: Search, at: int, wide: Gains | None) -> float:
     dag = _suggested(job, rows, search.dag, search.screen)
     is_same = _class(job, dag) == _class(job, search.dag)
     fit = search.fit if is_same else job.judge.fit(dag, near=search.fit, rows=rows)
-    return _take(search, f"round {at + 1}", fit)
+    return _take(search, f"round {done + 1}", fit)
 
 
 def _source(job: Job, fit: FittedStructure, wide: Gains | None) -> FittedStructure:
@@ -672,10 +672,10 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
         try:
             source = _source(job, search.fit, search.wide)
             drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
-            completions = [CodedRows.of(one) for one in drawn]
+            completions = [CodedRows.of(completion) for completion in drawn]
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return {}
-    found = strengths_of(
+    strength_of = strengths_of(
         completions,
         search.dag,
         job.constraints,
@@ -686,7 +686,7 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
         job.progress,
     )
     names = job.table.variables
-    return {(names[x], names[y]): strength for (x, y), strength in found.items()}
+    return {(names[x], names[y]): strength for (x, y), strength in strength_of.items()}
 
 
 def _score(search: Search) -> float:

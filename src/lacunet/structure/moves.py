@@ -62,18 +62,20 @@ class Promises:
     def __init__(self, rows: EncodedTable, drawn: Sequence[EncodedTable], penalty: Penalty) -> None:
         self.drawn, self.penalty, self.total = CodedRows.stacked(drawn), penalty, rows.total
         self.sizes = self.drawn.sizes
-        is_shown = [rows.columns[one] != rows.cardinality_of[one] for one in self.drawn.variables]
+        is_shown = [
+            rows.columns[name] != rows.cardinality_of[name] for name in self.drawn.variables
+        ]
         as_shown = (
-            np.where(np.tile(own, len(drawn)), column, column.dtype.type(size))
-            for own, column, size in zip(is_shown, self.drawn.columns, self.sizes, strict=True)
+            np.where(np.tile(shown, len(drawn)), column, column.dtype.type(size))
+            for shown, column, size in zip(is_shown, self.drawn.columns, self.sizes, strict=True)
         )
         self.as_shown = replace(self.drawn, columns=tuple(as_shown))
 
     def _where(self, drawn: Collection[int]) -> CodedRows:
         """The rows with the drawn values of some variables, and the others as they are shown."""
         columns = (
-            self.drawn.columns[node] if node in drawn else own
-            for node, own in enumerate(self.as_shown.columns)
+            self.drawn.columns[node] if node in drawn else column
+            for node, column in enumerate(self.as_shown.columns)
         )
         return replace(self.drawn, columns=tuple(columns))
 
@@ -89,9 +91,9 @@ class Promises:
     ) -> Iterator[Move]:
         """The moves that give one variable other parents: candidates that are not below it."""
         parents, required = sorted(dag[y]), limits.required[y]
-        if self.sizes[y] * prod(self.sizes[one] for one in parents) > MOST_CELLS:
+        if self.sizes[y] * prod(self.sizes[parent] for parent in parents) > MOST_CELLS:
             return
-        loose = [one for one in parents if one not in required]
+        loose = [parent for parent in parents if parent not in required]
         others = [
             z for z in candidates if z != y and z not in dag[y] and not limits.forbidden[z, y]
         ]
@@ -135,10 +137,10 @@ class Promises:
     def _exchanged(self, tables: Beside, x: int, parents: Sequence[int]) -> list[float]:
         """What y gains by each of some others in place of x, which is one of the parents."""
         before = np.add.reduceat(tables.counts, tables.starts, axis=2)
-        place = parents.index(x)
+        index = parents.index(x)
         slower, faster = (
-            prod(self.sizes[one] for one in some)
-            for some in (parents[:place], parents[place + 1 :])
+            prod(self.sizes[node] for node in some)
+            for some in (parents[:index], parents[index + 1 :])
         )
         split = tables.counts.reshape(slower, self.sizes[x], faster, *tables.counts.shape[1:])
         after = split.sum(axis=1).reshape(-1, *tables.counts.shape[1:])
@@ -174,26 +176,26 @@ class Promises:
         table = self._where(around).count(scope)
 
         def fits(child: int, other: int | None, most: int) -> list[tuple[float, frozenset[int]]]:
-            found = []
+            scored = []
             for mask in range(1 << len(around)):
-                own = [one for bit, one in enumerate(around) if mask >> bit & 1]
+                chosen = [node for bit, node in enumerate(around) if mask >> bit & 1]
                 if (
-                    len(own) <= most
-                    and limits.required[child] <= {*own}
-                    and not any(limits.forbidden[one, child] for one in own)
+                    len(chosen) <= most
+                    and limits.required[child] <= {*chosen}
+                    and not any(limits.forbidden[node, child] for node in chosen)
                 ):
-                    parents = own if other is None else [*own, other]
+                    parents = chosen if other is None else [*chosen, other]
                     fit = _fit_of(table, scope, child, parents)
-                    found.append((fit - self.penalty(child, parents), frozenset(parents)))
-            return sorted(found, key=lambda one: -one[0])[: 1 + TURNS]
+                    scored.append((fit - self.penalty(child, parents), frozenset(parents)))
+            return sorted(scored, key=lambda pair: -pair[0])[: 1 + TURNS]
 
         before = sum(
             _fit_of(table, scope, node, dag[node]) - self.penalty(node, dag[node])
             for node in (x, y)
         )
         both = [
-            Move(one + two - before, ((y, of_y), (x, of_x)))
-            for (one, of_y), (two, of_x) in product(
+            Move(fit_y + fit_x - before, ((y, of_y), (x, of_x)))
+            for (fit_y, of_y), (fit_x, of_x) in product(
                 fits(y, None, limits.max_parents), fits(x, y, limits.max_parents - 1)
             )
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
@@ -208,10 +210,10 @@ def closes_a_cycle(dag: Dag, move: Move) -> bool:
     for node, parents in move.steps:
         waiting, seen = list(parents), set(parents)
         while waiting:
-            one = waiting.pop()
-            if one == node:
+            ancestor = waiting.pop()
+            if ancestor == node:
                 return True
-            fresh = parents_of.get(one, dag[one]) - seen
+            fresh = parents_of.get(ancestor, dag[ancestor]) - seen
             seen |= fresh
             waiting += fresh
     return False
@@ -225,5 +227,5 @@ def _information(tables: Beside) -> FloatArray:
 def _fit_of(table: FloatArray, scope: Sequence[int], child: int, parents: Collection[int]) -> float:
     """The log-likelihood of one of the variables of a table given some others."""
     kept = [node for node in scope if node == child or node in parents]
-    table = table.sum(axis=tuple(at for at, node in enumerate(scope) if node not in kept))
+    table = table.sum(axis=tuple(axis for axis, node in enumerate(scope) if node not in kept))
     return float(nlogn(table).sum() - nlogn(table.sum(axis=kept.index(child))).sum())

@@ -47,12 +47,12 @@ class Scores:
 
     def __init__(self, sets: Sequence[ParentSets], required: Sequence[frozenset[int]]) -> None:
         self.sets = sets
-        self.best: list[list[float]] = [one.best.tolist() for one in sets]
+        self.best: list[list[float]] = [family.best.tolist() for family in sets]
         self.bit = [[0] * len(sets) for _ in sets]
-        self.near: list[set[int]] = [set(one.candidates) for one in sets]
-        for u, one in enumerate(sets):
-            for at, v in enumerate(one.candidates):
-                self.bit[u][v] = 1 << at
+        self.near: list[set[int]] = [set(family.candidates) for family in sets]
+        for u, family in enumerate(sets):
+            for index, v in enumerate(family.candidates):
+                self.bit[u][v] = 1 << index
                 self.near[v].add(u)
         self.flag = [*zip(*self.bit, strict=True)]
         self.requiring: list[set[int]] = [set() for _ in sets]
@@ -62,23 +62,25 @@ class Scores:
         # Where in a gap each variable is put: never where another one would be, since two of the
         # same place cannot be told apart by a third that belongs between them.
         self.share = [0.25 + 0.5 * (node * GOLDEN_RATIO % 1) for node in range(len(sets))]
-        self.tied = {node for node, own in enumerate(required) if own or self.requiring[node]}
+        self.tied = {node for node, into in enumerate(required) if into or self.requiring[node]}
 
     def masks(self, places: Sequence[float]) -> list[int]:
         """For each variable the mask of its candidates that are before it."""
         return [
-            sum([own[other] for other in one.candidates if places[other] < place])
-            for own, one, place in zip(self.bit, self.sets, places, strict=True)
+            sum([bits[other] for other in family.candidates if places[other] < here])
+            for bits, family, here in zip(self.bit, self.sets, places, strict=True)
         ]
 
     def of(self, masks: Sequence[int]) -> float:
         """The score of the best DAG given the masks."""
-        return sum(own[mask] for own, mask in zip(self.best, masks, strict=True))
+        return sum(best[mask] for best, mask in zip(self.best, masks, strict=True))
 
     def read(self, order: Sequence[int]) -> Ordered:
         """The best DAG of an order."""
         masks = self.masks(_places(order))
-        parents = [frozenset(one.parents(mask)) for one, mask in zip(self.sets, masks, strict=True)]
+        parents = [
+            frozenset(family.parents(mask)) for family, mask in zip(self.sets, masks, strict=True)
+        ]
         return Ordered(tuple(order), tuple(parents), self.of(masks))
 
 
@@ -111,8 +113,8 @@ def search(
 def _places(order: Sequence[int]) -> list[float]:
     """Where each variable stands: any numbers that tell the order."""
     places = [0.0] * len(order)
-    for at, node in enumerate(order):
-        places[node] = float(at)
+    for index, node in enumerate(order):
+        places[node] = float(index)
     return places
 
 
@@ -139,7 +141,7 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     The places are tried from the last to the first. On the way, each variable that is passed
     may take ``node`` as a parent, and ``node`` may no longer take it.
     """
-    here, best, bit, own = places[node], scores.best, scores.bit[node], scores.best[node]
+    here, best, bit, of_node = places[node], scores.best, scores.bit[node], scores.best[node]
     flags = scores.flag[node]
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
     behind = sum([places[other] > here for other in others])
@@ -148,14 +150,14 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     before, gain = sum(bit), 0.0
     totals = []
     for other in others:
-        totals.append(-inf if left else own[before] + gain)
+        totals.append(-inf if left else of_node[before] + gain)
         if other in requiring:
             left -= 1
         elif flag := flags[other]:
             with_node, of_other = masks[other] | flag, best[other]
             gain += of_other[with_node] - of_other[with_node ^ flag]
         before -= bit[other]
-    totals.append(-inf if left else own[before] + gain)
+    totals.append(-inf if left else of_node[before] + gain)
     top, now = max(totals), totals[behind]
     if not top > now + IMPROVEMENT:
         return ()

@@ -109,20 +109,20 @@ def parent_sets(
         those of these rows are added.
     """
     far = Far() if far is None else far
-    found: list[ParentSets] = []
+    scored: list[ParentSets] = []
     begin, held = 0, 0
     source_of: dict[tuple[int, ...], Configurations] = {}
-    for end, one in enumerate(families, start=1):
+    for end, family in enumerate(families, start=1):
         deadline.check()
-        if one.scope not in source_of:
-            source_of[one.scope] = sets.configurations(one.scope)
-            held += len(source_of[one.scope]) * len(one.scope)
-        held += 1 << len(one.candidates)
+        if family.scope not in source_of:
+            source_of[family.scope] = sets.configurations(family.scope)
+            held += len(source_of[family.scope]) * len(family.scope)
+        held += 1 << len(family.candidates)
         if end == len(families) or held > MOST_HELD:
             together = _SideBySide(families[begin:end], source_of, sets, far)
-            found += together.scored(max_parents, deadline)
+            scored += together.scored(max_parents, deadline)
             begin, held, source_of = end, 0, {}
-    return found
+    return scored
 
 
 class _SideBySide:
@@ -140,19 +140,21 @@ class _SideBySide:
         far: Far,
     ) -> None:
         self.families, self.sets, self.far = families, sets, far
-        self.sources = [source_of[one.scope] for one in families]
-        self.number = np.array([len(one.candidates) for one in families])
+        self.sources = [source_of[family.scope] for family in families]
+        self.number = np.array([len(family.candidates) for family in families])
         self.start = np.cumsum([0, *(1 << self.number)])
         self.score = np.full(self.start[-1], -inf)
         self.within = np.full(self.start[-1], -inf)
         self.bound = np.zeros(self.start[-1])
         none, width = len(sets.rows), self.number.max()
-        self.child = np.array([one.child for one in families])
+        self.child = np.array([family.child for family in families])
         candidates = np.full((len(families), width), none)
         is_required = np.zeros(candidates.shape, bool)
-        for row, one in enumerate(families):
-            candidates[row, : len(one.candidates)] = one.candidates
-            is_required[row, : len(one.candidates)] = [x in one.required for x in one.candidates]
+        for row, family in enumerate(families):
+            candidates[row, : len(family.candidates)] = family.candidates
+            is_required[row, : len(family.candidates)] = [
+                x in family.required for x in family.candidates
+            ]
         self.before = (candidates < self.child[:, None]).sum(axis=1)  # in the order of all
         self.numbers = sets.numbers[candidates]
         sizes, self.bits = np.array([*sets.rows.sizes, 1]), 1 << np.arange(width)
@@ -212,34 +214,34 @@ class _SideBySide:
     def _can_win(self, level: _Level) -> Mask:
         """Whether sets may score more than their subsets; their bounds follow from theirs."""
         is_in = level.mask[:, None] & self.bits != 0
-        less = np.where(is_in, level.at[:, None] - self.bits, 0)
+        less = np.where(is_in, level.index[:, None] - self.bits, 0)
         bounds = np.where(is_in, self.bound[less] + self.entropy[level.row], 0.0)
-        self.bound[level.at] = bounds.min(axis=1, initial=0.0)
+        self.bound[level.index] = bounds.min(axis=1, initial=0.0)
         within = np.where(is_in, self.within[less], -inf).max(axis=1, initial=-inf)
-        self.within[level.at] = within
+        self.within[level.index] = within
         configurations = np.where(is_in, self.size[level.row], 1.0).prod(axis=1)
         states = self.states[level.row]
         cost = self.sets.score.least_cost * (states - 1) * configurations
         cost[level.mask & self.excluding[level.row] != 0] = 0.0
         can_win: Mask = (states * configurations <= MOST_CELLS) & (
-            self.bound[level.at] - cost > within
+            self.bound[level.index] - cost > within
         )
         return can_win
 
     def _take(self, level: _Level) -> Mask:
         """Score sets, and whether they score more than their subsets."""
         self._count(level)
-        sets, at = self._sets(level), level.at
+        sets, index = self._sets(level), level.index
         whole, alone = map(self.sets.places, sets)
-        self.bound[at] = self.sets.fits[whole] - self.sets.fits[alone]
+        self.bound[index] = self.sets.fits[whole] - self.sets.fits[alone]
         reached = self.sets.scores[whole] - self.sets.scores[alone]
         must = self.must[level.row]
         has_all = level.mask & must == must
-        self.score[at[has_all]] = reached[has_all]
-        is_far = has_all & (reached < self.within[at] - FAR)
+        self.score[index[has_all]] = reached[has_all]
+        is_far = has_all & (reached < self.within[index] - FAR)
         self.far.add(self.child[level.row[is_far]], sets[1][is_far])
-        is_better: Mask = reached > self.within[at]
-        self.within[at] = np.maximum(self.within[at], self.score[at])
+        is_better: Mask = reached > self.within[index]
+        self.within[index] = np.maximum(self.within[index], self.score[index])
         return is_better
 
     def _next(self, kept: _Level) -> _Level:
@@ -248,28 +250,28 @@ class _SideBySide:
             self.bits < 1 << self.number[kept.row, None]
         )
         is_next = np.zeros(self.start[-1], bool)
-        is_next[(kept.at[:, None] + self.bits)[fits]] = True
+        is_next[(kept.index[:, None] + self.bits)[fits]] = True
         return self._level(np.flatnonzero(is_next))
 
-    def _level(self, at: Integers) -> _Level:
-        row = np.searchsorted(self.start, at, side="right") - 1
-        return _Level(at, row, at - self.start[row])
+    def _level(self, index: Integers) -> _Level:
+        row = np.searchsorted(self.start, index, side="right") - 1
+        return _Level(index, row, index - self.start[row])
 
 
 @dataclass(frozen=True)
 class _Level:
-    """Sets of one size: their places, the families that they belong to, and their masks there."""
+    """Sets of one size: their indices, the families that they belong to, and their masks there."""
 
-    at: Integers
+    index: Integers
     row: Integers
     mask: Integers
 
     def __len__(self) -> int:
-        return len(self.at)
+        return len(self.index)
 
     def where(self, chosen: Mask) -> _Level:
         """Some of the sets."""
-        return _Level(self.at[chosen], self.row[chosen], self.mask[chosen])
+        return _Level(self.index[chosen], self.row[chosen], self.mask[chosen])
 
 
 def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:
@@ -277,7 +279,7 @@ def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:
     families, masks = scores.shape
     best, chosen = scores.copy(), np.tile(np.arange(masks), (families, 1))
     for bit in range(masks.bit_length() - 1):
-        one, two = best.reshape(-1, 2, 1 << bit), chosen.reshape(-1, 2, 1 << bit)
-        np.copyto(two[:, 1], two[:, 0], where=one[:, 0] >= one[:, 1])
-        np.maximum(one[:, 0], one[:, 1], out=one[:, 1])
+        scored, subsets = best.reshape(-1, 2, 1 << bit), chosen.reshape(-1, 2, 1 << bit)
+        np.copyto(subsets[:, 1], subsets[:, 0], where=scored[:, 0] >= scored[:, 1])
+        np.maximum(scored[:, 0], scored[:, 1], out=scored[:, 1])
     return best, chosen

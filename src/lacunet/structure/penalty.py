@@ -90,8 +90,10 @@ class Penalty:
         sizes = [self.rows.sizes[parent] for parent in sorted(parents)]
         for tables in tables_beside(self.rows, node, sorted(parents), left):
             counts = tables.counts.reshape(*sizes, *tables.counts.shape[1:])
-            for x, own in zip(tables.others, _impossible(counts, tables.starts), strict=True):
-                self.known[node, parents | {x}] = self._cost(node, parents | {x}, own)
+            for x, impossible in zip(
+                tables.others, _impossible(counts, tables.starts), strict=True
+            ):
+                self.known[node, parents | {x}] = self._cost(node, parents | {x}, impossible)
 
     def _cost(self, node: int, parents: frozenset[int], impossible: tuple[int, int]) -> float:
         """What a family costs of which so many cells do not occur, and so many of the parents."""

@@ -79,12 +79,12 @@ def _moves(
 
 def _descendants(children: Children, node: int) -> set[int]:
     """The variables that a directed path leads to."""
-    waiting, found = [node], set[int]()
+    waiting, descendants = [node], set[int]()
     while waiting:
-        fresh = set(children[waiting.pop()]) - found
-        found |= fresh
+        fresh = set(children[waiting.pop()]) - descendants
+        descendants |= fresh
         waiting += fresh
-    return found
+    return descendants
 
 
 def _accepted(

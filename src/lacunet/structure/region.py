@@ -36,10 +36,10 @@ class MissingPatterns:
     @classmethod
     def of(cls, table: EncodedTable) -> MissingPatterns:
         """The patterns of some rows."""
-        found = patterns_of(table)
+        patterns = patterns_of(table)
         of_row = np.empty(table.rows, np.int64)
-        of_row[found.rows.items] = found.rows.owners
-        return cls(tuple(np.ascontiguousarray(found.missing.T)), of_row)
+        of_row[patterns.rows.items] = patterns.rows.owners
+        return cls(tuple(np.ascontiguousarray(patterns.missing.T)), of_row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,20 +80,20 @@ def region_of(
     inside = growth.inside(seeds)
     active = frozenset(child for node in inside for child in (node, *children[node]))
     nodes = tuple(sorted({node for child in active for node in (child, *families[child])}))
-    place = np.full(len(patterns.missing[0]), -1)
-    place[some] = np.arange(len(some))
-    at = place[patterns.of_row]
+    index_of = np.full(len(patterns.missing[0]), -1)
+    index_of[some] = np.arange(len(some))
+    of_row = index_of[patterns.of_row]
     is_touched = np.zeros(len(some) + 1, dtype=bool)  # the last: a pattern without any of it
-    for own in inside.values():
-        is_touched[:-1] |= own
-    rows = np.flatnonzero(is_touched[at])
+    for is_inside in inside.values():
+        is_touched[:-1] |= is_inside
+    rows = np.flatnonzero(is_touched[of_row])
     apart = {}
     for node in nodes:
         free = growth.missing(node) & ~growth.barren(node)
         if node in inside:
             free &= ~inside[node]
         if (free & is_touched[:-1]).any():
-            apart[node] = free[at[rows]]
+            apart[node] = free[of_row[rows]]
     return Region(nodes, active, rows, apart)
 
 
@@ -130,20 +130,22 @@ class _Growth:
         """Which patterns miss a node and all that follows from it."""
         known, waiting = self.barren_of, [node]
         while waiting:
-            own = self.missing(waiting[-1])
-            below = self.children[waiting[-1]] if own.any() else ()
+            is_barren = self.missing(waiting[-1])
+            below = self.children[waiting[-1]] if is_barren.any() else ()
             if left := [child for child in below if child not in known]:
                 waiting += left
                 continue
             for child in below:
-                own = own & known[child]
-            known[waiting.pop()] = own
+                is_barren = is_barren & known[child]
+            known[waiting.pop()] = is_barren
         return known[node]
 
     def inside(self, seeds: Sequence[int]) -> dict[int, Mask]:
         """The patterns in which each node is a part of the region."""
         inside = {
-            node: own for node in seeds if (own := self.missing(node) & ~self.barren(node)).any()
+            node: is_inside
+            for node in seeds
+            if (is_inside := self.missing(node) & ~self.barren(node)).any()
         }
         waiting = dict.fromkeys(inside)
         while waiting:

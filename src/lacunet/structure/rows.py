@@ -1,6 +1,6 @@
-"""Rows by place: what structures are counted from.
+"""Rows by index: what structures are counted from.
 
-Inside this room a variable is its place among the columns. Rows are put in the order of what
+Inside this room a variable is its index among the columns. Rows are put in the order of what
 they hold, so that nothing depends on the order in which they came, or in how many parts.
 """
 
@@ -57,12 +57,12 @@ class CodedRows:
         first = tables[0]
         if len(tables) == 1:
             return cls.of(first)
-        own = np.ones(first.rows) if first.weights is None else first.weights
+        row_weights = np.ones(first.rows) if first.weights is None else first.weights
         columns = tuple(
             np.concatenate([table.columns[name] for table in tables]) for name in first.variables
         )
         sizes = tuple(first.cardinality_of[name] for name in first.variables)
-        weights = np.tile(own / len(tables), len(tables))
+        weights = np.tile(row_weights / len(tables), len(tables))
         return cls(first.variables, columns, sizes, weights, first.total)
 
     @property
@@ -146,10 +146,10 @@ class CodedRows:
         return counts.astype(np.float64).reshape(radices)[shown]
 
     def distinct(self, scope: Sequence[int]) -> tuple[list[Codes], Integers]:
-        """The distinct configurations of some variables, and the place of each row's."""
+        """The distinct configurations of some variables, and the index of each row's."""
         columns = [self.columns[node] for node in scope]
-        place, member = grouped(columns, [self.sizes[node] for node in scope], self.rows)
-        return [column[member] for column in columns], place
+        index, member = grouped(columns, [self.sizes[node] for node in scope], self.rows)
+        return [column[member] for column in columns], index
 
     def differ_in(self, scope: Sequence[int]) -> bool:
         """Whether most of a sample of the rows are different in some variables."""
@@ -190,9 +190,9 @@ class States:
         each = max(EXACT_BITS // bits, 1) if rows.weights is None else 1
         line = [(node, state) for node, size in enumerate(rows.sizes) for state in range(size)]
         values = np.zeros((-(-len(line) // each), rows.rows))
-        for at, (node, state) in enumerate(line):
-            number, place = divmod(at, each)
-            values[number] += (rows.columns[node] == state) * float(1 << bits * place)
+        for index, (node, state) in enumerate(line):
+            number, slot = divmod(index, each)
+            values[number] += (rows.columns[node] == state) * float(1 << bits * slot)
         of_each = np.array([node for node, _ in line])
         return cls(of_each, each, bits, np.ascontiguousarray(values.T))
 
@@ -201,8 +201,8 @@ class States:
         values, rows = self.values.copy(), np.flatnonzero(where)
         start = np.searchsorted(self.nodes, node)
         for codes, sign in ((before, -1.0), (after, 1.0)):
-            number, place = np.divmod(start + codes[rows], self.each)
-            values[rows, number] += sign * (1 << self.bits * place)
+            number, slot = np.divmod(start + codes[rows], self.each)
+            values[rows, number] += sign * (1 << self.bits * slot)
         return replace(self, values=values)
 
     def count(
@@ -213,7 +213,7 @@ class States:
 
         is_wanted = np.zeros(self.nodes[-1] + 1, bool)
         is_wanted[list(nodes)] = True
-        number, place = np.divmod(np.flatnonzero(is_wanted[self.nodes]), self.each)
+        number, slot = np.divmod(np.flatnonzero(is_wanted[self.nodes]), self.each)
         values = self.values
         if 4 * len(number) < len(self.nodes):
             used, number = np.unique(number, return_inverse=True)
@@ -222,7 +222,7 @@ class States:
         has_key = csc_array((weights, keys, np.arange(len(keys) + 1)), (cells, len(keys)))
         sums: FloatArray = np.take(np.asarray(has_key @ values), number, axis=1)
         if self.each > 1:
-            counts = sums.astype(np.int64) >> self.bits * place & (1 << self.bits) - 1
+            counts = sums.astype(np.int64) >> self.bits * slot & (1 << self.bits) - 1
             sums = counts.astype(np.float64)
         return sums
 

@@ -52,18 +52,18 @@ class Constraints:
     def contradicted(self) -> NDArray[np.bool_]:
         """The arcs that are forbidden, or against required ones."""
         against = self.forbidden.copy()
-        for y, own in enumerate(self.required):
-            against[y, list(own)] = True
+        for y, parents in enumerate(self.required):
+            against[y, list(parents)] = True
         return against
 
     def order(self, dag: Sequence[Set[int]]) -> list[int]:
         """An order that required arcs respect, and those of a DAG where they can."""
-        place = {node: at for at, node in enumerate(topological(dag))}
+        index_of = {node: index for index, node in enumerate(topological(dag))}
         done: list[int] = []
-        left = set(place)
+        left = set(index_of)
         while left:
             ready = [node for node in left if self.required[node].isdisjoint(left)]
-            nearest = min(ready, key=lambda node: place[node])
+            nearest = min(ready, key=lambda node: index_of[node])
             done.append(nearest)
             left.discard(nearest)
         return done
@@ -71,16 +71,18 @@ class Constraints:
     def directed(self, dag: Sequence[Set[int]]) -> Dag:
         """A DAG within the constraints that has the adjacencies of another where it can."""
         order = self.order(dag)
-        place = {node: at for at, node in enumerate(order)}
-        found = [set(one) for one in self.required]
+        index_of = {node: index for index, node in enumerate(order)}
+        parents = [set(required) for required in self.required]
         for y, into in enumerate(dag):
             for x in into:
-                for one, two in ((x, y), (y, x)) if place[x] < place[y] else ((y, x), (x, y)):
-                    fits = place[one] < place[two] and not self.forbidden[one, two]
-                    if fits and len(found[two] | {one}) <= self.max_parents:
-                        found[two].add(one)
+                for parent, child in (
+                    ((x, y), (y, x)) if index_of[x] < index_of[y] else ((y, x), (x, y))
+                ):
+                    fits = index_of[parent] < index_of[child] and not self.forbidden[parent, child]
+                    if fits and len(parents[child] | {parent}) <= self.max_parents:
+                        parents[child].add(parent)
                         break
-        return tuple(map(frozenset, found))
+        return tuple(map(frozenset, parents))
 
 
 def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
@@ -91,21 +93,21 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     leave it to the search what to keep.
     """
     order = constraints.order(dag)
-    found = [set(own) for own in dag]
+    wider = [set(into) for into in dag]
     ranked = []
-    for at, y in enumerate(order):
+    for index, y in enumerate(order):
         others = [
             x
-            for x in order[:at]
+            for x in order[:index]
             if x not in dag[y] and not constraints.forbidden[x, y] and gains.is_related(x, y)
         ]
         ranked += [
             (-gain, x, y) for x, gain in zip(others, gains.of_each(y, others, dag[y]), strict=True)
         ]
     for _, x, y in sorted(ranked):
-        if len(found[y]) < constraints.max_parents and gains.gain(x, y, frozenset(found[y])) > 0:
-            found[y].add(x)
-    return tuple(map(frozenset, found))
+        if len(wider[y]) < constraints.max_parents and gains.gain(x, y, frozenset(wider[y])) > 0:
+            wider[y].add(x)
+    return tuple(map(frozenset, wider))
 
 
 def better_dags(
@@ -129,26 +131,26 @@ def better_dags(
     """
     screen = screen or Screen.of(rows, score)
     dag, order = start, constraints.order(start)
-    found: Ordered | None = None
+    last: Ordered | None = None
     sets = ScoredSets(rows, score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
-    for at in range(MOST_ROUNDS):
+    for done in range(MOST_ROUNDS):
         keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
-        if found and all(key in known for key in keys):
+        if last and all(key in known for key in keys):
             break
         fresh = [key for key in keys if key not in known]
         families = [
             CandidateParents(y, candidates, constraints.required[y]) for y, candidates in fresh
         ]
-        found_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
-        known.update(zip(fresh, found_sets, strict=True))
+        fresh_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
+        known.update(zip(fresh, fresh_sets, strict=True))
         scores = Scores([known[key] for key in keys], constraints.required)
-        best = search(scores, order, kicks[min(at, 1)], rng, deadline)
-        if found and best.score <= found.score + IMPROVEMENT:
+        best = search(scores, order, kicks[min(done, 1)], rng, deadline)
+        if last and best.score <= last.score + IMPROVEMENT:
             break
         yield best
         deadline.check()
-        found, dag, order = best, best.parents, list(best.order)
+        last, dag, order = best, best.parents, list(best.order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +186,7 @@ class Screen:
         """The variables that may become parents of y: all, or those that promise most."""
         if len(dag) <= most + 1:
             return tuple(x for x in range(len(dag)) if not constraints.forbidden[x, y])
-        children = [node for node, own in enumerate(dag) if y in own]
+        children = [node for node, parents in enumerate(dag) if y in parents]
         near = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
         added = _ranked(self._added(y, dag[y]), -np.inf)[:BY_CONDITIONAL_GAIN]

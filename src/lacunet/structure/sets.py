@@ -37,7 +37,7 @@ EXACT_VARIABLES = 57  # whose sets have numbers of their own
 ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
 
 
-# The distinct configurations of some variables, and the place of each row's.
+# The distinct configurations of some variables, and the index of each row's.
 Known = dict[tuple[int, ...], tuple[NDArray[Any], Integers]]
 
 
@@ -80,7 +80,7 @@ class Score:
                 gains[list(tables.others)] = information - cost
             else:
                 gains[list(tables.others)] = [
-                    self._gain(tables.table(at)) for at in range(len(tables.others))
+                    self._gain(tables.table(index)) for index in range(len(tables.others))
                 ]
         return gains
 
@@ -89,8 +89,8 @@ class Score:
         assert self.equivalent_size is not None
         margins = [table, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))]
         whole, with_y, with_x, alone = (
-            float(_bdeu(one.ravel(), np.zeros(1, np.int64), self.equivalent_size)[0])
-            for one in margins
+            float(_bdeu(margin.ravel(), np.zeros(1, np.int64), self.equivalent_size)[0])
+            for margin in margins
         )
         return whole - with_x - with_y + alone
 
@@ -108,8 +108,8 @@ def _bdeu(counts: FloatArray, starts: Integers, size: float) -> FloatArray:
     from scipy.special import gammaln
 
     cells = np.diff(starts, append=len(counts))
-    own = np.repeat(size / cells, cells)
-    of_each = np.where(counts > 0, gammaln(counts + own) - gammaln(own), 0.0)
+    prior = np.repeat(size / cells, cells)
+    of_each = np.where(counts > 0, gammaln(counts + prior) - gammaln(prior), 0.0)
     scores: FloatArray = np.add.reduceat(of_each, starts)
     return scores
 
@@ -118,8 +118,8 @@ def is_among(values: Integers, known: Integers) -> Mask:
     """Which values are among others, which are sorted."""
     if not len(known):
         return np.zeros(len(values), bool)
-    found: Mask = known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
-    return found
+    is_known: Mask = known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
+    return is_known
 
 
 def numbers_of(variables: int) -> Integers:
@@ -174,16 +174,18 @@ class ScoredSets:
             np.bincount(column, rows.weights, size)
             for column, size in zip(rows.columns, rows.sizes, strict=True)
         ]
-        return [own / own.sum() for own in counts]
+        return [frequencies / frequencies.sum() for frequencies in counts]
 
     def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
         """Count sets of variables in configurations that have these."""
-        none, width = len(self.rows), max(len(one.scope) for one in sources)
-        scopes = np.array([[*one.scope, *[none] * (width - len(one.scope))] for one in sources])
+        none, width = len(self.rows), max(len(source.scope) for source in sources)
+        scopes = np.array(
+            [[*source.scope, *[none] * (width - len(source.scope))] for source in sources]
+        )
         is_in = wanted.mask[:, None] >> np.arange(width) & 1 == 1
         nodes = np.where(is_in, scopes[wanted.source], none)
         sizes = np.array([*self.rows.sizes, 1])[nodes]
-        configurations = np.array([len(one) for one in sources])[wanted.source]
+        configurations = np.array([len(source) for source in sources])[wanted.source]
         work = np.cumsum(np.maximum(sizes.prod(axis=1), configurations))
         for batch in np.split(np.arange(len(work)), np.flatnonzero(np.diff(work // BATCH)) + 1):
             if len(batch):
@@ -211,21 +213,21 @@ class ScoredSets:
         """What tables cost of which some cells do not occur; many are alike."""
         both, which = np.unique(cells << 32 | impossible, return_inverse=True)
         each = self.score.each
-        costs = [cost_of_cells(one >> 32, one & 2**32 - 1, each) for one in both.tolist()]
+        costs = [cost_of_cells(pair >> 32, pair & 2**32 - 1, each) for pair in both.tolist()]
         return np.array(costs)[which]
 
     def _impossible(self, tables: _Tables) -> Integers:
         """How many cells of each table do not occur though they should."""
         empty = tables.counts == 0
-        found = np.zeros(len(tables.nodes), np.int64)
+        impossible = np.zeros(len(tables.nodes), np.int64)
         has_empty = np.logical_or.reduceat(empty, tables.starts)
         if not has_empty.any():
-            return found
+            return impossible
         cells = tables.cells[has_empty]
         expected = self._expected(tables.nodes[has_empty])
         should_be = empty[np.repeat(has_empty, tables.cells)] & (expected >= EXPECTED_ROWS)
-        found[has_empty] = np.add.reduceat(should_be, np.cumsum(cells) - cells, dtype=np.int64)
-        return found
+        impossible[has_empty] = np.add.reduceat(should_be, np.cumsum(cells) - cells, dtype=np.int64)
+        return impossible
 
     def _expected(self, nodes: Integers) -> FloatArray:
         """The rows that each cell of some sets would have, were their variables independent.
@@ -237,15 +239,15 @@ class ScoredSets:
         shares = np.concatenate([*self.shares, np.ones(1)])
         expected = np.full(len(nodes), self.score.total)
         cells = np.ones(len(nodes), np.int64)
-        for own in nodes.T:
-            states = sizes[own]
+        for column in nodes.T:
+            states = sizes[column]
             block = np.repeat(np.arange(len(nodes)), states)
             first = np.cumsum(states) - states
-            share = shares[np.arange(len(block)) + (starts[own] - first)[block]]
+            share = shares[np.arange(len(block)) + (starts[column] - first)[block]]
             length = cells[block]
             before = (np.cumsum(cells) - cells)[block] - (np.cumsum(length) - length)
-            place = np.arange(length.sum()) + np.repeat(before, length)
-            expected = expected[place] * np.repeat(share, length)
+            index = np.arange(length.sum()) + np.repeat(before, length)
+            expected = expected[index] * np.repeat(share, length)
             cells = cells * states
         return expected
 
@@ -276,11 +278,11 @@ class Configurations:
             return cls(scope, every, sizes, total / rows.rows)
         known = {} if known is None else known
         if scope not in known:
-            found, place = rows.distinct(scope)
-            is_multiplied = len(found[0]) < ONE_BY_ONE  # which is fast with floats
-            known[scope] = np.array(found, float if is_multiplied else np.int64), place
-        columns, place = known[scope]
-        weights = np.bincount(place, rows.weights, columns.shape[1])
+            distinct, index = rows.distinct(scope)
+            is_multiplied = len(distinct[0]) < ONE_BY_ONE  # which is fast with floats
+            known[scope] = np.array(distinct, float if is_multiplied else np.int64), index
+        columns, index = known[scope]
+        weights = np.bincount(index, rows.weights, columns.shape[1])
         return cls(scope, columns, sizes, weights * (total / weights.sum()))
 
     def __len__(self) -> int:
@@ -304,17 +306,17 @@ class Configurations:
         path: list[int] = []
         known = [(np.zeros(len(self), np.int64), 1)]
         weights = None if isinstance(self.weights, float) else self.weights
-        sets = [np.flatnonzero(own).tolist() for own in strides]
+        sets = [np.flatnonzero(stride).tolist() for stride in strides]
         for places, begin in sorted(zip(sets, ends.tolist(), strict=False)):
             shared = 0
             while shared < min(len(path), len(places)) and path[shared] == places[shared]:
                 shared += 1
             del known[shared + 1 :]
-            for at in places[shared:]:
+            for index in places[shared:]:
                 before, cells = known[-1]
-                keys = self.columns[at] * cells
+                keys = self.columns[index] * cells
                 keys += before
-                known.append((keys, cells * self.sizes[at]))
+                known.append((keys, cells * self.sizes[index]))
             path = places
             keys, cells = known[-1]
             counts[begin : begin + cells] = np.bincount(keys, weights, cells)
@@ -333,7 +335,7 @@ class Wanted:
     """Sets to be counted.
 
     Of each: where its configurations stand, ascending; the bits of its variables in their scope;
-    and the place of one of these if the set without it is wanted as well, else -1.
+    and the index of one of these if the set without it is wanted as well, else -1.
     """
 
     source: Integers
@@ -375,10 +377,10 @@ def _counted(
         source = sources[wanted.source[begin]]
         source.count(strides[begin:end], ends[begin : end + 1], counts)
     some = np.flatnonzero(wanted.left_out >= 0)
-    place = some, wanted.left_out[some]
-    sums, starts = _sums(counts, ends[some], slower[some, -1], strides[place], sizes[place])
+    index = some, wanted.left_out[some]
+    sums, starts = _sums(counts, ends[some], slower[some, -1], strides[index], sizes[index])
     less = nodes.copy()
-    less[place] = none
+    less[index] = none
     nodes = np.sort(np.concatenate([nodes, less[some]]), axis=1)
     return _Tables(
         nodes[:, : (nodes < none).sum(axis=1).max()],
@@ -402,9 +404,9 @@ def _sums(
     table = np.repeat(np.arange(len(left)), left)
     stride, states = stride[table], states[table]
     cell = np.arange(len(table)) - begin[table]
-    place = starts[table] + cell + cell // stride * stride * (states - 1)
-    sums = counts[place]
+    index = starts[table] + cell + cell // stride * stride * (states - 1)
+    sums = counts[index]
     for state in range(1, states.max(initial=0)):
         has = np.flatnonzero(states > state)
-        sums[has] += counts[place[has] + state * stride[has]]
+        sums[has] += counts[index[has] + state * stride[has]]
     return sums, begin

@@ -79,7 +79,7 @@ def strengths_of(
     dag
         What was found: replicates start from it, and what they share with it is more probable.
     """
-    found: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
+    learned: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
     try:
         screen, order = Screen.of(completions[0], score), constraints.order(dag)
         families = [
@@ -89,24 +89,27 @@ def strengths_of(
         far = Far()
         held = completions[0].rows * len(families) * len(completions)
         known_of: list[Known | None] = [{} if held <= MOST_HELD else None for _ in completions]
-        for at in range(replicates):
-            completion = at % len(completions)
+        for replicate in range(replicates):
+            completion = replicate % len(completions)
             sample = _reweighted(completions[completion], rng)
             sets = ScoredSets(sample, score, known=known_of[completion])
-            found_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
-            scores = Scores(found_sets, constraints.required)
+            sampled_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
+            scores = Scores(sampled_sets, constraints.required)
             best = search(scores, order, KICKS, rng, deadline).parents
             compelled = compelled_arcs(best, constraints.contradicted)
-            found.append((best, compelled))
-            progress("arc strengths", len(found), replicates)
+            learned.append((best, compelled))
+            progress("arc strengths", len(learned), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
     adjacent = Counter(
-        (min(x, y), max(x, y)) for own, _ in found for y, some in enumerate(own) for x in some
+        (min(x, y), max(x, y))
+        for parents, _ in learned
+        for y, some in enumerate(parents)
+        for x in some
     )
-    directed = Counter(arc for _, compelled in found for arc in compelled)
+    directed = Counter(arc for _, compelled in learned for arc in compelled)
     return {
-        arc: _strength(arc, dag, constraints, adjacent, directed, len(found))
+        arc: _strength(arc, dag, constraints, adjacent, directed, len(learned))
         for pair in sorted(adjacent)
         for arc in (pair, pair[::-1])
     }
@@ -122,13 +125,13 @@ def _strength(
 ) -> Strength:
     """The probabilities of an arc; what was said beforehand is not in doubt."""
     x, y = arc
-    one, other = directed[x, y] / replicates, directed[y, x] / replicates
+    forward, backward = directed[x, y] / replicates, directed[y, x] / replicates
     is_required = x in constraints.required[y] or y in constraints.required[x]
     share = adjacent[min(arc), max(arc)] / replicates
     points = FOUND if x in dag[y] or y in dag[x] else NOT_FOUND
     is_adjacent = 1.0 if is_required else _among(len(dag), _read_off(points, share))
-    is_directed = _read_off(DIRECTED, abs(one - other))
-    if one < other:
+    is_directed = _read_off(DIRECTED, abs(forward - backward))
+    if forward < backward:
         is_directed = 1 - is_directed
     if constraints.contradicted[x, y] != constraints.contradicted[y, x]:
         is_directed = 0.0 if constraints.contradicted[x, y] else 1.0
@@ -149,5 +152,5 @@ def _among(variables: int, probability: float) -> float:
 
 def _reweighted(rows: CodedRows, rng: np.random.Generator) -> CodedRows:
     """The rows with exponential weights; a row that counts for several gets their sum."""
-    own = np.ones(rows.rows) if rows.weights is None else rows.weights
-    return replace(rows, weights=rng.standard_gamma(own))
+    weights = np.ones(rows.rows) if rows.weights is None else rows.weights
+    return replace(rows, weights=rng.standard_gamma(weights))
