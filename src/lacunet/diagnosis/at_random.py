@@ -88,7 +88,7 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
     matrix products, whatever the number of pairs.
     """
     gone = is_missing(table, partially)
-    found = {
+    counts_of = {
         name: np.zeros((len(partially), 2, table.cardinality_of[name])) for name in table.variables
     }
     for start in range(0, table.rows, BLOCK):
@@ -101,9 +101,9 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
             if weights is not None:
                 shown *= weights[:, None]
             hidden = missing.T @ shown
-            found[name][:, 0] += hidden
-            found[name][:, 1] += shown.sum(axis=0, dtype=np.float64) - hidden
-    return found
+            counts_of[name][:, 0] += hidden
+            counts_of[name][:, 1] += shown.sum(axis=0, dtype=np.float64) - hidden
+    return counts_of
 
 
 def mcar_tests(
@@ -115,9 +115,9 @@ def mcar_tests(
     for rows, partially in _tables_of(network, table):
         worth, counts_of = _Worth.of(network, rows), mechanism_tables(rows, partially)
         for causes in _of_one_size(table, table.variables):
-            own = [(missing, cause) for cause in causes for missing in partially]
+            pairs = [(missing, cause) for cause in causes for missing in partially]
             counts = np.concatenate([counts_of[cause] for cause in causes])
-            tests += _tests(network, worth, own, [()] * len(own), counts[:, None], among)
+            tests += _tests(network, worth, pairs, [()] * len(pairs), counts[:, None], among)
     return _adjusted(tests, rng)
 
 
@@ -153,13 +153,14 @@ def mar_tests(
             with_strata.setdefault(number, []).append((missing, halves))
         for number, halves_of in with_strata.items():
             for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
-                own = [(missing, cause) for missing, _ in halves_of for cause in causes]
+                pairs = [(missing, cause) for missing, _ in halves_of for cause in causes]
                 given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
                 counts = _within(rows, [halves for _, halves in halves_of], causes, number)
-                tests += _tests(network, worth, own, given, counts, among)
-    place = {name: at for at, name in enumerate(partially)}
+                tests += _tests(network, worth, pairs, given, counts, among)
+    index_of = {name: index for index, name in enumerate(partially)}
     sizes = table.cardinality_of
-    tests.sort(key=lambda test: (place[test["missing"]], sizes[test["cause"]]))  # as they are drawn
+    # As they are drawn.
+    tests.sort(key=lambda test: (index_of[test["missing"]], sizes[test["cause"]]))
     return _adjusted(tests, rng)
 
 
@@ -169,7 +170,7 @@ def _within(
     """The rows by stratum, missing or shown, and state of each cause, which have equally many."""
     size = table.cardinality_of[causes[0]]
     cells = number * 2 * (size + 1)  # one state more for rows that do not show the cause
-    found = np.empty((len(halves_of), len(causes), number, 2, size))
+    counts = np.empty((len(halves_of), len(causes), number, 2, size))
     together = max(1, BLOCK // max(table.rows, 1))
     for start in range(0, len(causes), together):
         batch = slice(start, start + together)
@@ -178,37 +179,37 @@ def _within(
         weights = table.weights
         if weights is not None:
             weights = np.broadcast_to(weights, codes.shape).ravel()
-        for at, halves in enumerate(halves_of):
+        for index, halves in enumerate(halves_of):
             keys = (codes + halves * (size + 1)).ravel()
             sums = np.bincount(keys, weights, len(columns) * cells)
-            found[at, batch] = sums.reshape(-1, number, 2, size + 1)[..., :size]
-    return found.reshape(-1, number, 2, size)
+            counts[index, batch] = sums.reshape(-1, number, 2, size + 1)[..., :size]
+    return counts.reshape(-1, number, 2, size)
 
 
 def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
     """The variables by their number of states, so many together as fit a table of some cells."""
     size_of = table.cardinality_of
-    found = []
+    groups = []
     for size in sorted({size_of[name] for name in names}):
         alike = [name for name in names if size_of[name] == size]
         most = max(1, MOST_CELLS // (times * size))
-        found += [alike[start : start + most] for start in range(0, len(alike), most)]
-    return found
+        groups += [alike[start : start + most] for start in range(0, len(alike), most)]
+    return groups
 
 
 def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     """The states under which a variable is never shown, most rows first."""
-    found = []
+    cases = []
     copies = None if table.copies is None else table.copies.rows
     unweighted = EncodedTable.of(table.cardinality_of, table.columns, copies)
     for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
         never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= FEWEST_ROWS)
-        for at, state in np.argwhere(never).tolist():
-            missing = table.partially_observed[at]
+        for index, state in np.argwhere(never).tolist():
+            missing = table.partially_observed[index]
             if cause != missing and table.missing_of[missing] < table.row_count:
-                name, rows = network.states(cause)[state], whole_rows(counts[at, 0, state])
-                found.append(NeverShown(missing, cause, name, rows))
-    return tuple(sorted(found, key=lambda one: -one.rows))
+                name, rows = network.states(cause)[state], whole_rows(counts[index, 0, state])
+                cases.append(NeverShown(missing, cause, name, rows))
+    return tuple(sorted(cases, key=lambda case: -case.rows))
 
 
 def smallest_effect(rows: float, tests: int) -> float:
@@ -252,27 +253,27 @@ def _tests(
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
     tests = []
-    for at, result in enumerate(results):
-        if result.degrees_of_freedom == 0:
-            continue
-        missing, cause = pairs[at]
-        most, least = float(share[at, high[at]]), float(share[at, low[at]])
+    for index in np.flatnonzero(result.degrees_of_freedom).tolist():
+        missing, cause = pairs[index]
+        most, least = float(share[index, high[index]]), float(share[index, low[index]])
         names = network.states(cause)
         tests.append(
             {
                 "missing": missing,
                 "cause": cause,
-                "given": given[at],
-                "by_design": float(p_values[at]),
-                "p_value": result.p_value,
-                "unsure": (counts[at].copy(), result.statistic) if result.how == DRAWS else None,
-                "effect": result.effect,
-                "highest": names[high[at]],
-                "lowest": names[low[at]],
+                "given": given[index],
+                "by_design": float(p_values[index]),
+                "p_value": float(result.p_value[index]),
+                "unsure": (counts[index].copy(), result.statistic[index])
+                if result.how[index] == DRAWS
+                else None,
+                "effect": float(result.effect[index]),
+                "highest": names[high[index]],
+                "lowest": names[low[index]],
                 "rates": (most, least),
                 "ratio": most / least if least > 0 else float("inf"),
-                "rows": result.rows,
-                "by_draws": result.how == DRAWS,
+                "rows": float(result.rows[index]),
+                "by_draws": result.how[index] == DRAWS,
             }
         )
     return tests
@@ -288,11 +289,11 @@ def _adjusted(tests: Sequence[dict[str, Any]], rng: np.random.Generator) -> tupl
         if not np.isnan(by_design):
             test["p_value"] = by_design
     adjusted = holm(np.array([test["p_value"] for test in tests])).tolist()
-    found = [
+    results = [
         MissingTest(**test, adjusted=value) for test, value in zip(tests, adjusted, strict=True)
     ]
     return tuple(
-        sorted(found, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
+        sorted(results, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
     )
 
 
@@ -323,11 +324,11 @@ class _Worth:
         strata, number = strata_of(table, given)
         is_shown = table.columns[missing][rows] < table.cardinality_of[missing]
         size = table.cardinality_of[cause]
-        place = (strata[rows] * 2 + is_shown) * size + table.columns[cause][rows]
-        found = self.rows.test(rows, place, (number, 2, size))
-        if found is None:
+        cell = (strata[rows] * 2 + is_shown) * size + table.columns[cause][rows]
+        result = self.rows.test(rows, cell, (number, 2, size))
+        if result is None:
             return self.scale_of[cause], np.nan
-        return found.rows / float(table.row_weights[rows].sum()), found.p_value
+        return result.rows / float(table.row_weights[rows].sum()), result.p_value
 
 
 def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:

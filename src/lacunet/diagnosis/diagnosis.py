@@ -178,18 +178,18 @@ def diagnose(
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
     progress = as_progress(progress)
-    said = {"weight": weight, "counts": counts, "missing": missing}
-    said |= {"strata": strata, "cluster": cluster}
+    options = {"weight": weight, "counts": counts, "missing": missing}
+    options |= {"strata": strata, "cluster": cluster}
     if data is None:
         network, data = None, only_data(network, "diagnose")
-    data = data_given(data, **said)
+    data = data_given(data, **options)
     left_out: tuple[str, ...] = ()
     with warnings.catch_warnings():
         if network is None:  # what is not looked at is told here, not as ignored
-            found = network_of_columns(data)
-            for remark in found.remarks:
+            columns = network_of_columns(data)
+            for remark in columns.remarks:
                 warn(remark)
-            network, left_out = found.network, found.left_out
+            network, left_out = columns.network, columns.left_out
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
         network = network_beside(network, data, "diagnose").with_tables(None)
         budget = memory_budget(memory)
@@ -252,7 +252,7 @@ def _grounds(
     separator_of = separators(graph, table.fully_observed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the conclusions say what rows miss
-        told = explain(network, table)
+        explanation = explain(network, table)
     grouped: dict[Scope, tuple[Groups, Index]] = {}
 
     def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
@@ -268,7 +268,7 @@ def _grounds(
     fallback_of, informed_of, informed = {}, {}, 0
     for name in network.variables:
         family = network.family(name)
-        hidden = [one for one in family if table.missing_of[one]]
+        hidden = [member for member in family if table.missing_of[member]]
         if hidden:
             _, fallback_of[name] = fallen(table.fully_observed, hidden)
             given = [v for v in table.fully_observed if v in family or v in separator_of[name]]
@@ -283,8 +283,8 @@ def _grounds(
         fallback_of,
         informed,
         informed_of,
-        told.expectation,
-        told.plan.intention,
+        explanation.expectation,
+        explanation.plan.intention,
         bool(network.edges),
     )
 
@@ -299,14 +299,14 @@ def _conclusions(
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
-    if found := [test for test in always if test.adjusted < LEVEL]:
+    if clear := [test for test in always if test.adjusted < LEVEL]:
         graph = (
             "yours or one learned from the rows (--try-graph says whether that is worth having)"
             if rows >= FEWEST_ROWS
             else f"one that you draw: {counted(rows, 'row')} are too few to learn it from"
         )
         words.append(
-            f"Nor always at random: {_dependences(found)}, given what is always shown. "
+            f"Nor always at random: {_dependences(clear)}, given what is always shown. "
             f"Methods for MAR data are then biased; a missingness graph may help, {graph}."
         )
     elif always:
@@ -330,9 +330,9 @@ def _conclusions(
 
 
 def _completely(tests: Sequence[MissingTest]) -> str:
-    found = [test for test in tests if test.adjusted < LEVEL]
-    if found:
-        return f"Values are not missing completely at random: {_dependences(found)}."
+    clear = [test for test in tests if test.adjusted < LEVEL]
+    if clear:
+        return f"Values are not missing completely at random: {_dependences(clear)}."
     if not tests:
         return "Whether values are missing completely at random cannot be tested here."
     effect = smallest_effect(min(test.rows for test in tests), len(tests))
@@ -348,8 +348,8 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     for test in tests:
         causes_of.setdefault(test.missing, []).append(test.cause)
     parts = []
-    for at, (missing, causes) in enumerate(list(causes_of.items())[:3]):
-        of = f"{missing} on" if at else f"whether {missing} is missing depends on"
+    for index, (missing, causes) in enumerate(list(causes_of.items())[:3]):
+        of = f"{missing} on" if index else f"whether {missing} is missing depends on"
         parts.append(f"{of} {first_of(causes, 3)}")
     rest = len(causes_of) - len(parts)
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
@@ -371,10 +371,10 @@ def as_text(diagnosis: Diagnosis) -> str:
         lines += [f"{number} of missing values, {shape}", "", shown]
         lines += ["", "commonest patterns:", _commonest(described)]
         lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
-        found = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
-        lines += _list("being missing depends on (Holm-adjusted p-values):", map(_tested, found))
-        found = [test for test in diagnosis.mar if test.adjusted < LEVEL]
-        lines += _list("also given what is always shown:", map(_tested, found))
+        clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
+        lines += _list("being missing depends on (Holm-adjusted p-values):", map(_tested, clear))
+        clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
+        lines += _list("also given what is always shown:", map(_tested, clear))
         lines += ["", "what methods would rest on:", _methods(described, grounds)]
     return "\n".join([*lines, "", *diagnosis.conclusions])
 
@@ -400,8 +400,8 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         for name in ordered[: 2 * SHOWN]
     ]
     more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    found = text_table(["variable", "missing", shown, "influx", "outflux"], rows)
-    return f"{found}{more}\n{FLUX}"
+    table = text_table(["variable", "missing", shown, "influx", "outflux"], rows)
+    return f"{table}{more}\n{FLUX}"
 
 
 def _commonest(described: Patterns) -> str:
@@ -476,13 +476,13 @@ def _methods(described: Patterns, grounds: MethodSupport) -> str:
 
 
 def _fell_back(
-    fallback_of: Mapping[str, float], one: str = "family", several: str = "families"
+    fallback_of: Mapping[str, float], singular: str = "family", plural: str = "families"
 ) -> str:
     lost = {name: share for name, share in fallback_of.items() if share > 0}
     if not lost:
-        return f"every {one} shown in every group"
+        return f"every {singular} shown in every group"
     worst = max(lost, key=lambda name: lost[name])
     return (
-        f"{counted(len(lost), one, several)} with groups that never show it, at worst "
+        f"{counted(len(lost), singular, plural)} with groups that never show it, at worst "
         f"{lost[worst]:.1%} of the rows ({worst})"
     )

@@ -70,7 +70,9 @@ class VariableDrift:
     @property
     def is_clear(self) -> bool:
         """Whether any of the three has clearly changed."""
-        return any(own.is_clear for own in (self.missingness, self.values, self.given_parents))
+        return any(
+            change.is_clear for change in (self.missingness, self.values, self.given_parents)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +85,14 @@ class Drift:
     @property
     def changed(self) -> tuple[str, ...]:
         """The variables of which something has clearly changed."""
-        return tuple(name for name, own in self.variables.items() if own.is_clear)
+        return tuple(name for name, variable in self.variables.items() if variable.is_clear)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         return {
             "rows": list(self.rows),
             "changed": list(self.changed),
-            "variables": {name: asdict(own) for name, own in self.variables.items()},
+            "variables": {name: asdict(variable) for name, variable in self.variables.items()},
         }
 
     def __repr__(self) -> str:
@@ -100,30 +102,30 @@ class Drift:
     def _heading(self) -> str:
         before, after = self.rows
         clear = f"of {counted(len(self.changed), 'variable')} something has clearly changed"
-        found = clear if self.changed else "nothing has clearly changed"
-        return f"{counted(before, 'row')} before, {counted(after, 'row')} after; {found}"
+        summary = clear if self.changed else "nothing has clearly changed"
+        return f"{counted(before, 'row')} before, {counted(after, 'row')} after; {summary}"
 
     def __str__(self) -> str:
         lines = [f"{self._heading}{' (*)' if self.changed else ''}", ""]
         header = ["variable", "missing before", "after", "", "values", "", "given parents", ""]
-        largest = sorted(self.variables.items(), key=lambda own: -_largest(own[1]))
+        largest = sorted(self.variables.items(), key=lambda pair: -_largest(pair[1]))
         rows = [
             [
                 name,
-                *(f"{share:.1%}" for share in own.missing),
-                _mark(own.missingness),
-                f"{own.values.distance:.3f}",
-                _mark(own.values),
-                f"{own.given_parents.distance:.3f}",
-                _mark(own.given_parents),
+                *(f"{share:.1%}" for share in variable.missing),
+                _mark(variable.missingness),
+                f"{variable.values.distance:.3f}",
+                _mark(variable.values),
+                f"{variable.given_parents.distance:.3f}",
+                _mark(variable.given_parents),
             ]
-            for name, own in largest
+            for name, variable in largest
         ]
         return "\n".join([*lines, text_table(header, rows), LEGEND])
 
 
-def _largest(own: VariableDrift) -> float:
-    changes = (own.missingness, own.values, own.given_parents)
+def _largest(variable: VariableDrift) -> float:
+    changes = (variable.missingness, variable.values, variable.given_parents)
     return max(change.distance + change.is_clear for change in changes)
 
 
@@ -170,22 +172,22 @@ def drift(
     >>> coin = Network({"Coin": ["head", "tail"]})
     >>> monday = count(coin, {"Coin": ["head", "tail"] * 50}, "direct-mcar")
     >>> tuesday = count(coin, {"Coin": ["head"] * 90 + ["tail"] * 10}, "direct-mcar")
-    >>> found = drift(monday, tuesday)
-    >>> found.changed, round(found.variables["Coin"].values.distance, 2)
+    >>> moved = drift(monday, tuesday)
+    >>> moved.changed, round(moved.variables["Coin"].values.distance, 2)
     (('Coin',), 0.4)
     """
     network = _network(before)
     check_same(network, _network(after), "the later statistics")
     check_same_rules(network, _network(after), "the later statistics")
     rng = generator(rng)
-    parts = [_counted(own, network, memory_budget(memory)) for own in (before, after)]
+    parts = [_counted(part, network, memory_budget(memory)) for part in (before, after)]
     tables = {name: _tables(parts, network, name) for name in network.variables}
-    p_values = [independence(table, rng).p_value for own in tables.values() for table in own]
+    p_values = [independence(table, rng).p_value for triple in tables.values() for table in triple]
     adjusted = iter(holm(np.array(p_values)))
     variables = {}
-    for name, own in tables.items():
-        changes = [Change(_distance(table), float(next(adjusted))) for table in own]
-        shown, missing = own[0][0].T
+    for name, triple in tables.items():
+        changes = [Change(_distance(table), float(next(adjusted))) for table in triple]
+        shown, missing = triple[0][0].T
         variables[name] = VariableDrift(tuple((missing / (shown + missing)).tolist()), *changes)
     return Drift((parts[0].rows, parts[1].rows), variables)
 
@@ -213,8 +215,8 @@ def _tables(parts: list[Statistics], network: Network, name: str) -> list[FloatA
     size, family = network.cardinality(name), network.family(name)
     rows = [Rows.of(part.counts[family]) for part in parts]
     alone = np.zeros((1, 2, size + 1))
-    for at, own in enumerate(rows):
-        alone[0, at] = np.bincount(own.column(name), _worth(own), minlength=size + 1)
+    for index, part in enumerate(rows):
+        alone[0, index] = np.bincount(part.column(name), _worth(part), minlength=size + 1)
     shown = np.stack([alone[..., :size].sum(axis=2), alone[..., size]], axis=2)
     return [shown, alone[..., :size], _given_parents(rows, network.parents(name), name)]
 
@@ -223,15 +225,15 @@ def _given_parents(rows: list[Rows], parents: Scope, name: str) -> FloatArray:
     """Among rows that show the whole family, by the configuration of the parents."""
     size = rows[0].size(name)
     keys, values, weights = [], [], []
-    for own in rows:
-        whole = own.is_shown(own.scope)
-        keys.append(own.cells(parents, whole))
-        values.append(own.column(name)[whole])
-        weights.append(_worth(own)[whole])
-    found, place = np.unique(np.concatenate(keys), return_inverse=True)
-    part = np.repeat([0, 1], [len(own) for own in keys])
-    cell = (place * 2 + part) * size + np.concatenate(values)
-    table = np.bincount(cell, np.concatenate(weights), minlength=len(found) * 2 * size)
+    for part in rows:
+        whole = part.is_shown(part.scope)
+        keys.append(part.cells(parents, whole))
+        values.append(part.column(name)[whole])
+        weights.append(_worth(part)[whole])
+    distinct, index = np.unique(np.concatenate(keys), return_inverse=True)
+    side = np.repeat([0, 1], [len(cells) for cells in keys])
+    cell = (index * 2 + side) * size + np.concatenate(values)
+    table = np.bincount(cell, np.concatenate(weights), minlength=len(distinct) * 2 * size)
     return table.reshape(-1, 2, size).astype(np.float64)
 
 

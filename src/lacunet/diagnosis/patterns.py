@@ -74,13 +74,13 @@ def patterns(network: Network, summary: MissingSummary) -> Patterns:
     >>> from lacunet.statistics.observations import missing_in_data
     >>> network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     >>> rows = {"A": ["0", "1", None, "0"], "B": ["0", None, None, "1"]}
-    >>> found = patterns(network, missing_in_data(rows, network))
-    >>> found.rate_of, found.is_monotone, found.complete_rows
+    >>> described = patterns(network, missing_in_data(rows, network))
+    >>> described.rate_of, described.is_monotone, described.complete_rows
     ({'A': 0.25, 'B': 0.5}, True, 2)
     """
     names, gone, rows = summary.variables, summary.is_missing, summary.rows
     total, missing = float(rows.sum()), summary.missing_rows
-    order = sorted(range(len(rows)), key=lambda at: (-rows[at], tuple(~gone[at])))
+    order = sorted(range(len(rows)), key=lambda pattern: (-rows[pattern], tuple(~gone[pattern])))
     influx, outflux = _flux(summary)
     return Patterns(
         rows=round(total),
@@ -89,8 +89,11 @@ def patterns(network: Network, summary: MissingSummary) -> Patterns:
         rate_of=dict(zip(names, (missing / max(total, 1)).tolist(), strict=True)),
         number=len(rows),
         commonest=tuple(
-            Pattern(tuple(n for n, m in zip(names, gone[at], strict=True) if m), round(rows[at]))
-            for at in order[:COMMONEST]
+            Pattern(
+                tuple(n for n, m in zip(names, gone[pattern], strict=True) if m),
+                round(rows[pattern]),
+            )
+            for pattern in order[:COMMONEST]
         ),
         complete_rows=round(summary.complete_rows),
         pairs=_pairs(summary),

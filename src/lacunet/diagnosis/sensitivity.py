@@ -163,29 +163,29 @@ def sensitivity(
 
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["old"] * 80, "Ill": ["no"] * 20 + ["yes"] * 20 + [None] * 40}
-    >>> found = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill", threshold=0.625)
-    >>> found.answers[5].item(), round(exp(found.tipping_point), 6)
+    >>> result = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill", threshold=0.625)
+    >>> result.answers[5].item(), round(exp(result.tipping_point), 6)
     (0.5, 3.0)
     """
     progress = as_progress(progress)
-    said_data = data_given(
+    given_data = data_given(
         data, weight=weight, counts=counts, missing=missing, strata=strata, cluster=cluster
     )
-    bare_network = network_beside(network, said_data, "sensitivity").with_tables(None)
-    network = with_data_codes(bare_network, said_data)
+    bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
+    network = with_data_codes(bare_network, given_data)
     _check_options(method, threshold, groups, deltas)
     target, state, evidence = _one_state(network, target, state, evidence)
     asked = tuple(sorted({0.0, *map(float, deltas)}))
     budget = memory_budget(memory)
     prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
     setting = Setting(prior, memory=budget, progress=progress)
-    with observations(said_data, bare_network, budget, progress=progress) as rows:
+    with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         method, grouped = _compared(network, look, question, method, given)
         needs = _needs(network, question, grouped, folds_of(None, groups, 0, look.units), method)
-        how = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
-        statistics = rows.gather(how, setting.progress)
+        gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
+        statistics = rows.gather(gathering, setting.progress)
         if question.mechanism in statistics.never_shown:
             raise LacunetError(
                 f"no row shows {question.mechanism!r}: there is nothing to compare hidden values "
@@ -212,7 +212,9 @@ def sensitivity(
             )
         parts = []
         samples, scales, degrees = replicates(
-            look.units, statistics, lambda at: rows.gather(replace(how, replicate=at))
+            look.units,
+            statistics,
+            lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
         )
         for done, sample in enumerate(samples):
             progress("jackknife", done, len(scales))
@@ -227,7 +229,7 @@ def sensitivity(
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
     shares = _by_shares(network, question, grouped, statistics.sample(0))
     distinct = _distinct(statistics.sample(0))
-    found = Sensitivity(
+    result = Sensitivity(
         question,
         method,
         grouped,
@@ -242,12 +244,12 @@ def sensitivity(
     )
     allowed_for = [question.mechanism] if method == "em" else []  # rules
     words = (
-        *_on_answer(found, shares, named=threshold is not None),
-        *_on_rows(found, whole, shares, distinct, bare),
+        *_on_answer(result, shares, named=threshold is not None),
+        *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
-        _on_tilts(found),
+        _on_tilts(result),
     )
-    return replace(found, words=words)
+    return replace(result, words=words)
 
 
 def _one_state(
@@ -273,11 +275,11 @@ def _one_state(
             )
         return typed_state(target, network)
     if isinstance(state, Mapping):
-        given = ", ".join(assigned(name, str(own)) for name, own in state.items())
-        one = assigned(target, network.states(network.known(target))[-1])
+        given = ", ".join(assigned(name, str(value)) for name, value in state.items())
+        asked = assigned(target, network.states(network.known(target))[-1])
         raise LacunetError(
             f"{state!r} is given as the state of {target!r}, not as evidence.",
-            f"write the query in place of both: 'P({one} | {given})'.",
+            f"write the query in place of both: 'P({asked} | {given})'.",
         )
     if state is None:
         raise LacunetError(
@@ -468,7 +470,9 @@ def _checked(
         )
     _refuse_decided(network, target, state, seen)
     rule = network.not_asked_of.get(mechanism)
-    answers = [own for own in network.states(mechanism) if rule is None or own != rule.state]
+    answers = [
+        answer for answer in network.states(mechanism) if rule is None or answer != rule.state
+    ]
     tilted = asked[mechanism] if asked.get(mechanism) in answers else answers[-1]
     if tilted_state is not None:
         tilted = state_named(network, mechanism, tilted_state)
@@ -487,10 +491,10 @@ def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping
     places = places_seen(network, evidence)
     cells = possible[np.ix_(*places.values(), range(network.cardinality(target)))]
     left = np.asarray(cells.any(axis=tuple(range(len(places)))))
-    place = network.state_index(target, state)
-    if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[place]):
+    index = network.state_index(target, state)
+    if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[index]):
         raise LacunetError(
-            f"what was not asked decides this question: the answer is {int(left[place])}, whatever "
+            f"what was not asked decides this question: the answer is {int(left[index])}, whatever "
             "the hidden values are.",
             "ask about states that no rule decides.",
         )
@@ -505,14 +509,14 @@ def _nearest_end(
     return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
 
 
-def _on_answer(found: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
+def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
     """How far tilts move the answer; by EM a prior has odds where rows have none.
 
     ``named`` says that the user gave the threshold.
     """
-    question, threshold = found.question, found.threshold
-    low, high = found.answers.min(), found.answers.max()
-    at_random = found.answers[found.deltas.index(0.0)]
+    question, threshold = result.question, result.threshold
+    low, high = result.answers.min(), result.answers.max()
+    at_random = result.answers[result.deltas.index(0.0)]
     yield f"If values are missing at random, {question} is {at_random:.3g}."
     is_flat = high - low < FLAT
     what, state = question.mechanism, question.tilted_state
@@ -523,21 +527,21 @@ def _on_answer(found: Sensitivity, shares: TiltedShares, named: bool) -> Iterato
             f"with, none or all are {state}, and odds of zero stay zero. {bounds}"
         )
         return
-    if found.tipping_point is None:
+    if result.tipping_point is None:
         yield (
             f"No tilt of the hidden values of {what} takes the answer to {threshold:.3g}: it stays "
             f"between {low:.3g} and {high:.3g}."
         )
     else:
-        times = exp(found.tipping_point)
+        times = exp(result.tipping_point)
         ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
-        how = "cross" if named else "leave its 95% interval at"
+        verb = "cross" if named else "leave its 95% interval at"
         yield (
-            f"The answer would {how} {threshold:.3g} if the odds of a hidden "
+            f"The answer would {verb} {threshold:.3g} if the odds of a hidden "
             f"{assigned(what, state)} were {ratio} those of a shown one; over these tilts it lies "
             f"between {low:.3g} and {high:.3g}."
         )
-    if shares.unmoved and (found.method != "em" or is_flat):
+    if shares.unmoved and (result.method != "em" or is_flat):
         yield (
             f"No tilt moves {shares.unmoved:.1%} of the hidden values of {what}: of the shown ones "
             f"that they are compared with, none or all are {state}. {bounds}"
@@ -545,7 +549,7 @@ def _on_answer(found: Sensitivity, shares: TiltedShares, named: bool) -> Iterato
 
 
 def _on_rows(
-    found: Sensitivity, tilted: Tilted, shares: TiltedShares, rows: Rows, bare: float | None
+    result: Sensitivity, tilted: Tilted, shares: TiltedShares, rows: Rows, bare: float | None
 ) -> Iterator[str]:
     """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
     if tilted.lost > 0:
@@ -554,7 +558,7 @@ def _on_rows(
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
     if bare is not None:
         return
-    variables, mechanism, table = found.question.variables, found.question.mechanism, rows.table()
+    variables, mechanism, table = result.question.variables, result.question.mechanism, rows.table()
     if shares.pooled > 0:
         yield (
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
@@ -570,12 +574,12 @@ def _on_rows(
         yield sentence(note_on_sets(table.cells_of_sets))
 
 
-def _on_tilts(found: Sensitivity) -> str:
+def _on_tilts(result: Sensitivity) -> str:
     """What the data say about the tilt itself."""
-    logs = found.log_likelihoods
+    logs = result.log_likelihoods
     if not logs:
         return "The data cannot say which tilt is right."
-    fitting = [d for d, log in zip(found.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
+    fitting = [d for d, log in zip(result.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
     low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
     which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
     return (
@@ -584,7 +588,7 @@ def _on_tilts(found: Sensitivity) -> str:
     )
 
 
-def as_text(found: Sensitivity) -> str:
+def as_text(result: Sensitivity) -> str:
     """The answer over the tilts as a table with a curve, and the words."""
     rows = [
         [
@@ -596,31 +600,31 @@ def as_text(found: Sensitivity) -> str:
             (" " * round(answer * 40) + "*").ljust(41),
         ]
         for delta, answer, (low, high) in zip(
-            found.deltas, found.answers, found.intervals, strict=True
+            result.deltas, result.answers, result.intervals, strict=True
         )
     ]
-    compared = f"within groups by {', '.join(found.given)}" if found.given else "among all rows"
-    compared += " and by what else a row shows" if found.method == "em" else ""
+    compared = f"within groups by {', '.join(result.given)}" if result.given else "among all rows"
+    compared += " and by what else a row shows" if result.method == "em" else ""
     return "\n".join(
         [
-            f"{found.question}; {found.question.mechanism} is missing in "
-            f"{found.hidden_share:.1%} of the rows; compared {compared}",
+            f"{result.question}; {result.question.mechanism} is missing in "
+            f"{result.hidden_share:.1%} of the rows; compared {compared}",
             "",
             text_table(
                 ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
             ),
             "",
-            *found.words,
+            *result.words,
         ]
     )
 
 
-def as_data(found: Sensitivity) -> dict[str, Any]:
+def as_data(result: Sensitivity) -> dict[str, Any]:
     """All of it as lists, strings and numbers, ready for JSON."""
-    data = asdict(found) | {
-        "answers": found.answers.tolist(),
-        "intervals": found.intervals.tolist(),
-        "question": str(found.question),
+    data = asdict(result) | {
+        "answers": result.answers.tolist(),
+        "intervals": result.intervals.tolist(),
+        "question": str(result.question),
     }
     clean: dict[str, Any] = finite(data)
     return clean
