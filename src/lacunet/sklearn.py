@@ -199,7 +199,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
     def _parents(self, table: EncodedTable, asked: Network) -> dict[str, list[str]]:
         """The parents of each variable, as the edges say."""
         if self.edges is not None and not _is_word(self.edges, "tan"):
-            return _said_parents(self.edges, table, asked, self.target)
+            return _parents_from(self.edges, table, asked, self.target)
         parents = _parents_of_rules(asked)
         columns = [name for name in self.coders_ if name != self.target]
         if self.edges is not None:
@@ -216,15 +216,15 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         rows = distinct_rows(table, table.variables).table()
         held = _folds(rows)
         logs, classes, weights = [], [], []
-        for own in held.T:
-            left, tested = rows.row_weights - own, own > 0
+        for fold in held.T:
+            left, tested = rows.row_weights - fold, fold > 0
             if not tested.any() or not (left > 0).any():
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
             network = _fitted(self, bare, ruled(bare, kept))
             logs.append(_log_posteriors(network, rows.take(tested), self.target))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
-            weights.append(own[tested])
+            weights.append(fold[tested])
         self.slope_, self.offsets_ = calibration(*map(np.concatenate, (logs, classes, weights)))
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
@@ -254,13 +254,13 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         whole = self._probabilities(columns)
         predicted = whole.argmax(axis=1)
         odds = _log_odds(whole, predicted)
-        found: list[list[Reason]] = [[] for _ in predicted]
+        reasons: list[list[Reason]] = [[] for _ in predicted]
         for name, cells in columns.items():
             hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
             fall = odds - _log_odds(self._probabilities(hidden), predicted)
             for row in np.flatnonzero(~_is_missing(cells)):
-                found[row].append(Reason(name, cells[row], float(fall[row])))
-        return [sorted(own, key=lambda one: -abs(one.weight))[:most] for own in found]
+                reasons[row].append(Reason(name, cells[row], float(fall[row])))
+        return [sorted(of_row, key=lambda reason: -abs(reason.weight))[:most] for of_row in reasons]
 
     def _read(self, X: Any) -> Columns:  # noqa: N803
         check_is_fitted(self)
@@ -312,7 +312,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         if self.edges is None:
             parents_of = _tree(plain, [v for v in self.coders_ if v not in ruled]) | ruled
         else:
-            parents_of = _said_parents(self.edges, plain, asked)
+            parents_of = _parents_from(self.edges, plain, asked)
         self.network_ = _fitted(self, _network(self.coders_, parents_of), table)
         return self
 
@@ -325,11 +325,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         refuse_impossible_rows(self.network_, table)
         completed = most_probable(self.network_, table)
         whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
-        for place, (name, cells) in enumerate(columns.items()):
+        for index, (name, cells) in enumerate(columns.items()):
             hidden = self.coders_[name].is_hidden(cells)
             values = self.coders_[name].filling
             if hidden.any() and len(values):
-                whole[hidden, place] = values[completed.columns[name][hidden]]
+                whole[hidden, index] = values[completed.columns[name][hidden]]
         return whole
 
 
@@ -363,17 +363,17 @@ class Coder:
         shown = ~_is_hidden(meant, meanings)
         if rule is not None:  # its state comes by itself, also where cells say it
             shown &= np.array([cell != rule[1] for cell in meant.tolist()], dtype=bool)
-        found = cls._of_values(meant[shown], weights[shown], bins)
+        coder = cls._of_values(meant[shown], weights[shown], bins)
         if not meanings:
-            return replace(found, rule=rule)
+            return replace(coder, rule=rule)
         written = {
-            own: cell
-            for own, cell in zip(meant.tolist(), cells.tolist(), strict=True)
-            if isinstance(own, str) and own != cell
+            meaning: cell
+            for meaning, cell in zip(meant.tolist(), cells.tolist(), strict=True)
+            if isinstance(meaning, str) and meaning != cell
         }
-        labels = [own for own in meanings.values() if isinstance(own, str)]
-        values = tuple(dict.fromkeys([*found.values, *labels]))
-        return replace(found, values=values, meanings=meanings, rule=rule, written=written)
+        labels = [meaning for meaning in meanings.values() if isinstance(meaning, str)]
+        values = tuple(dict.fromkeys([*coder.values, *labels]))
+        return replace(coder, values=values, meanings=meanings, rule=rule, written=written)
 
     @classmethod
     def _of_values(cls, shown: NDArray[Any], weights: FloatArray, bins: int) -> Coder:
@@ -429,11 +429,11 @@ class Coder:
             numbers = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
             code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
             return np.where(np.isnan(numbers), missing, code).astype(kind)
-        code_of = {value: at for at, value in enumerate(self.values)}
+        code_of = {value: index for index, value in enumerate(self.values)}
         code_of |= {
-            own: missing + 1 + sets.index(tuple(self.states.index(state) for state in own))
-            for own in self.meanings.values()
-            if isinstance(own, tuple)
+            meaning: missing + 1 + sets.index(tuple(self.states.index(state) for state in meaning))
+            for meaning in self.meanings.values()
+            if isinstance(meaning, tuple)
         }
         if self.rule is not None:
             code_of.setdefault(self.rule[1], missing - 1)
@@ -448,24 +448,24 @@ class Coder:
 def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
     """The coder of each column, by what is said of its codes."""
     codes, rules = estimator.codes or {}, estimator.not_asked or {}
-    for option, own in (("codes", codes), ("not_asked", rules)):
-        _refuse_strangers(f"{option}={{...}} names", own, columns)
+    for option, by_column in (("codes", codes), ("not_asked", rules)):
+        _refuse_strangers(f"{option}={{...}} names", by_column, columns)
     return {
         name: Coder.of(
             cells,
             weights,
             estimator.bins,
-            {spelled(code): _meaning(own) for code, own in codes.get(name, {}).items()},
+            {spelled(code): _meaning(meaning) for code, meaning in codes.get(name, {}).items()},
             when_and_state(name, rules[name]) if name in rules else None,
         )
         for name, cells in columns.items()
     }
 
 
-def _refuse_strangers(said: str, names: Iterable[str], columns: Collection[str]) -> None:
+def _refuse_strangers(subject: str, names: Iterable[str], columns: Collection[str]) -> None:
     if strangers := [name for name in names if name not in columns]:
         raise LacunetError(
-            f"{said} {strangers}, which are not columns.",
+            f"{subject} {strangers}, which are not columns.",
             f"the columns are called {list(columns)}.",
         )
 
@@ -480,12 +480,12 @@ def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]
     """The cells, with what codes mean in their place."""
     if not meanings:
         return cells
-    found = np.empty(len(cells), dtype=object)
-    for at, cell in enumerate(cells.tolist()):
-        found[at] = (
+    meant = np.empty(len(cells), dtype=object)
+    for index, cell in enumerate(cells.tolist()):
+        meant[index] = (
             cell if is_null(cell) else meanings.get(as_declared(spelled(cell), meanings), cell)
         )
-    return found
+    return meant
 
 
 def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[np.bool_]:
@@ -498,7 +498,7 @@ def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[
 
 def _parents_of_rules(asked: Network) -> dict[str, list[str]]:
     """What the rules of columns look at, as a network without other parents has it."""
-    return {name: list(own) for name, own in asked.parents_of.items() if own}
+    return {name: list(parents) for name, parents in asked.parents_of.items() if parents}
 
 
 def _order(value: Hashable) -> tuple[str, Any]:
@@ -522,11 +522,11 @@ def _are_numbers(cells: NDArray[Any]) -> bool:
 
 def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
     """Numbers that leave equally many rows between them."""
-    values, place = np.unique(numbers, return_inverse=True)
-    counts = np.bincount(place, weights)
+    values, index = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(index, weights)
     before = np.cumsum(counts) - counts
-    at = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
-    return list(map(float, values[np.unique(np.clip(at, 1, len(values) - 1))]))
+    cuts = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
+    return list(map(float, values[np.unique(np.clip(cuts, 1, len(values) - 1))]))
 
 
 def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
@@ -557,40 +557,40 @@ def _plain(rows: Any) -> Any:
     """The rows with columns of pandas' own kinds as objects, which scikit-learn leaves alone."""
     if type(rows).__module__.partition(".")[0] != "pandas" or not hasattr(rows, "columns"):
         return rows
-    own = {name: object for name, kind in rows.dtypes.items() if not isinstance(kind, np.dtype)}
-    return rows.astype(own) if own else rows
+    kinds = {name: object for name, kind in rows.dtypes.items() if not isinstance(kind, np.dtype)}
+    return rows.astype(kinds) if kinds else rows
 
 
 def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:
     """The columns by name: those of the dataframe, or x0, x1, ..."""
-    numbered = [f"x{place}" for place in range(rows.shape[1])]
+    numbered = [f"x{index}" for index in range(rows.shape[1])]
     names = getattr(estimator, "feature_names_in_", numbered)
-    return {str(name): rows[:, place] for place, name in enumerate(names)}
+    return {str(name): rows[:, index] for index, name in enumerate(names)}
 
 
 def _is_word(edges: Edges, word: str) -> bool:
     return isinstance(edges, str) and edges == word
 
 
-def _said_parents(
-    said: Edges, table: EncodedTable, asked: Network, target: str | None = None
+def _parents_from(
+    given: Edges, table: EncodedTable, asked: Network, target: str | None = None
 ) -> dict[str, list[str]]:
     """The parents of each variable: learned, or as the edges say, which must name the class."""
-    if _is_word(said, "learn"):
+    if _is_word(given, "learn"):
         from lacunet.structure.learn import learn_structure
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LacunetWarning)
-            found = learn_structure(table, asked, strengths=0, rng=0)
-        return {name: list(own) for name, own in found.network.parents_of.items()}
-    edges = edges_of(said)
+            learned = learn_structure(table, asked, strengths=0, rng=0)
+        return {name: list(parents) for name, parents in learned.network.parents_of.items()}
+    edges = edges_of(given)
     if target is not None and target not in edges.variables:
         raise LacunetError(
             f"the edges do not name the class, which is called {target!r}.",
             "name it in the edges, or say what it is called there with target='...'.",
         )
     _refuse_strangers("the edges name", edges.variables, asked.states_of)
-    return {name: list(own) for name, own in edges.parents_of.items()}
+    return {name: list(parents) for name, parents in edges.parents_of.items()}
 
 
 def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]]) -> Network:
@@ -624,8 +624,8 @@ def _table(
     for skips in rules if is_strict else ():
         codes[skips.name] = skips.applied(codes)
         if skips.first is not None:
-            place = f"row {skips.first + 1}"
-            raise contradiction(skips.name, skips.rule, skips.contradicted, place)
+            row = f"row {skips.first + 1}"
+            raise contradiction(skips.name, skips.rule, skips.contradicted, row)
     codes = by_rules(rules, codes, unseen)
     if weights is None or (weights == 1).all():
         return EncodedTable.of(sizes, codes, sets_of=sets)
@@ -650,16 +650,16 @@ def _tree(
     import networkx as nx
 
     gains = Gains.of(CodedRows.of(table))
-    place = {name: at for at, name in enumerate(table.variables)}
-    always = frozenset() if given is None else frozenset({place[given]})
+    index_of = {name: index for index, name in enumerate(table.variables)}
+    always = frozenset() if given is None else frozenset({index_of[given]})
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(names)
-    for at, one in enumerate(names):
-        others = names[at + 1 :]
-        worths = gains.of_each(place[one], [place[two] for two in others], always)
-        for two, worth in zip(others, worths, strict=True):
+    for index, name in enumerate(names):
+        others = names[index + 1 :]
+        worths = gains.of_each(index_of[name], [index_of[other] for other in others], always)
+        for other, worth in zip(others, worths, strict=True):
             if worth > 0:
-                graph.add_edge(one, two, weight=worth)
+                graph.add_edge(name, other, weight=worth)
     forest = nx.maximum_spanning_tree(graph)
     parents: dict[str, list[str]] = {}
     for component in nx.connected_components(forest):
@@ -684,14 +684,14 @@ def _folds(table: EncodedTable) -> FloatArray:
 
 def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
     """The logarithm of the probability of each class, whatever the rows show of it."""
-    found = row_posteriors(network, table.hiding([target]), [target]).of_target[target]
-    if np.isnan(found).any():
+    posteriors = row_posteriors(network, table.hiding([target]), [target]).of_target[target]
+    if np.isnan(posteriors).any():
         raise LacunetError(
             "the network gives some row the probability zero: nothing can be predicted.",
             "fit with prior=2 or more, so that no probability is zero.",
         )
     with np.errstate(divide="ignore"):
-        return np.log(found)
+        return np.log(posteriors)
 
 
 def calibration(
@@ -714,8 +714,8 @@ def calibration(
         value += 0.5 * SHRINKAGE * (parameters**2).sum()
         return float(value), gradient + SHRINKAGE * parameters
 
-    found = minimize(loss, np.zeros(number), jac=True, method="L-BFGS-B").x
-    return float(np.exp(found[0])), np.append(0.0, found[1:])
+    optimum = minimize(loss, np.zeros(number), jac=True, method="L-BFGS-B").x
+    return float(np.exp(optimum[0])), np.append(0.0, optimum[1:])
 
 
 def _log_odds(probabilities: FloatArray, classes: NDArray[np.int64]) -> FloatArray:
