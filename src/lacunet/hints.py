@@ -17,119 +17,112 @@ from lacunet.wording import did_you_mean, first_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
-# What other libraries call an argument, and our names, of which a function has one at most.
-KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("seed", "random_state", "random_seed", "generator"), ("rng",)),
-    **dict.fromkeys(("weights", "sample_weight", "sampling_weights"), ("weight",)),
-    **dict.fromkeys(("frequencies", "count"), ("counts",)),
-    **dict.fromkeys(("stratum", "stratify"), ("strata",)),
-    **dict.fromkeys(("clusters", "psu"), ("cluster",)),
-    **dict.fromkeys(("intervals", "confidence", "ci", "level"), ("interval", "intervals")),
-    **dict.fromkeys(("given", "condition", "observed"), ("evidence", "given")),
-    "evidence": ("given",),
-    **dict.fromkeys(("variable", "variables", "query", "outcome"), ("target", "targets")),
-    **dict.fromkeys(("treatment", "intervention", "cause"), ("do",)),
-    **dict.fromkeys(("n", "size", "n_samples", "num_samples"), ("rows", "draws")),
-    **dict.fromkeys(("m", "imputations", "n_imputations", "multiple"), ("draws",)),
-    **dict.fromkeys(("df", "frame", "table"), ("data", "frame")),
-    **dict.fromkeys(("graph", "mgraph", "mechanisms", "missing_graph"), ("missingness",)),
-    **dict.fromkeys(("blacklist", "forbid", "black_list"), ("forbidden",)),
-    **dict.fromkeys(("whitelist", "require", "fixed", "white_list"), ("required",)),
-    **dict.fromkeys(("timeout", "max_time", "time"), ("time_limit",)),
-    **dict.fromkeys(("max_memory", "memory_limit"), ("memory",)),
-    **dict.fromkeys(("na_values", "missing_values"), ("missing",)),
-    **dict.fromkeys(("sep", "separator"), ("delimiter",)),
-    **dict.fromkeys(("verbose", "show_progress"), ("progress",)),
-    **dict.fromkeys(("max_iter", "iterations", "n_iter", "maxit"), ("max_iterations",)),
-    **dict.fromkeys(("tol", "epsilon"), ("tolerance",)),
-    **dict.fromkeys(("n_init", "n_starts", "starts"), ("restarts",)),
-    **dict.fromkeys(("pseudo_counts", "equivalent_sample_size", "ess", "alpha"), ("prior",)),
-    **dict.fromkeys(("bootstrap", "replicates", "n_bootstrap", "boot"), ("strengths",)),
-    "edges": ("required",),
-}
 
-# What other libraries call a function or a class, and what to write.
-NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("fit", "estimate", "train", "bn_fit"), "lacunet.learn(network, data)"),
-    "em": 'lacunet.learn(network, data, "em")',
-    "bootstrap": "lacunet.learn(network, data, intervals=True): intervals need no bootstrap",
-    "ate": 'lacunet.effect(result, "Outcome", do="Treatment")',
-    **dict.fromkeys(
-        ("read", "load", "open"),
-        'lacunet.read_network("net.bif"), or lacunet.read_result("result.json") with intervals',
-    ),
-    **dict.fromkeys(
-        ("load_network", "read_bif", "read_xdsl", "read_net", "read_uai"),
-        'lacunet.read_network("net.bif"): the ending says the format',
-    ),
-    "load_result": 'lacunet.read_result("result.json")',
-    **dict.fromkeys(
-        ("write", "save_network", "write_bif", "write_xdsl", "write_net", "write_uai"),
-        'lacunet.write_network(network, "net.bif"): the ending says the format',
-    ),
-    **dict.fromkeys(
-        ("networks", "examples", "load_example", "list_networks", "example_network"),
-        'lacunet.example("asia"); `lacunet networks` lists them',
-    ),
-    **dict.fromkeys(
-        ("BayesianNetwork", "DiscreteBayesianNetwork", "BayesNet", "BN", "Model", "DAG"),
-        'lacunet.Network, or lacunet.Network.from_data(data, "A -> B; B -> C")',
-    ),
-    **dict.fromkeys(("from_data", "network"), 'lacunet.Network.from_data(data, "A -> B; B -> C")'),
-    **dict.fromkeys(
-        ("infer", "inference", "ask", "posterior", "probability"),
-        'lacunet.query(network, "X", {"Y": "y"})',
-    ),
-    **dict.fromkeys(("structure", "hc", "learn_dag"), "lacunet.learn_structure(data)"),
-    **dict.fromkeys(
-        ("recover", "identify", "recoverable"),
+def _by_guess(guesses_of: Mapping[Value, str]) -> dict[str, Value]:
+    """What we have for each name that may be guessed.
+
+    >>> _by_guess({"rng": "seed random_state"})
+    {'seed': 'rng', 'random_state': 'rng'}
+    """
+    return {guess: ours for ours, guesses in guesses_of.items() for guess in guesses.split()}
+
+
+# What other libraries call an argument, by our names, of which a function has one at most.
+KEYWORDS = _by_guess(
+    {
+        ("rng",): "seed random_state random_seed generator",
+        ("weight",): "weights sample_weight sampling_weights",
+        ("counts",): "frequencies count",
+        ("strata",): "stratum stratify",
+        ("cluster",): "clusters psu",
+        ("interval", "intervals"): "intervals confidence ci level",
+        ("evidence", "given"): "given condition observed",
+        ("given",): "evidence",
+        ("target", "targets"): "variable variables query outcome",
+        ("do",): "treatment intervention cause",
+        ("rows", "draws"): "n size n_samples num_samples",
+        ("draws",): "m imputations n_imputations multiple",
+        ("data", "frame"): "df frame table",
+        ("missingness",): "graph mgraph mechanisms missing_graph",
+        ("forbidden",): "blacklist forbid black_list",
+        ("required",): "whitelist require fixed white_list edges",
+        ("time_limit",): "timeout max_time time",
+        ("memory",): "max_memory memory_limit",
+        ("missing",): "na_values missing_values",
+        ("delimiter",): "sep separator",
+        ("progress",): "verbose show_progress",
+        ("max_iterations",): "max_iter iterations n_iter maxit",
+        ("tolerance",): "tol epsilon",
+        ("restarts",): "n_init n_starts starts",
+        ("prior",): "pseudo_counts equivalent_sample_size ess alpha",
+        ("strengths",): "bootstrap replicates n_bootstrap boot",
+    }
+)
+
+# What other libraries call a function or a class, by what to write.
+NAMES = _by_guess(
+    {
+        "lacunet.learn(network, data)": "fit estimate train bn_fit",
+        'lacunet.learn(network, data, "em")': "em",
+        "lacunet.learn(network, data, intervals=True): intervals need no bootstrap": "bootstrap",
+        'lacunet.effect(result, "Outcome", do="Treatment")': "ate",
+        'lacunet.read_network("net.bif"), or lacunet.read_result("result.json") with intervals': (
+            "read load open"
+        ),
+        'lacunet.read_network("net.bif"): the ending says the format': (
+            "load_network read_bif read_xdsl read_net read_uai"
+        ),
+        'lacunet.read_result("result.json")': "load_result",
+        'lacunet.write_network(network, "net.bif"): the ending says the format': (
+            "write save_network write_bif write_xdsl write_net write_uai"
+        ),
+        'lacunet.example("asia"); `lacunet networks` lists them': (
+            "networks examples load_example list_networks example_network"
+        ),
+        'lacunet.Network, or lacunet.Network.from_data(data, "A -> B; B -> C")': (
+            "BayesianNetwork DiscreteBayesianNetwork BayesNet BN Model DAG"
+        ),
+        'lacunet.Network.from_data(data, "A -> B; B -> C")': "from_data network",
+        'lacunet.query(network, "X", {"Y": "y"})': "infer inference ask posterior probability",
+        "lacunet.learn_structure(data)": "structure hc learn_dag",
         "graph = lacunet.MissingnessGraph.parse('Age -> R[Income]', 'Age -> Income', data=data), "
         "then verdict = graph.recover('P(Income)'), or graph.recover() for all CPTs, then "
-        "verdict.estimate(data, interval=True)",
-    ),
-    **dict.fromkeys(("merge", "merge_counts"), "statistics + statistics: lacunet.count gives them"),
-    **dict.fromkeys(("ampute", "mask"), "lacunet.hide(network, frame, lacunet.MCAR())"),
-    **dict.fromkeys(("generate", "rbn"), "lacunet.simulate(network, rows)"),
-    "save": 'result.write("result.json"), or lacunet.write_network(network, "net.bif")',
-    "plots": "import lacunet.plots first",
-    "plot": 'result.report("page.html"), or lacunet.plots.network_figure(result)',
-    "sklearn": "import lacunet.sklearn first",
-    **dict.fromkeys(
-        ("Classifier", "BayesianNetworkClassifier", "BayesNetClassifier"),
-        "from lacunet.sklearn import BayesianNetworkClassifier",
-    ),
-    **dict.fromkeys(
-        ("Imputer", "BayesianNetworkImputer"), "from lacunet.sklearn import BayesianNetworkImputer"
-    ),
-    **dict.fromkeys(
-        ("mcar_test", "little_test", "littles_test", "test_mcar", "md_pattern"),
-        "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns",
-    ),
-    **dict.fromkeys(
-        ("read_csv", "read_table", "read_parquet", "read_data", "load_csv", "load_data"),
-        'the path itself in place of the data: lacunet.learn(network, "rows.csv")',
-    ),
-    **dict.fromkeys(
-        ("evaluate", "score", "loglik"),
-        "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)",
-    ),
-    **dict.fromkeys(
-        ("bic", "BIC"),
+        "verdict.estimate(data, interval=True)": "recover identify recoverable",
+        "statistics + statistics: lacunet.count gives them": "merge merge_counts",
+        "lacunet.hide(network, frame, lacunet.MCAR())": "ampute mask",
+        "lacunet.simulate(network, rows)": "generate rbn",
+        'result.write("result.json"), or lacunet.write_network(network, "net.bif")': "save",
+        "import lacunet.plots first": "plots",
+        'result.report("page.html"), or lacunet.plots.network_figure(result)': "plot",
+        "import lacunet.sklearn first": "sklearn",
+        "from lacunet.sklearn import BayesianNetworkClassifier": (
+            "Classifier BayesianNetworkClassifier BayesNetClassifier"
+        ),
+        "from lacunet.sklearn import BayesianNetworkImputer": "Imputer BayesianNetworkImputer",
+        "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns": (
+            "mcar_test little_test littles_test test_mcar md_pattern"
+        ),
+        'the path itself in place of the data: lacunet.learn(network, "rows.csv")': (
+            "read_csv read_table read_parquet read_data load_csv load_data"
+        ),
+        "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)": (
+            "evaluate score loglik"
+        ),
         "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
-        "result.network.free_parameters, the BIC of results of learn(..., 'em', prior=1)",
-    ),
-    **dict.fromkeys(("mice", "complete"), "lacunet.impute(network, data, draws=5)"),
-    **dict.fromkeys(
-        ("compare", "compare_methods", "benchmark"),
+        "result.network.free_parameters, the BIC of results of learn(..., 'em', prior=1)": (
+            "bic BIC"
+        ),
+        "lacunet.impute(network, data, draws=5)": "mice complete",
         "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
-        "lacunet.compare_structures(truth, found) compares structures",
-    ),
-    **dict.fromkeys(
-        ("value_of_information", "voi", "mutual_information", "information_gain"),
+        "lacunet.compare_structures(truth, found) compares structures": (
+            "compare compare_methods benchmark"
+        ),
         'lacunet.query(result, "X", {"Y": "y"}) for each state y of Y, weighed by '
-        'lacunet.query(result, "Y"): no function says what it is worth to observe Y',
-    ),
-}
+        'lacunet.query(result, "Y"): no function says what it is worth to observe Y': (
+            "value_of_information voi mutual_information information_gain"
+        ),
+    }
+)
 
 # What our names are of, where that is not plain from the guess.
 REMARKS: Mapping[str, str] = {
