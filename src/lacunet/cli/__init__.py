@@ -44,7 +44,7 @@ def _run(words: Sequence[str], signals: Signals) -> int:
         with _warnings_as_notes(), display(getattr(options, "progress", "none")):
             refuse_overwriting(options)
             say_what_is_limited(options)
-            code: int = options.run(options)
+            code: int = options.run(options) or 0
         sys.stdout.flush()
     except LacunetError as error:
         say_error(f"lacunet: {error}", error.message, error.hint)

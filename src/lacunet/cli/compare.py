@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     limit,
     names,
     network_of,
-    noted_table,
+    note,
     positive,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
@@ -57,20 +57,21 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Learn, simulate, learn by every method, and rank the methods."""
     from lacunet.comparison.compare import case_of, compare
     from lacunet.data.reading import with_data_codes
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
+    from lacunet.statistics.observations import whole_table
 
-    network = network_of(options)
     separator = tuple(options.separator) if options.separator else None
-    table = noted_table(options, network.with_tables(None))
-    network = with_data_codes(network.with_tables(None), data_of(options))
+    network, data = network_of(options).with_tables(None), data_of(options)
     with progress_bar() as progress:
+        table = whole_table(data, network, progress)
+        note(*table.notes)
         case = case_of(
-            network,
+            with_data_codes(network, data),
             table,
             options.truth,
             options.prior,
@@ -89,9 +90,6 @@ def run(options: Namespace) -> int:
             memory=options.memory,
         )
     if options.report:
-        source = Disclosure(options.min_count).without_hashes(
-            page_source(options, ("network", "data"))
-        )
+        source = Disclosure(options.min_count).without_hashes(page_source(options))
         keep_page(options.report, comparison_page(found, source))
     print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
-    return 0

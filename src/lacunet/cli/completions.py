@@ -51,7 +51,7 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the script."""
     from lacunet.cli.parsing import COMMANDS, command_parser
 
@@ -60,7 +60,6 @@ def run(options: Namespace) -> int:
         print(_fish(offers), end="")
     else:
         print(ZSH if options.shell == "zsh" else "", _bash(offers), sep="", end="")
-    return 0
 
 
 def offer_of(actions: Sequence[Action]) -> Offer:

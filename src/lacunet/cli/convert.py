@@ -22,7 +22,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--rename", rename, action="store_true")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Read the one, write the other."""
     from lacunet.estimate.result import KEEP_ALL, Result, read_learned
     from lacunet.formats.errors import FormatError
@@ -42,4 +42,3 @@ def run(options: Namespace) -> int:
             note(f"{options.target}: the format does not carry how sure the CPTs are; .json does")
         found = as_network(found)
     note(f"{len(found.variables)} variables written to {options.target}")
-    return 0

@@ -51,7 +51,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Count, and say what the file holds."""
     from lacunet.estimate.count import count_into
 
@@ -68,7 +68,6 @@ def run(options: Namespace) -> int:
         )
     note(*notes)
     report_written(header, options)
-    return 0
 
 
 def report_written(header: Header, options: Namespace) -> None:

@@ -24,7 +24,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print the answers as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Run the demonstration, print it, and write what it learned."""
     from lacunet.data.write import write_arrow
     from lacunet.demo import demonstrate, demonstration_as_text
@@ -51,4 +51,3 @@ def run(options: Namespace) -> int:
     else:
         print(demonstration_as_text(shown))
     note(f"the learned network is in {folder / 'learned.bif'}, the data in {folder / 'data.csv'}")
-    return 0

@@ -62,7 +62,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the diagnosis."""
     import numpy as np
 
@@ -112,9 +112,8 @@ def run(options: Namespace) -> int:
         if options.report:
             from lacunet.report.diagnosed import page
 
-            source = page_source(options, ("network", "data"))
-            keep_page(options.report, page(found, summary, source, options.min_count))
+            text = page(found, summary, page_source(options), options.min_count)
+            keep_page(options.report, text)
 
     text = json.dumps(found.as_data()) if options.json else str(found)
     deliver(text, write_mechanisms, write_page)
-    return 0

@@ -28,10 +28,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add_memory(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print what has changed."""
     from lacunet.diagnosis.drift import drift
 
     found = drift(options.before, options.after, rng=options.seed, memory=options.memory)
     print(json.dumps(found.as_data()) if options.json else found)
-    return 0

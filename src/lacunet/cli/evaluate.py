@@ -42,7 +42,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate import data_fit, evaluate
     from lacunet.formats.files import read_network
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
         with notes_on_rows():
             fit = data_fit(read_network(options.truth), data_of(options), options.memory)
         print(json.dumps(fit_as_data(fit)) if options.json else fit_as_text(fit))
-        return 0
+        return
     if is_data_name(options.learned):
         options.usage_error(
             "two networks are compared; data go behind --data: lacunet evaluate TRUTH LEARNED "
@@ -73,4 +73,3 @@ def run(options: Namespace) -> int:
             memory=options.memory,
         )
     print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
-    return 0

@@ -19,7 +19,6 @@ def add_arguments(command: ArgumentParser) -> None:
     command.add_argument("rest", metavar="...", nargs=REMAINDER, help="not used any more")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Say where the experiments are."""
     options.usage_error(MOVED)
-    return 2

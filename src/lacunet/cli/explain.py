@@ -20,7 +20,6 @@ from lacunet.cli.options import (
     method_options,
     network_of,
     note,
-    noted_table,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.typed import split_query, states_in
@@ -49,7 +48,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the plan."""
     from lacunet.estimate.explain import explain
 
@@ -57,10 +56,9 @@ def run(options: Namespace) -> int:
     if options.list_rows and options.query is None:
         problem = "--list-rows lists the rows of a query."
         raise LacunetError(problem, 'give one, as in --query "X=1,W=1".')
-    if options.query is not None and not has_data(options):
-        raise LacunetError("a query is explained from data: none are given.", "name a file.")
     if options.query is not None:
-        return _explain_query(options, network)
+        _explain_query(options, network)
+        return
     with progress_bar() as progress:
         found = explain(
             network,
@@ -73,15 +71,17 @@ def run(options: Namespace) -> int:
         )
     note(*found.notes)
     print(json.dumps(found.as_data()) if options.json else found)
-    return 0
 
 
-def _explain_query(options: Namespace, network: Network) -> int:
+def _explain_query(options: Namespace, network: Network) -> None:
+    from lacunet.data.read import read_table
     from lacunet.estimate.explain import explain_rows
     from lacunet.estimate.registry import method_of
     from lacunet.report.explained import rows_as_data, rows_as_text
     from lacunet.statistics.observations import Held
 
+    if not has_data(options):
+        raise LacunetError("a query is explained from data: none are given.", "name a file.")
     method = method_of(network, options.method, method_options(options))
     typed = split_query(options.query)
     if typed.given or typed.do:
@@ -92,11 +92,12 @@ def _explain_query(options: Namespace, network: Network) -> int:
     query = states_in(typed.target, network)
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
-    table = noted_table(options, network, by_number=True)
+    with progress_bar() as progress:
+        table = read_table(data_of(options), network, progress)
+    note(*table.notes)
     rows = Held(table, tuple(options.fully_observed))
     estimand, orders = explain_rows(network, method, rows, query)
     if options.json:
         print(json.dumps(rows_as_data(estimand, orders)))
     else:
         print(rows_as_text(estimand, orders, options.list_rows))
-    return 0

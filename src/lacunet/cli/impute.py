@@ -37,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Complete the rows some at a time, write them."""
     import numpy as np
 
@@ -71,7 +71,6 @@ def run(options: Namespace) -> int:
     )
     with notes_on_rows():
         deliver_rows(pieces, outputs, as_json=options.json)
-    return 0
 
 
 def _numbered(path: str, number: int) -> str:

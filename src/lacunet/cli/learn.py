@@ -197,7 +197,7 @@ def _write_page(result: Result, options: Namespace, seen: MissingSummary | None)
     from lacunet.report.learned.page import page
 
     graph = options.missingness
-    source = page_source(options, ("network", "data"))
+    source = page_source(options)
     if (options.output or "").lower().endswith(KEEP_ALL):
         source = replace(source, learned=options.output)
     text = page(

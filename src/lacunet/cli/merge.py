@@ -26,7 +26,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_memory(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Add up, and say what the file holds."""
     from lacunet.estimate.count import merge_into
 
@@ -39,4 +39,3 @@ def run(options: Namespace) -> int:
     )
     note(*notes)
     report_written(header, options)
-    return 0

@@ -41,7 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Find the states, write the network."""
     from lacunet.formats.files import check_target, write_network
     from lacunet.formats.lacunet_json import render
@@ -53,7 +53,6 @@ def run(options: Namespace) -> int:
     print(render(found).rstrip() if options.json else found)
     if options.output:
         note_written(found, options.output)
-    return 0
 
 
 def note_written(network: Network, path: str) -> None:

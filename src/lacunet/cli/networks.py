@@ -32,7 +32,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print the catalogue as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the catalogue, and write a network if asked."""
     from lacunet.formats.catalogue import catalogue, example
     from lacunet.formats.files import write_network
@@ -49,7 +49,6 @@ def run(options: Namespace) -> int:
             note(f"{options.name} is in {options.output}")
     data = [asdict(entry) for entry in entries]
     print(json.dumps(data) if options.json else catalogue_as_text(entries))
-    return 0
 
 
 def catalogue_as_text(entries: Sequence[Entry]) -> str:

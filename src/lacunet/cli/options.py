@@ -599,22 +599,6 @@ def with_codes_asked(options: Namespace, network: Network) -> Network:
     return with_data_codes(network.with_tables(None), Data({}, **said))
 
 
-def noted_table(options: Namespace, network: Network, *, by_number: bool = False) -> EncodedTable:
-    """The data asked for, encoded; what is to be said of them is noted.
-
-    Cells that are one of several states are missing. Rows that go ``by_number`` are not those of
-    statistics.
-    """
-    from lacunet.data.read import read_table
-    from lacunet.statistics.observations import whole_table
-
-    read = read_table if by_number else whole_table
-    with progress_bar() as progress:
-        table = read(data_of(options), network, progress)
-    note(*table.notes)
-    return table
-
-
 def noted_rows(options: Namespace, network: Network) -> EncodedTable:
     """The data asked for within the memory budget: equal rows as one, or as many as it holds."""
     from lacunet.data.read import ReadReport, taken_as_missing

@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 DATA = ("data", "files", "parts")  # the arguments that may name folders
+READ = ("network", "graph", "beside", "data")  # those that name what a page is made of
 
 
 class OutputError(LacunetError):
@@ -150,14 +151,14 @@ def say_what_is_limited(options: Namespace) -> None:
         note("--min-count is for the page that --report writes: what is printed has all counts")
 
 
-def page_source(options: Namespace, read: Sequence[str]) -> Provenance:
-    """What was typed, the files that the arguments called ``read`` name, and the seed."""
+def page_source(options: Namespace) -> Provenance:
+    """What was typed, the files that the result rests on, and the seed."""
     from datetime import datetime
 
     from lacunet.data.databases import database_label
     from lacunet.pages.provenance import provenance
 
-    given = [getattr(options, name) or () for name in read]
+    given = [getattr(options, name, None) or () for name in READ]
     files = [file for one in given for file in ([one] if isinstance(one, str) else one)]
     data = list(getattr(options, "data", None) or ())
     database = getattr(options, "database", None)

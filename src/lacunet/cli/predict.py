@@ -55,7 +55,7 @@ def add_output_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Predict, write the rows."""
     from lacunet.completion.predict import GIVEN, predict
     from lacunet.data.write import check_table_name
@@ -77,7 +77,6 @@ def run(options: Namespace) -> int:
             memory=options.memory,
         )
     deliver_rows([(0, found)], outputs, as_json=options.json)
-    return 0
 
 
 def deliver_rows(

@@ -53,7 +53,6 @@ values that fit the data are given.
 GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
 EFFECT = "--query 'Y | do(X)' asks whether an effect can be recovered"
 INSTEAD = {"--missingness": GRAPH, "--graph": GRAPH, "--effect": EFFECT, "--do": EFFECT}
-READ = ("network", "graph", "data")  # the files that the result rests on
 
 
 def add_arguments(command: ArgumentParser) -> None:
@@ -82,19 +81,12 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.pages.disclosure import Disclosure
-    from lacunet.report.recovered.page import implications_page, implications_section, page
-    from lacunet.report.recovered.reported import implied_by
-    from lacunet.report.recovered.text import (
-        full_law_as_data,
-        full_law_as_text,
-        implications_as_data,
-        implications_as_text,
-        verdicts_as_data,
-        verdicts_as_text,
-    )
+    from lacunet.report.recovered.page import page
+    from lacunet.report.recovered.reported import Recovered, implied_by, reported
+    from lacunet.report.recovered.text import recovered_as_data, recovered_as_text
 
     graph = _graph(options)
     table = None
@@ -105,33 +97,17 @@ def run(options: Namespace) -> int:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
-    told = Disclosure(options.min_count, 0 if table is None else table.row_count)
-    source = page_source(options, READ)
-    implied = implied_by(graph, table) if options.implications else None
-    more = {} if implied is None else implications_as_data(implied)
-    shown = {**more, "tested": None} if more and told.is_limited else more
-    if implied is not None and not options.query:
-        if options.report:
-            keep_page(options.report, implications_page(graph, implied, shown, source, told))
-        print(json.dumps(more) if options.json else implications_as_text(implied))
-        return 0
-    answers = _answered(graph, table, options)
-    full_law = None if options.query else _full_law(graph, options)
-    more |= {} if full_law is None else {"full_law": full_law_as_data(full_law)}
-    data = {**verdicts_as_data(graph, answers), **more}
+    found = Recovered(graph, implied=implied_by(graph, table) if options.implications else None)
+    if options.query or not options.implications:
+        found = replace(found, answers=_answered(graph, table, options))
+    if not (options.query or options.implications):
+        law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
+        found = replace(found, full_law=law)
     if options.report:
-        limited = [_told(one, table, told) for one in answers]
-        plain = {**verdicts_as_data(graph, limited), **shown} if told.is_limited else data
-        also = [] if implied is None else [implications_section(implied, told)]
-        keep_page(options.report, page(graph, limited, plain, source, told, also))
-    if options.json:
-        print(json.dumps(data))
-    else:
-        parts = [verdicts_as_text(graph, answers)]
-        parts += [] if full_law is None else [full_law_as_text(full_law)]
-        parts += [] if implied is None else [implications_as_text(implied)]
-        print("\n\n".join(parts))
-    return 0
+        told = Disclosure(options.min_count, 0 if table is None else table.row_count)
+        limited = replace(found, answers=[_told(one, table, told) for one in found.answers])
+        keep_page(options.report, page(limited, page_source(options), told))
+    print(json.dumps(recovered_as_data(found)) if options.json else recovered_as_text(found))
 
 
 def _graph(options: Namespace) -> MissingnessGraph:
@@ -177,12 +153,6 @@ def _answered(
             answer = replace(answer, assumptions=verdict.assumptions(table, population=population))
         answers.append(answer)
     return answers
-
-
-def _full_law(graph: MissingnessGraph, options: Namespace) -> Reported:
-    from lacunet.report.recovered.reported import reported
-
-    return reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
 
 
 def _told(answer: Reported, table: EncodedTable | None, told: Disclosure) -> Reported:

@@ -55,7 +55,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the answer over the tilts."""
     from lacunet.diagnosis.sensitivity import as_data, sensitivity, typed_state
 
@@ -78,4 +78,3 @@ def run(options: Namespace) -> int:
             progress=progress,
         )
     print(json.dumps(as_data(found)) if options.json else found)
-    return 0

@@ -32,7 +32,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print the same as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print what is asked for."""
     from lacunet.formats.files import as_learned, read_network
     from lacunet.formats.lacunet_json import render
@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     network = read_network(options.network)
     if options.page:
         _write_page(network, options)
-        return 0
+        return
     cpts: list[Cpt] = []
     if options.variables:
         learned = as_learned(options.network)  # with intervals, where the file has them
@@ -62,7 +62,6 @@ def run(options: Namespace) -> int:
         print(json.dumps(rows))
     else:
         print(render(network).rstrip())
-    return 0
 
 
 def _write_page(network: Network, options: Namespace) -> None:
@@ -71,7 +70,7 @@ def _write_page(network: Network, options: Namespace) -> None:
     from lacunet.formats.files import read_network
     from lacunet.report.network import ShownNetwork, page, pair_page
 
-    source = page_source(options, ("network", "beside"))
+    source = page_source(options)
     if options.beside:
         labels = _labels(options.network, options.beside)
         first = ShownNetwork(labels[0], network)

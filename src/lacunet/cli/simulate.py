@@ -67,7 +67,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--beta A,B", beta, type=two_numbers)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Draw, hide, write, and say what is missing."""
     import numpy as np
 
@@ -92,7 +92,6 @@ def run(options: Namespace) -> int:
     note(f"the rows are in {options.output}")
     if isinstance(missing, MissingByGraph):
         note(_on_rates(drawn))
-    return 0
 
 
 def _on_rates(drawn: Simulation) -> str:

@@ -26,7 +26,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--no-browser", "print the address and open no browser", action="store_true")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Serve the page until Ctrl-C."""
     import webbrowser
     from dataclasses import replace
@@ -62,4 +62,3 @@ def run(options: Namespace) -> int:
             server.serve_forever()
         except KeyboardInterrupt:
             note(f"the studio has ended; its project is in {folder.project}")
-    return 0

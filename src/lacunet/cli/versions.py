@@ -30,7 +30,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command, "print them as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the versions; nothing about the user, the files or the network is among them."""
     versions = versions_here()
     if options.json:
@@ -39,7 +39,6 @@ def run(options: Namespace) -> int:
         width = max(map(len, versions))
         for name, version in versions.items():
             print(f"{name:{width}}  {version or 'not installed'}")
-    return 0
 
 
 def versions_here() -> dict[str, str | None]:

@@ -49,6 +49,14 @@ def reading_options(project: Project) -> dict[str, Any]:
     return {name: own for name in usual if (own := getattr(project, name)) != usual[name]}
 
 
+def data_options(project: Project) -> dict[str, Any]:
+    """How the table is read, as `lacunet.Data` takes it."""
+    missing = {name or None: list(codes) for name, codes in project.missing.items()}
+    # A tab is typed as a backslash and t.
+    tabbed = replace(project, delimiter=project.delimiter.replace("\\t", "\t"))
+    return reading_options(tabbed) | _said(missing=missing)
+
+
 def _item(text: str) -> str:
     """A name or state of a typed list or query: in quotes if it could be read in another way."""
     is_plain = text == text.strip() and not set(text) & set(',|"()')
@@ -137,24 +145,16 @@ def beside_words(first: str, second: str, folder: str) -> Words:
     return ["show", f"{first}/learned.json", *page]
 
 
-def method_name(project: Project) -> str:
-    """The method that learning will use."""
-    return project.method or (MGraph.name if missingness_of(project) else Auto.name)
-
-
-def prior_name(project: Project) -> str:
-    """The prior that learning will use, in words."""
-    if isinstance(project.prior, float):
-        return f"prior {project.prior:g}"
-    return "learned prior" if project.prior else "usual prior"
-
-
 def learning_text(project: Project) -> str:
     """What learning will do, in words that tell one result from another."""
     sketch = checked_sketch(project.graph)
     size = f"{len(sketch.variables)} variables, {len(sketch.edges)} arrows"
     level = f", {100 * project.level:g}% intervals" if project.level else ""
-    how = f"{method_name(project)}, {prior_name(project)}{level}, seed {project.seed}"
+    method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
+    prior = "learned prior" if project.prior else "usual prior"
+    if isinstance(project.prior, float):
+        prior = f"prior {project.prior:g}"
+    how = f"{method}, {prior}{level}, seed {project.seed}"
     return f"{project.data.rpartition('/')[-1]}, {size}: {how}"
 
 
@@ -238,11 +238,9 @@ def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
     sketch, graph = checked_sketch(project.graph), missingness_of(project)
     own, level = project.only(sketch.variables), project.level or None
-    missing = {name or None: list(codes) for name, codes in project.missing.items()}
     states = {name: list(states) for name, states in own.states.items()}
     bins = {name: asked_bins(name, bins) for name, bins in own.bins.items()}
-    data = reading_options(replace(project, delimiter=project.tab_or_delimiter))
-    data |= _said(missing=missing, not_asked=own.not_asked)
+    data = data_options(project) | _said(not_asked=own.not_asked)
     learning = _said(method=project.method, missingness=graph, prior=project.prior)
     learning |= {"rng": project.seed, "intervals": bool(level)}
     building, report = _said(states=states, bins=bins), _said(missingness=graph, level=level)

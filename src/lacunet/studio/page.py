@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from lacunet.pages.kit import document
 
-STEPS = {
-    "table": "Table",
-    "states": "States",
-    "graph": "Graph",
-    "learn": "Learn",
-    "ask": "Ask",
-    "code": "Code",
-}
-
 TABLE = """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
 <div class="bar"><label>table <select id="file"></select></label>
@@ -111,19 +102,23 @@ folder of the studio, they give the numbers that it shows.</p>
 <h3 id="files-of">Files</h3><div id="files"></div>
 """
 
-PARTS = dict(zip(STEPS, (TABLE, STATES, GRAPH, LEARN, ASK, CODE), strict=True))
+STEPS = {
+    "Table": TABLE,
+    "States": STATES,
+    "Graph": GRAPH,
+    "Learn": LEARN,
+    "Ask": ASK,
+    "Code": CODE,
+}
 
 
 def studio_page(token: str) -> str:
     """The page, for the browser that has the token."""
-    steps = "".join(
-        f'<li><a href="#{key}" id="to-{key}"><b>{number}</b> {title}<span></span></a></li>'
-        for number, (key, title) in enumerate(STEPS.items(), 1)
-    )
-    sections = "".join(
-        f'<section id="{key}" hidden tabindex="-1"><h2>{STEPS[key]}</h2>{markup}</section>'
-        for key, markup in PARTS.items()
-    )
+    steps = sections = ""
+    for number, (title, markup) in enumerate(STEPS.items(), 1):
+        key = title.lower()
+        steps += f'<li><a href="#{key}" id="to-{key}"><b>{number}</b> {title}<span></span></a></li>'
+        sections += f'<section id="{key}" hidden tabindex="-1"><h2>{title}</h2>{markup}</section>'
     body = [
         '<header><h1>lacunet studio</h1><nav aria-label="steps">',
         f'<ol class="steps">{steps}</ol></nav>',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from threading import Lock
@@ -52,11 +53,6 @@ class Project:
     seed: int = 0
     asked: str = ""
     run: int = 0
-
-    @property
-    def tab_or_delimiter(self) -> str:
-        """What separates cells, with a tab that is typed as a backslash and t as itself."""
-        return "\t" if self.delimiter == "\\t" else self.delimiter
 
     @property
     def reading(self) -> tuple[object, ...]:
@@ -192,22 +188,16 @@ class Store:
 
     def _read(self) -> None:
         """Take over what the file says, if it is not as it was last seen."""
+        kept = b""
         try:
-            kept = self.path.read_bytes()
-        except FileNotFoundError:
-            kept = b""
-        except OSError as error:
-            raise self._unreadable(error) from None
-        if kept == self._kept:
-            return
-        try:
+            with suppress(FileNotFoundError):
+                kept = self.path.read_bytes()
+            if kept == self._kept:
+                return
             project = project_from(json.loads(kept)) if kept else Project()
-        except ValueError as error:
-            raise self._unreadable(error) from None
+        except (OSError, ValueError) as error:
+            raise ProjectError(
+                f"{self.path}: the project cannot be read: {error}", "move the file away."
+            ) from None
         self._kept, self._project = kept, project
         self._version += 1
-
-    def _unreadable(self, error: Exception) -> ProjectError:
-        return ProjectError(
-            f"{self.path}: the project cannot be read: {error}", "move the file away."
-        )

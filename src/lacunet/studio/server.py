@@ -39,6 +39,7 @@ from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, rea
 from lacunet.studio.commands import (
     beside_words,
     code_of,
+    data_options,
     diagnose_words,
     explain_words,
     learn_words,
@@ -264,19 +265,7 @@ class Studio:
         return ""
 
     def _data(self, project: Project) -> Data:
-        path = self.folder.table(project.data)
-        missing = {name or None: codes for name, codes in project.missing.items()}
-        return Data(
-            path,
-            missing=missing,
-            delimiter=project.tab_or_delimiter or None,
-            encoding=project.encoding,
-            decimal=project.decimal,
-            weight=project.weight or None,
-            counts=project.counts or None,
-            strata=project.strata or None,
-            cluster=project.cluster or None,
-        )
+        return Data(self.folder.table(project.data), **data_options(project))
 
     def _key(self, project: Project) -> tuple[object, ...]:
         return (*project.reading, *_stamp(self.folder.table(project.data)))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.sets import NARROW
@@ -13,13 +12,14 @@ from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.report.recovered.reported import Implied, Reported
+from lacunet.report.recovered.reported import Implied, Recovered, Reported
 from lacunet.report.recovered.text import (
     GENERIC,
     LEVEL,
     SHOWN_CELLS,
     TEST_HEADER,
     cells_of,
+    recovered_as_data,
     rests_on,
     tested_rows,
 )
@@ -28,79 +28,39 @@ from lacunet.wording import counted, sentence
 FEW = 8  # queries: of more, each is folded
 
 
-def page(
-    graph: MissingnessGraph,
-    answers: Sequence[Reported],
-    data: Mapping[str, Any],
-    source: Provenance,
-    told: Disclosure = EVERYTHING,
-    also: Sequence[str] = (),
-) -> str:
-    """The verdicts on a graph, as one HTML text.
+def page(found: Recovered, source: Provenance, told: Disclosure = EVERYTHING) -> str:
+    """What was asked of a graph, as one HTML text.
 
     Parameters
     ----------
-    answers
-        The verdicts in the order in which they are shown, with what the data say of each.
-    data
-        The same, plain; the page carries it.
+    found
+        Its answers are in the order in which they are shown, and told by ``told`` already.
     source
-        What made the verdicts.
+        What made it.
     told
-        What may be told; ``answers`` and ``data`` are told by it already.
-    also
-        More sections, such as `implications_section`.
+        What may be told.
     """
-    found = Counter(answer.verdict.standing for answer in answers)
-    tiles = [
-        Tile(standing, f"{number:,}", "query" if number == 1 else "queries")
-        for standing, number in found.most_common()
-    ]
-    title = f"{counted(len(answers), 'query', 'queries')} to a missingness graph"
-    sections = [*_groups(graph, answers, told), *also]
-    return _page(graph, title, tiles, sections, data, told.without_hashes(source))
-
-
-def implications_page(
-    graph: MissingnessGraph,
-    implied: Implied,
-    data: Mapping[str, Any],
-    source: Provenance,
-    told: Disclosure,
-) -> str:
-    """What a graph implies about the data and, where it was tested, what they answer."""
-    facts = [Tile("testable implications", f"{len(implied.listed):,}")]
-    if implied.tested is not None:
-        refuted = sum(one.adjusted < LEVEL for one in implied.tested)
-        facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
+    graph, implied = found.graph, found.implied
+    data = recovered_as_data(found)
+    if implied is not None and told.is_limited:
+        data["tested"] = None
     title = "What a missingness graph implies"
-    sections = [implications_section(implied, told)]
-    return _page(graph, title, facts, sections, data, told.without_hashes(source))
-
-
-def implications_section(implied: Implied, told: Disclosure) -> str:
-    """What a graph implies, as a section of a page."""
-    listed, tested, silent = implied
-    rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
-    header = ["implication"] if tested is None else TEST_HEADER
-    if tested is not None and told.is_limited:  # statistics could give counts away
-        header = [header[0], header[-1]]
-        rows = [[row[0], row[-1]] for row in rows]
-    parts = [table(header, rows, identifier="tests")]
-    if silent:
-        items = "".join(f"<li>{named(text)}</li>" for text in silent)
-        parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
-    return section("implications", "What the graph implies about data", *parts)
-
-
-def _page(
-    graph: MissingnessGraph,
-    title: str,
-    facts: Sequence[Tile],
-    sections: Sequence[str],
-    data: Mapping[str, Any],
-    source: Provenance,
-) -> str:
+    facts = [
+        Tile("category", graph.category()),
+        Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
+    ]
+    if found.answers:
+        title = f"{counted(len(found.answers), 'query', 'queries')} to a missingness graph"
+        standings = Counter(answer.verdict.standing for answer in found.answers)
+        facts += [
+            Tile(standing, f"{number:,}", "query" if number == 1 else "queries")
+            for standing, number in standings.most_common()
+        ]
+    elif implied is not None:
+        facts.append(Tile("testable implications", f"{len(implied.listed):,}"))
+        if implied.tested is not None:
+            refuted = sum(one.adjusted < LEVEL for one in implied.tested)
+            facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
     place = {name: number for number, name in enumerate(graph.network.variables)}
     drawn = {
         **data,
@@ -115,19 +75,31 @@ def _page(
         **drawing(graph.network, graph),
         "opens_on": 0,
     }
-    about = [
-        Tile("category", graph.category()),
-        Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
-        *facts,
+    as_text = f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>"
+    sections = [
+        network_section(drawn, "The graph", after=as_text),
+        *_groups(graph, found.answers, told),
+        *([] if implied is None else [_implications(implied, told)]),
     ]
-    picture = network_section(
-        drawn,
-        "The graph",
-        after=f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>",
+    source = told.without_hashes(source)
+    return report_page(
+        "recovered", title, facts, sections, drawn, source, DRAWING_SCRIPTS, words=graph.why()
     )
-    parts = [picture, *sections]
-    why = graph.why()
-    return report_page("recovered", title, about, parts, drawn, source, DRAWING_SCRIPTS, words=why)
+
+
+def _implications(implied: Implied, told: Disclosure) -> str:
+    """What a graph implies, as a section of a page."""
+    listed, tested, silent = implied
+    rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
+    header = ["implication"] if tested is None else TEST_HEADER
+    if tested is not None and told.is_limited:  # statistics could give counts away
+        header = [header[0], header[-1]]
+        rows = [[row[0], row[-1]] for row in rows]
+    parts = [table(header, rows, identifier="tests")]
+    if silent:
+        items = "".join(f"<li>{named(text)}</li>" for text in silent)
+        parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
+    return section("implications", "What the graph implies about data", *parts)
 
 
 def _groups(graph: MissingnessGraph, answers: Sequence[Reported], told: Disclosure) -> list[str]:

@@ -121,6 +121,19 @@ class Implied(NamedTuple):
     silent: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Recovered:
+    """All that is asked of a graph: answers, the verdict on its full law, what it implies.
+
+    Without answers it is about what the graph implies alone.
+    """
+
+    graph: MissingnessGraph
+    answers: Sequence[Reported] = ()
+    full_law: Reported | None = None
+    implied: Implied | None = None
+
+
 def implied_by(graph: MissingnessGraph, table: EncodedTable | None) -> Implied:
     """What a graph implies about data; tested, if there are any."""
     tested = None if table is None else check_implications(graph, table)

@@ -17,7 +17,7 @@ from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.plain import plain
-from lacunet.report.recovered.reported import POINT, Implied, Reported
+from lacunet.report.recovered.reported import POINT, Implied, Recovered, Reported
 from lacunet.wording import counted, finite, read_formula, text_table
 
 SHOWN_CELLS = 64
@@ -38,7 +38,43 @@ ESTIMATED = (  # of an estimate, as data
 Rows = list[list[str]]
 
 
-def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> str:
+def recovered_as_text(found: Recovered) -> str:
+    """The verdicts, then whether rows can be completed by the graph, then what it implies."""
+    parts = [_verdicts_as_text(found.graph, found.answers)] if found.answers else []
+    if found.full_law is not None:
+        verdict, standing = found.full_law.verdict, _in_capitals(found.full_law)
+        words = f"completing rows needs the full law, {verdict.query}: {standing}"
+        parts.append(f"{words}\n  {verdict.why}")
+    if found.implied is not None:
+        parts.append(_implications_as_text(found.implied))
+    return "\n\n".join(parts)
+
+
+def recovered_as_data(found: Recovered) -> dict[str, Any]:
+    """The same in plain lists and dictionaries; a cell that the data never show is None."""
+    data: dict[str, Any] = {}
+    if found.answers:
+        data = {
+            "graph": str(found.graph),
+            "latent": list(found.graph.latent),
+            "category": found.graph.category(),
+            "why": found.graph.why(),
+            "queries": [*map(_answer_as_data, found.answers)],
+        }
+    if found.implied is not None:
+        listed, tested, silent = found.implied
+        data["implications"] = [str(one) for one in listed]
+        data["tested"] = tested and [
+            {**vars(one), "implication": str(one.implication)} for one in tested
+        ]
+        data["never_testable"] = list(silent)
+    if found.full_law is not None:
+        law = plain(found.full_law.verdict, "query status generic why")
+        data["full_law"] = {**law, "standing": found.full_law.standing}
+    return data
+
+
+def _verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> str:
     """The graph and its category, then the verdicts, what cannot be recovered first."""
     lines = [*str(graph).splitlines(), *(f"{name} is latent" for name in graph.latent)]
     lines += ["", graph.why()]
@@ -52,17 +88,6 @@ def verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> st
         queries = "; ".join(one.verdict.query for one in plain)
         lines += ["", f"always observed, so that the shares of rows estimate them: {queries}"]
     return "\n".join(lines)
-
-
-def full_law_as_text(answer: Reported) -> str:
-    """Whether rows can be completed by the graph."""
-    verdict, standing = answer.verdict, _in_capitals(answer)
-    return f"completing rows needs the full law, {verdict.query}: {standing}\n  {verdict.why}"
-
-
-def full_law_as_data(answer: Reported) -> dict[str, Any]:
-    """The same for programs."""
-    return {**plain(answer.verdict, "query status generic why"), "standing": answer.standing}
 
 
 def _in_capitals(answer: Reported) -> str:
@@ -145,17 +170,6 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     }
 
 
-def verdicts_as_data(graph: MissingnessGraph, answers: Sequence[Reported]) -> dict[str, Any]:
-    """The same in plain lists and dictionaries; a cell that the data never show is None."""
-    return {
-        "graph": str(graph),
-        "latent": list(graph.latent),
-        "category": graph.category(),
-        "why": graph.why(),
-        "queries": [*map(_answer_as_data, answers)],
-    }
-
-
 def _answer_as_data(answer: Reported) -> dict[str, Any]:
     verdict, found, bounds = answer.verdict, answer.found, answer.bounds
     interval = None if answer.interval is None else finite(answer.interval.tolist())
@@ -185,7 +199,7 @@ def _assumptions_as_data(found: Assumptions | None) -> list[dict[str, Any]] | No
     return [plain(one, parts) for one in found.assumptions]
 
 
-def implications_as_text(implied: Implied) -> str:
+def _implications_as_text(implied: Implied) -> str:
     """What the graph implies about the data and, where it was tested, what they answer."""
     listed, tested, silent = implied
     if tested is None:
@@ -202,18 +216,6 @@ def implications_as_text(implied: Implied) -> str:
     if silent:
         lines += ["", "never testable by any data:", *(f"  {text}" for text in silent)]
     return "\n".join(lines)
-
-
-def implications_as_data(implied: Implied) -> dict[str, Any]:
-    """The same in plain lists and dictionaries."""
-    listed, tested, silent = implied
-    return {
-        "implications": [str(one) for one in listed],
-        "tested": None
-        if tested is None
-        else [{**vars(one), "implication": str(one.implication)} for one in tested],
-        "never_testable": list(silent),
-    }
 
 
 def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows]:
