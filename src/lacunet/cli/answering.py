@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lacunet.model.network import Network
 
 
-def answering(options: Namespace, command: str) -> Result | Network:
+def answering(options: Namespace) -> Result | Network:
     """The network that answers without data, or the result with all that it knows."""
     from lacunet.estimate.result import Result, read_learned
 
@@ -22,8 +22,8 @@ def answering(options: Namespace, command: str) -> Result | Network:
     if not (found.network if isinstance(found, Result) else found).has_cpts:
         raise LacunetError(
             "the network has no CPTs, and no data are given to learn them from.",
-            f"name the data after the network: lacunet {command} {options.network or 'NETWORK'} "
-            "DATA --query ...",
+            f"name the data after the network: lacunet {options.command} "
+            f"{options.network or 'NETWORK'} DATA --query ...",
         )
     sure = found.uncertainty if isinstance(found, Result) else None
     if options.intervals is not None and sure is None:

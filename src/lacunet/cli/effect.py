@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import answering, example_query, note_what_is_not_used, queries_of
+from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
@@ -70,7 +71,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
-    known: Any = network_of(options) if has_data(options) else answering(options, "effect")
+    known: Any = network_of(options) if has_data(options) else answering(options)
     network: Network = getattr(known, "network", known)
     coded = with_codes_asked(options, network) if has_data(options) else network
     asked = [_parsed(coded, text, options) for text in queries_of(options, network)]
@@ -141,16 +142,10 @@ def _effects(
     elif options.population:
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
-        source, code = _learned(network, options, level)
+        options.intervals = level
+        source, code = learned(network, options, data_of(options))
+        note(*source.warnings, f"learned by {source.method}")
+        note_what_is_not_used(
+            options, f"the CPTs are learned anew from the data by {source.method}"
+        )
     return [effect(source, **one, **more) for one in asked], code
-
-
-def _learned(network: Network, options: Namespace, level: float) -> tuple[Any, int]:
-    from lacunet.cli.learn import learned
-
-    options.intervals = level
-    result, code = learned(network, options, data_of(options))
-    note(*result.warnings)
-    note(f"learned by {result.method}")
-    note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
-    return result, code

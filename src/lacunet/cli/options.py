@@ -39,6 +39,7 @@ EDGES_HELP = (
     "file with edges as text, DOT, dagitty or two columns, from and to; then no "
     "NETWORK is given"
 )
+SAID = "weight counts strata cluster unknown latent fully_observed encoding decimal"  # as of Data
 SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)
 
@@ -465,9 +466,9 @@ def data_of(options: Namespace) -> Data:
         return options.held  # type: ignore[no-any-return]
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
     said = {
-        name: getattr(options, name)
-        for name in SAID
-        if getattr(options, name, None) not in (None, [])
+        name: own
+        for name in SAID.split()
+        if (own := getattr(options, name, None)) not in (None, [])
     }
     said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
     said |= codes_asked(options.codes, options.not_asked)
@@ -481,19 +482,6 @@ def data_of(options: Namespace) -> Data:
 
         options.held = data = held_data(data)  # read for the states, then for the rows
     return data
-
-
-SAID = (
-    "weight",
-    "counts",
-    "strata",
-    "cluster",
-    "unknown",
-    "latent",
-    "fully_observed",
-    "encoding",
-    "decimal",
-)
 
 
 def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:

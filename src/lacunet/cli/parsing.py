@@ -33,16 +33,7 @@ GROUPS = {
     "more": ("demo", "versions", "completions", "experiment"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-IMMEDIATE = (
-    "networks",
-    "convert",
-    "show",
-    "experiment",
-    "demo",
-    "versions",
-    "completions",
-    "studio",
-)
+IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # without progress
 
 REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
@@ -70,14 +61,14 @@ JOBS = (
 GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
 
 
-# What other programs call commands.
+# Our commands, and what other programs call them.
 COMMANDS_ELSEWHERE = {
-    **dict.fromkeys(("print", "cpt", "view", "plot", "draw"), "show"),
-    **dict.fromkeys(("fit", "train", "estimate"), "learn"),
-    **dict.fromkeys(("export", "write", "save"), "convert"),
-    **dict.fromkeys(("sample", "generate"), "simulate"),
-    **dict.fromkeys(("infer", "ask"), "query"),
-    **dict.fromkeys(("score", "test", "loglik"), "evaluate"),
+    "show": ("print", "cpt", "view", "plot", "draw"),
+    "learn": ("fit", "train", "estimate"),
+    "convert": ("export", "write", "save"),
+    "simulate": ("sample", "generate"),
+    "query": ("infer", "ask"),
+    "evaluate": ("score", "test", "loglik"),
 }
 
 # What Python calls arguments that have another name here.
@@ -289,9 +280,9 @@ class _Top(Parser):
         """End with what was probably meant."""
         if "invalid choice: '" in message:
             word = message.split("'")[1]
-            ours = COMMANDS_ELSEWHERE.get(word)
-            known = [ours] if ours else COMMANDS
-            message = _with_offer(f"there is no command {word!r}", ours or word, known)
+            ours = [name for name, others in COMMANDS_ELSEWHERE.items() if word in others]
+            known = ours or COMMANDS
+            message = _with_offer(f"there is no command {word!r}", [*ours, word][0], known)
         elif "required" in message:
             message = "name a command"
         self._end(message, "lacunet --help lists the commands")

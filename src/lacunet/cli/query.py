@@ -25,6 +25,7 @@ from lacunet.cli.options import (
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:
+    from lacunet.estimate.result import Result
     from lacunet.inference.answer import Answer
     from lacunet.model.network import Network
 
@@ -65,14 +66,15 @@ def run(options: Namespace) -> int:
     """Print the answers."""
     from lacunet.inference.query import query
 
-    result: Any = network_of(options) if has_data(options) else answering(options, "query")
+    result: Any = network_of(options) if has_data(options) else answering(options)
     network: Network = getattr(result, "network", result)
     texts = [*map(as_probability, queries_of(options, network))]
     coded = with_codes_asked(options, network) if has_data(options) else network
     asked = [asked_query(text, coded) for text in texts]
     code = 0
     if has_data(options):
-        result, code = _learned(network, options)
+        result, code = learned(network, options, data_of(options))
+        _note_learned(result, options, has_intervals=not code)
     interval = False if code else options.intervals
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
@@ -85,17 +87,15 @@ def run(options: Namespace) -> int:
     return code
 
 
-def _learned(network: Network, options: Namespace) -> tuple[Any, int]:
-    """What the data give, and the exit status."""
-    result, code = learned(network, options, data_of(options))
+def _note_learned(result: Result, options: Namespace, *, has_intervals: bool) -> None:
+    """Say how the answers were learned, and what was not used."""
     note(*result.notes)
-    if options.intervals is not None and not code:
+    if options.intervals is not None and has_intervals:
         sure = result.require_intervals()
         note(f"learned by {result.method}; {100 * options.intervals:g}% intervals by {sure.recipe}")
         for direction in sure.unidentified[:3]:
             note(f"not identified by the data: {direction}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
-    return result, code
 
 
 def _as_text(answer: Answer) -> str:

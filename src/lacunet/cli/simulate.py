@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
 from lacunet.cli.output import OutputError
@@ -117,31 +117,28 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
-    if options.hide and options.missingness:
+    how, path = options.hide, options.missingness
+    if how and path:
         options.usage_error("give --hide or --missingness, not both")
-    path = options.missingness
-    how = options.hide or ("" if path else "none")
-    kind: Any = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}.get(how)
-    is_written = bool(path) and path.endswith(".json")
-    if kind is not None:
-        used = [field.name for field in fields(kind)]
-    else:
-        used = [] if how == "none" or is_written else ["beta"]
     names = ("share", "rate", "parents", "separator", "beta")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not (options.hide or path) and (given or options.missingness_out):
+    if not (how or path) and (given or options.missingness_out):
         options.usage_error("nothing is hidden by default: give --hide mcar, mar or informed")
+    kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}
+    used = [field.name for field in fields(kinds[how])] if how in kinds else []
+    is_written = bool(path) and path.endswith(".json")
+    if path and not is_written:
+        used = ["beta"]
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
         said = f"--missingness {path}" if path else f"--hide {how}"
         options.usage_error(f"{said} does not use {spelled}")
-    if how == "none" and options.missingness_out:
-        options.usage_error("--hide none has no missingness graph to write")
-    if how == "none":
+    if how in kinds:
+        return cast("Missing", kinds[how](**given))
+    if not path:
+        if options.missingness_out:
+            options.usage_error("--hide none has no missingness graph to write")
         return None
-    if kind is not None:
-        missing: Missing = kind(**given)
-        return missing
     if is_path(path) and not Path(path).is_file():
         raise LacunetError(
             f"{path!r} is neither a file nor a missingness graph.", _instead_of_graph(path)

@@ -13,16 +13,8 @@ EXAMPLE = """example:
   lacunet versions --json
 """
 CORE = ("numpy", "scipy", "networkx", "lazy_loader", "narwhals", "pyarrow", "tqdm")
-OPTIONAL = (
-    "pandas",
-    "polars",
-    "duckdb",
-    "pyspark",
-    "scikit-learn",
-    "matplotlib",
-    "pgmpy",
-    "pyagrum",
-)
+FRAMES = ("pandas", "polars", "duckdb", "pyspark")
+OPTIONAL = (*FRAMES, "scikit-learn", "matplotlib", "pgmpy", "pyagrum")
 
 
 def add_arguments(command: ArgumentParser) -> None:
