@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
@@ -77,20 +78,31 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
+    from lacunet.data.read import ReadReport
     from lacunet.formats.files import check_target, network_beside
+    from lacunet.memory import memory_budget
+    from lacunet.statistics.observations import (
+        latent_in,
+        method_counted_for,
+        missing_in,
+        observations,
+    )
 
     network = network_of(options)
     if options.output:
         check_target(network, options.output)
-    seen = None
+    data, seen = data_of(options), None
     with ExitStack() as stack:
-        data = data_of(options)
-        if options.report:
-            from lacunet.statistics.observations import method_counted_for
-
+        if options.report:  # the rows stay open, and are read for what they do not show first
             options.method = options.method or method_counted_for(data, options.missingness)
             network = network_beside(network, data, "learn")  # codes and rules of statistics
-            data, seen = _opened(data, network, options, stack)
+            budget, bare = memory_budget(options.memory), network.with_tables(None)
+            with progress_bar() as progress:
+                rows = stack.enter_context(
+                    observations(data, bare, budget, scratch=options.scratch, progress=progress)
+                )
+                seen = missing_in(rows, network.families, ReadReport())
+            data = replace(data, source=rows, query=None, database=None, latent=latent_in(data))
         result, code = learned(network, options, data)
     note(*result.notes)
     if result.ended and result.ended.reason in REASONS:
@@ -101,26 +113,6 @@ def run(options: Namespace) -> int:
         lambda: _write_page(result, options, seen),
     )
     return code
-
-
-def _opened(
-    data: Data, network: Network, options: Namespace, stack: ExitStack
-) -> tuple[Data, MissingSummary]:
-    """The data, read and open until the stack closes, and what their rows do not show."""
-    from dataclasses import replace
-
-    from lacunet.data.read import ReadReport
-    from lacunet.memory import memory_budget
-    from lacunet.statistics.observations import latent_in, missing_in, observations
-
-    budget, bare = memory_budget(options.memory), network.with_tables(None)
-    with progress_bar() as progress:
-        rows = stack.enter_context(
-            observations(data, bare, budget, scratch=options.scratch, progress=progress)
-        )
-        seen = missing_in(rows, network.families, ReadReport())
-    opened = replace(data, source=rows, query=None, database=None, latent=latent_in(data))
-    return opened, seen
 
 
 def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
@@ -190,8 +182,6 @@ def _write_page(result: Result, options: Namespace, seen: MissingSummary | None)
     """Write the result as one HTML page, if that is asked for."""
     if seen is None:
         return
-    from dataclasses import replace
-
     from lacunet.estimate.result import KEEP_ALL
     from lacunet.missingness.graph import graph_of
     from lacunet.report.learned.page import page

@@ -128,27 +128,21 @@ def _answered(
     from lacunet.missingness.verdict import known_variables
     from lacunet.report.recovered.reported import reported
 
-    assumed = getattr(options, "assumed", ())
+    more = {"level": options.intervals, "assumed": getattr(options, "assumed", ())}
+    population = options.population
     if not options.query:
-        if options.population:
+        if population:
             options.usage_error("--population is for queries: give --query too")
         verdicts = graph.recover_families(options.effort).values()
-        more = {"level": options.intervals, "assumed": assumed}
         return [reported(verdict, table, **more) for verdict in verdicts]
     answers = []
-    population = options.population
     known = known_variables(graph.network, population)
     for text in options.query:
         typed = [names_and_states(part, graph.network) for part in split_query(text)]
         verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)
         states = {name: state for _, own in typed for name, state in own.items()}
-        given = {
-            "states": states,
-            "level": options.intervals,
-            "population": population,
-            "assumed": assumed,
-        }
-        answer = reported(verdict, table, with_set=True, **given)
+        more |= {"states": states, "population": population}
+        answer = reported(verdict, table, with_set=True, **more)
         if options.assumptions and table is not None:
             answer = replace(answer, assumptions=verdict.assumptions(table, population=population))
         answers.append(answer)

@@ -38,9 +38,12 @@ def reading_words(project: Project) -> Words:
             "--missing",
             *(codes if column == ANYWHERE else [f"{keyed(column, '=')}={listed}"]),
         ]
-    for name, own in reading_options(project).items():
-        words += [f"--{name}", own]
-    return words
+    return [*words, *_as_words(reading_options(project))]
+
+
+def _as_words(options: Mapping[str, Any]) -> Words:
+    """Options with their values, as they are typed."""
+    return [word for name, own in options.items() for word in (f"--{name}", str(own))]
 
 
 def reading_options(project: Project) -> dict[str, Any]:
@@ -87,19 +90,20 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += ["--intervals", str(project.level)] if project.level else []
+    words += _as_words(_said(intervals=project.level or None))
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
 def learning_words(project: Project) -> Words:
     """How the table is read and the CPTs are learned, as options."""
-    words = reading_words(project)
-    if project.method:
-        words += ["--method", project.method]
-    if graph := missingness_of(project):
-        words += ["--missingness", graph]
-    words += ["--prior", str(project.prior)] if project.prior != "" else []
-    return [*words, "--seed", str(project.seed)]
+    options = learning_options(project) | {"seed": project.seed}
+    return [*reading_words(project), *_as_words(options)]
+
+
+def learning_options(project: Project) -> dict[str, Any]:
+    """How the CPTs are learned, where something is said of it."""
+    graph = missingness_of(project)
+    return _said(method=project.method, missingness=graph, prior=project.prior)
 
 
 def explain_words(project: Project, folder: str) -> Words:
@@ -114,7 +118,7 @@ def query_words(project: Project, folder: str) -> Words:
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
     words = ["query", f"{folder}/learned.json"]
-    words += ["--intervals", str(project.level)] if project.level else []
+    words += _as_words(_said(intervals=project.level or None))
     for target in targets:
         words += ["--query", f"{_item(target)}|{given}" if given else _item(target)]
     return words if targets else []
@@ -241,8 +245,7 @@ def python_text(project: Project, folder: str) -> str:
     states = {name: list(states) for name, states in own.states.items()}
     bins = {name: asked_bins(name, bins) for name, bins in own.bins.items()}
     data = data_options(project) | _said(not_asked=own.not_asked)
-    learning = _said(method=project.method, missingness=graph, prior=project.prior)
-    learning |= {"rng": project.seed, "intervals": bool(level)}
+    learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
     building, report = _said(states=states, bins=bins), _said(missingness=graph, level=level)
     lines = [
         f"{IMPORTS}Path({folder!r}).mkdir(parents=True, exist_ok=True)",

@@ -62,15 +62,19 @@ class CurrentRun:
     progress: dict[str, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     began: float = field(default_factory=monotonic)
-    seconds: float = 0.0
+    ended: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, or takes so far."""
+        return round((self.ended or monotonic()) - self.began, 1)
 
     def as_data(self) -> dict[str, Any]:
         """What the page shows of it."""
-        is_running = self.status == "running"
         return {
             **plain(self, "name kind status progress"),
             "message": "\n".join(self.lines),
-            "seconds": round(monotonic() - self.began, 1) if is_running else self.seconds,
+            "seconds": self.seconds,
         }
 
 
@@ -142,8 +146,7 @@ class Runs:
         with self._lock:
             if self.job is None or self.job.status != "running":
                 return
-            self.job.status = "cancelled"
-            self.job.seconds = round(monotonic() - self.job.began, 1)
+            self.job.status, self.job.ended = "cancelled", monotonic()
             process, thread = self._process, self._thread
         if process is not None and process.poll() is None:
             process.terminate()
@@ -172,7 +175,7 @@ class Runs:
             ended = False
         with self._lock:
             if job.status == "running":
-                job.seconds = round(monotonic() - job.began, 1)
+                job.ended = monotonic()
                 if ended:
                     self._keep(job, task)
                 job.status = "done" if ended else "failed"

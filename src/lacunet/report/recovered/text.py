@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -229,26 +228,20 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
         columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
     else:
         return [], []
-    cells = np.stack(columns, axis=-1)
-    written = [
-        [*states, *("unseen" if np.isnan(value) else f"{value:.4f}" for value in cells[cell])]
-        for states, cell in _cells(graph, answer)
-    ]
     if answer.interval is not None:
         header.append("interval")
-        ends = [answer.interval[cell] for _, cell in _cells(graph, answer)]
-        for row, (low, high) in zip(written, ends, strict=True):
+    values = np.stack(columns, axis=-1)
+    rows = []
+    for cell in np.ndindex(values.shape[:-1]):
+        states = [graph.network.states(name)[at] for name, at in zip(names, cell, strict=True)]
+        if not answer.is_shown(states):
+            continue
+        row = [*states, *("unseen" if np.isnan(one) else f"{one:.4f}" for one in values[cell])]
+        if answer.interval is not None:
+            low, high = answer.interval[cell]
             row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
-    return [*names, *header], written
-
-
-def _cells(
-    graph: MissingnessGraph, answer: Reported
-) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """The states of each cell that was asked for, and its index."""
-    states = [graph.network.states(name) for name in answer.verdict.asked.names]
-    pairs = zip(product(*states), np.ndindex(*map(len, states)), strict=True)
-    return [(names, cell) for names, cell in pairs if answer.is_shown(names)]
+        rows.append(row)
+    return [*names, *header], rows
 
 
 def rests_on(found: Estimation) -> str:
