@@ -377,3 +377,15 @@ def test_a_folder_that_is_not_there_is_answered_with_how_to_make_it(
 ) -> None:
     told = refused(capsys, "learn", "s.json", "survey.csv", "-o", "out/net.bif")
     assert "make it (mkdir out)" in told
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--states", "xray=neg,,pos"), ("--missing", "xray=7,,9"), ("--replicates", "brr: a,,b")],
+)
+def test_an_empty_name_in_a_list_is_refused_in_words(
+    option: tuple[str, str], survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "learn", "Smoker -> xray", "survey.csv", *option)
+    assert f"{option[0]}: " in told
+    assert ",," in told

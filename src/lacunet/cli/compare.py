@@ -19,6 +19,7 @@ from lacunet.cli.options import (
     network_of,
     note,
     positive,
+    taken,
 )
 from lacunet.cli.output import add_report_argument, keep_page, page_source
 from lacunet.cli.terminal import progress_bar
@@ -73,21 +74,15 @@ def run(options: Namespace) -> None:
         case = case_of(
             with_data_codes(network, data),
             table,
-            options.truth,
-            options.prior,
-            options.rows,
-            separator,
-            memory=options.memory,
+            separator=separator,
+            **taken(options, "truth prior rows memory"),
         )
         found = compare(
             case,
-            options.methods,
-            options.repetitions,
-            options.time_limit,
-            options.seed,
-            options.jobs,
-            progress,
-            memory=options.memory,
+            limit=options.time_limit,
+            processes=options.jobs,
+            progress=progress,
+            **taken(options, "methods repetitions seed memory"),
         )
     if options.report:
         source = Disclosure(options.min_count).without_hashes(page_source(options))

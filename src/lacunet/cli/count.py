@@ -15,7 +15,7 @@ from lacunet.cli.options import (
     data_of,
     network_of,
     note,
-    size_options,
+    taken,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.wording import counted
@@ -62,9 +62,8 @@ def run(options: Namespace) -> None:
             network,
             data_of(options),
             options.method,
-            part=options.part,
             progress=progress,
-            **size_options(options),
+            **taken(options, "part memory scratch"),
         )
     note(*notes)
     report_written(header, options)

@@ -20,6 +20,7 @@ from lacunet.cli.options import (
     method_options,
     network_of,
     note,
+    taken,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.data.typed import split_query, states_in
@@ -63,10 +64,8 @@ def run(options: Namespace) -> None:
         found = explain(
             network,
             data_of(options) if has_data(options) else None,
-            options.method,
-            options.prior,
-            memory=options.memory,
             progress=progress,
+            **taken(options, "method prior memory"),
             **method_options(options),
         )
     note(*found.notes)

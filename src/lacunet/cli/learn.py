@@ -21,7 +21,7 @@ from lacunet.cli.options import (
     method_options,
     network_of,
     note,
-    size_options,
+    taken,
 )
 from lacunet.cli.output import (
     add_report_argument,
@@ -127,12 +127,10 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             result = learn(
                 network,
                 data,
-                options.method,
-                options.prior,
                 rng=np.random.default_rng(options.seed),
-                **size_options(options),
                 progress=progress,
                 intervals=options.intervals is not None,
+                **taken(options, "method prior memory scratch"),
                 **method_options(options),
             )
     except Interrupted as interrupted:

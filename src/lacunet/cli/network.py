@@ -16,7 +16,7 @@ from lacunet.cli.options import (
     add_json,
     add_output,
     data_of,
-    names,
+    names_in,
     note,
 )
 
@@ -70,8 +70,7 @@ def found_network(options: Namespace) -> Network:
     from lacunet.building.network import find_network, network_of_columns
     from lacunet.statistics.observations import network_counted_for
 
-    data, states = data_of(options), dict(map(asked_states, options.states))
-    bins = dict(map(asked_bins, options.bins))
+    data, (states, bins) = data_of(options), building_of(options)
     if options.edges is None:
         found = network_of_columns(data, states, bins)
     else:
@@ -89,7 +88,7 @@ def network_without_data(options: Namespace) -> Network:
     from lacunet.building.network import network_of_edges
     from lacunet.cli.output import OptionError
 
-    states = dict(map(asked_states, options.states))
+    states, _ = building_of(options)
     network, absent = network_of_edges(edges_asked(options.edges), states)
     if absent and options.then == "graph":
         note(f"{', '.join(absent)}: taken to have two states each; --states gives others")
@@ -115,18 +114,16 @@ def edges_asked(text: str) -> str | Path:
     return text
 
 
-def asked_states(text: str) -> tuple[str, list[str]]:
-    """A variable and its states, as typed."""
-    name, values = _parted(text, "--states Stage=I,II,III")
-    return name, names(values)
+def building_of(options: Namespace) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """The states of variables, and how to cut others, as typed."""
+    from lacunet.building.bins import asked_bins
 
-
-def asked_bins(text: str) -> tuple[str, Any]:
-    """A variable and how to cut it, as typed."""
-    from lacunet.building import bins
-
-    name, values = _parted(text, "--bins Age=5")
-    return name, bins.asked_bins(name, values)
+    states = dict(_parted(text, "--states Stage=I,II,III") for text in options.states)
+    bins = dict(_parted(text, "--bins Age=5") for text in options.bins)
+    return (
+        {name: names_in("--states", values) for name, values in states.items()},
+        {name: asked_bins(name, values) for name, values in bins.items()},
+    )
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:

@@ -356,9 +356,9 @@ def add_size_arguments(command: Any) -> None:
     add(command, "--scratch DIR", scratch)
 
 
-def size_options(options: Namespace) -> dict[str, Any]:
-    """What may be used for data that do not fit in memory."""
-    return {"memory": options.memory, "scratch": options.scratch}
+def taken(options: Namespace, names: str) -> dict[str, Any]:
+    """The options that a function takes by the names that they have here."""
+    return {name: getattr(options, name) for name in names.split()}
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
@@ -496,7 +496,7 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     for token in tokens:
         column, codes = key_and_rest(token, "=")
         if column and codes:
-            found.setdefault(column, []).extend(names(codes))
+            found.setdefault(column, []).extend(names_in("--missing", codes))
         else:
             found.setdefault(None, []).append(token)
     return found
@@ -516,7 +516,7 @@ def replicates_asked(text: str) -> ReplicateWeights:
     how, sign, columns = text.partition(":")
     kind, _, rho = how.strip().partition(" ")
     found: list[str] = []
-    for part in names(columns):
+    for part in names_in("--replicates", columns):
         between = re.fullmatch(r"(.*?)(\d+)\.\.(.*?)(\d+)", part)
         if between is None or between[1] != between[3]:
             found.append(part)
@@ -622,6 +622,14 @@ def names(text: str) -> list[str]:
     if not all(found):
         raise ArgumentTypeError("give names separated by commas")
     return found
+
+
+def names_in(option: str, text: str) -> list[str]:
+    """The names in a part of what is typed behind an option, which is read after all options."""
+    try:
+        return names(text)
+    except ArgumentTypeError as error:
+        raise LacunetError(f"{option}: {text!r} has an empty name.", f"{error}.") from None
 
 
 def number(text: str, kind: Callable[[str], Number], low: float, high: float, what: str) -> Number:

@@ -112,7 +112,8 @@ class Parser(ArgumentParser):
                 message += f"; {first} was taken for the network, which comes first"
         if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
             message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
-        greedy = [one for one in self.words if self._takes_several(one)]
+        several = [text for text, own in self._option_string_actions.items() if own.nargs == "+"]
+        greedy = [word for word in self.words if word in several]
         if greedy and message.startswith(NO_FILES):
             message += f"; {greedy[0]} takes all words after it: put it after DATA"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
@@ -133,10 +134,6 @@ class Parser(ArgumentParser):
     def _end(self, message: str, hint: str) -> NoReturn:
         say_error(f"{self.prog}: error: {message}\n{hint}", message, hint)
         self.exit(2)
-
-    def _takes_several(self, word: str) -> bool:
-        action = self._option_string_actions.get(word)
-        return action is not None and action.nargs == "+"
 
     def _as_typed(self, name: str) -> str:
         """An argument with what stands behind it: ``--query 'X|Y=y'``."""

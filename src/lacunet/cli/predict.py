@@ -17,6 +17,7 @@ from lacunet.cli.options import (
     names,
     note,
     notes_on_rows,
+    taken,
 )
 
 HELP = "predict variables for every row, even with missing values"
@@ -72,9 +73,7 @@ def run(options: Namespace) -> None:
             data_of(options),
             options.targets,
             give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
-            given_targets=options.given_targets,
-            keep=options.keep,
-            memory=options.memory,
+            **taken(options, "given_targets keep memory"),
         )
     deliver_rows([(0, found)], outputs, as_json=options.json)
 

@@ -16,6 +16,7 @@ from lacunet.cli.options import (
     names,
     network_of,
     notes_on_rows,
+    taken,
     with_codes_asked,
 )
 from lacunet.cli.terminal import progress_bar
@@ -69,12 +70,8 @@ def run(options: Namespace) -> None:
             state,
             evidence,
             options.mechanism,
-            tilted_state=options.tilted_state,
-            threshold=options.threshold,
             given=options.separator,
-            method=options.method,
-            prior=options.prior,
-            memory=options.memory,
             progress=progress,
+            **taken(options, "tilted_state threshold method prior memory"),
         )
     print(json.dumps(as_data(found)) if options.json else found)

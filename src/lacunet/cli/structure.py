@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 
-from lacunet.cli.network import asked_bins, asked_states, note_written
+from lacunet.cli.network import building_of, note_written
 from lacunet.cli.options import (
     add,
     add_building_arguments,
@@ -21,6 +21,7 @@ from lacunet.cli.options import (
     data_of,
     names,
     note,
+    taken,
 )
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import progress_bar
@@ -96,12 +97,7 @@ def run(options: Namespace) -> int:
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
         data = held_data(data)
-    columns = find_columns(
-        data,
-        dict(map(asked_states, options.states)),
-        dict(map(asked_bins, options.bins)),
-        options.without,
-    )
+    columns = find_columns(data, *building_of(options), options.without)
     note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:
         check_target(columns.network, options.output)
@@ -112,19 +108,11 @@ def run(options: Namespace) -> int:
         found = learn_structure(
             data,
             columns.network,
-            required=options.required,
-            forbidden=options.forbidden,
-            tiers=options.tiers,
-            max_parents=options.max_parents,
             missingness=missingness,
-            method=options.method,
-            time_limit=options.time_limit,
             rng=np.random.default_rng(options.seed),
-            score=options.score,
-            strengths=options.strengths,
-            prior=options.prior,
-            memory=options.memory,
             progress=progress,
+            **taken(options, "required forbidden tiers max_parents method score strengths"),
+            **taken(options, "prior time_limit memory"),
         )
     note(*found.notes)
     found = replace(found, notes=(*columns.notes, *found.notes))

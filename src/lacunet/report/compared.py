@@ -178,8 +178,14 @@ def _winner(found: Comparison) -> Tile:
 
 def evaluation_as_text(found: Evaluation) -> str:
     """The divergence, the CPT errors and the fit, one line each."""
-    lines = [f"KL divergence        {_divergence(found)}"]
-    error = found.cpt_error
+    divergence, error = found.divergence, found.cpt_error
+    how = "nats, exact"
+    if not divergence.exact:
+        how = (
+            f"nats (standard error {divergence.standard_error:.2g}), estimated from "
+            f"{divergence.samples:,} samples: exact is beyond the memory budget"
+        )
+    lines = [f"KL divergence        {divergence.value:.6g} {how}"]
     if error.cells:
         given = ", ".join(assigned(name, state) for name, state in error.given.items())
         where = assigned(error.variable, error.state) + (f" given {given}" if given else "")
@@ -206,16 +212,6 @@ def fit_as_data(fit: DataFit) -> dict[str, Any]:
     """The same as `evaluation_as_data` has it."""
     data: dict[str, Any] = finite({"fit": asdict(fit)})
     return data
-
-
-def _divergence(found: Evaluation) -> str:
-    divergence = found.divergence
-    if divergence.exact:
-        return f"{divergence.value:.6g} nats, exact"
-    return (
-        f"{divergence.value:.6g} nats (standard error {divergence.standard_error:.2g}), "
-        f"estimated from {divergence.samples:,} samples: exact is beyond the memory budget"
-    )
 
 
 def evaluation_as_data(found: Evaluation) -> dict[str, Any]:

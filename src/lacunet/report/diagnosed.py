@@ -36,9 +36,9 @@ def page(
         that are not counts and rest on some.
     """
     told = Disclosure(min_count, diagnosis.patterns.rows)
-    if told.is_limited:
-        return _limited_page(diagnosis, summary, told.without_hashes(source), told)
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
+    if told.is_limited:
+        return _limited_page(title, diagnosis, summary, told.without_hashes(source), told)
     words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
     sections = [
         section("conclusions", "In words", f"<ul>{words}</ul>"),
@@ -66,7 +66,7 @@ def page(
 
 
 def _limited_page(
-    diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, told: Disclosure
+    title: str, diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, told: Disclosure
 ) -> str:
     """What may be told: how much is missing of each variable, and on what that depends."""
     rows = diagnosis.patterns.rows
@@ -115,7 +115,6 @@ def _limited_page(
         "dependent": found,
         "never_shown": never,
     }
-    title = f"What is missing from {counted(rows, 'row')}"
     return report_page("diagnosed", title, facts, sections, data, source)
 
 

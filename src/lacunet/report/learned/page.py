@@ -116,7 +116,7 @@ def page(
         _warnings(result, place, told),
         "</header><main>",
         network_section(data, why_not_live=_why_not_live(result, told)),
-        _families_section(order, place, facts, told),
+        _families_section([*place] if told.is_limited else order, place, facts, told),
         *([] if summary is None or told.is_limited else [missing_section(summary)]),
         *([] if told.is_limited else [em_section(result.ended)]),
         *([] if summary is None or told.is_limited else [complete_section(network, summary)]),
@@ -290,7 +290,7 @@ def _families_section(
     if told.is_limited:
         words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
-    for name in order if not told.is_limited else place:
+    for name in order:
         fact = facts[place[name]]
         link = panel_link(place[name], named(name))
         few = f"fewer than {told.min_count} rows"
@@ -306,7 +306,7 @@ def _families_section(
         "and of what fell back, then by effective size. "
     )
     text = ("" if told.is_limited else order_words) + "".join(words.values())
-    attributes = [f' data-place="{place[name]}"' for name in (place if told.is_limited else order)]
+    attributes = [f' data-place="{place[name]}"' for name in order]
     return section(
         "trouble",
         "What each CPT rests on",

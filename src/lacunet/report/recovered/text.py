@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.implications import TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
@@ -33,6 +32,7 @@ GENERIC = (
 ESTIMATED = (  # of an estimate, as data
     "table rows_used rows_shown share_used weighted_size largest_weight unseen is_founded warnings"
 )
+ASSUMED = "edge statistic degrees_of_freedom p_value adjusted low high"  # of an assumption
 
 Rows = list[list[str]]
 
@@ -170,7 +170,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
 
 
 def _answer_as_data(answer: Reported) -> dict[str, Any]:
-    verdict, found, bounds = answer.verdict, answer.found, answer.bounds
+    verdict, found = answer.verdict, answer.found
+    bounds, assumed = answer.bounds, answer.assumptions
     interval = None if answer.interval is None else finite(answer.interval.tolist())
     return {
         **plain(verdict, "target given do"),
@@ -187,15 +188,8 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
             "is_narrow": answer.is_narrow,
         },
         "not_estimated": answer.refusal or None,
-        "assumptions": _assumptions_as_data(answer.assumptions),
+        "assumptions": assumed and [plain(one, ASSUMED) for one in assumed.assumptions],
     }
-
-
-def _assumptions_as_data(found: Assumptions | None) -> list[dict[str, Any]] | None:
-    if found is None:
-        return None
-    parts = "edge statistic degrees_of_freedom p_value adjusted low high"
-    return [plain(one, parts) for one in found.assumptions]
 
 
 def _implications_as_text(implied: Implied) -> str:
