@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
 from typing import Any
 
 from lacunet.cli.parsing import asks_for_json, parsed
@@ -26,7 +25,6 @@ INTERRUPTED = 130  # of commands that were stopped; main tells by which signal
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
-    _open_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
     mode = "json" if asks_for_json(words) else "none"  # the command itself may show a bar
     with streams(), stopping() as signals, display(mode):
@@ -65,16 +63,6 @@ def _run(words: Sequence[str], signals: Signals) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code
-
-
-def _open_streams() -> None:
-    """Give closed streams a place to go, and characters that a terminal lacks a spelling."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None or stream.closed:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-        elif isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

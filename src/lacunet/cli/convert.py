@@ -35,10 +35,8 @@ def run(options: Namespace) -> None:
         note(f"the network alone is kept: {error.message}")
     if isinstance(found, Result) and (not options.rename or options.target.endswith(KEEP_ALL)):
         found.write(options.target)
-        found = found.network
     else:
         write_network(found, options.target, rename=options.rename)
         if isinstance(found, Result):
             note(f"{options.target}: the format does not carry how sure the CPTs are; .json does")
-        found = as_network(found)
-    note(f"{len(found.variables)} variables written to {options.target}")
+    note(f"{len(as_network(found).variables)} variables written to {options.target}")

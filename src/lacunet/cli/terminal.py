@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from math import inf
 from threading import Event, Thread
 from time import monotonic
@@ -96,7 +97,16 @@ class _MayBeLost:
 
 @contextmanager
 def streams() -> Iterator[None]:
-    """Paint what is printed meanwhile on terminals; lose notes that cannot be written."""
+    """Paint what is printed meanwhile on terminals; lose notes that cannot be written.
+
+    Streams that are closed get a place to go, characters that a terminal lacks a spelling.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or stream.closed:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     kept = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     paints = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     sys.stderr = cast(TextIO, _MayBeLost(sys.stderr))
