@@ -35,10 +35,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "truth TRUTH", NETWORK_HELP)
     add(command, "learned LEARNED", "the network to compare with it", nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
-    data = add(command, "--data DATA", test, nargs="+")
+    add(command, "--data DATA", test, nargs="+")
     add_json(command, "print the numbers as JSON")
     add_memory(command)
-    add_query_arguments(command, data)
+    add_query_arguments(command)
     add_data_arguments(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
@@ -44,7 +44,7 @@ SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)
 
 
-def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
+def add(command: Any, spelled: str, text: str, **more: Any) -> None:
     """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
 
     A default is told at the end of its text.
@@ -55,8 +55,7 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> Action:
     default = more.get("default", [])
     if default not in (None, [], ""):
         text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
-    action: Action = command.add_argument(*names, help=text, **more)
-    return action
+    command.add_argument(*names, help=text, **more)
 
 
 class OutputFile(str):
@@ -99,13 +98,14 @@ def add_network_or_edges(
     given = f"{NETWORK_HELP}{edges}; {text}"
     second = then.upper() if needs_data else f"[{then.upper()}]"
     metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {second}"
-    files = command.add_argument("files", metavar=metavar, nargs="+", help=given)
+    command.add_argument("files", metavar=metavar, nargs="+", help=given)
     group = command.add_argument_group("edges in place of a network")
-    add(group, "--edges EDGES", EDGES_HELP, action=_InPlaceOf, files=files)
+    add(group, "--edges EDGES", EDGES_HELP)
     add_building_arguments(group)
     command.set_defaults(then=then, needs_data=needs_data, needs_network=needs_network)
+    command.set_defaults(in_place=("--edges", "--sql") if then == "data" else ("--edges",))
     if then == "data":
-        add_query_arguments(command, files)
+        add_query_arguments(command)
 
 
 def add_building_arguments(command: Any) -> None:
@@ -261,33 +261,21 @@ def network_of(options: Namespace) -> Network:
 
 def add_data(command: ArgumentParser) -> None:
     """Take data files, or a query."""
-    add_query_arguments(command, add(command, "data DATA", DATA_HELP, nargs="+"))
+    add(command, "data DATA", DATA_HELP, nargs="+")
+    command.set_defaults(in_place=("--sql",))
+    add_query_arguments(command)
 
 
-def add_query_arguments(command: ArgumentParser, files: Action) -> None:
+def add_query_arguments(command: ArgumentParser) -> None:
     """Take a query, which may stand in place of data files."""
     group = command.add_argument_group("databases")
     query = "a query whose rows are the data, in place of files"
-    add(group, "--sql SELECT", query, action=_InPlaceOf, files=files)
+    add(group, "--sql SELECT", query)
     queried = (
         "the database to query: a DuckDB or SQLite file, or postgresql://user@host/name "
         "(default: the files that the query names, read by DuckDB)"
     )
     add(group, "--database DB", queried)
-
-
-class _InPlaceOf(Action):
-    """Keeps the text of an option with which files need not be named."""
-
-    def __init__(self, *, files: Action, **kept: Any) -> None:
-        super().__init__(**kept)
-        self.files = files
-
-    def __call__(
-        self, _: ArgumentParser, options: Namespace, values: Any, __: str | None = None
-    ) -> None:
-        setattr(options, self.dest, values)
-        self.files.nargs, self.files.required = "*", False
 
 
 def add_progress(command: Any) -> None:

@@ -121,9 +121,14 @@ class Parser(ArgumentParser):
         self._end(message, f"{self.prog} --help shows how it is used")
 
     def parsed(self, words: Sequence[str]) -> Namespace:
-        """The options; files may also be named after some of them, as argparse does not read."""
-        options, left = self.parse_known_args(words)
+        """The options; files may also be named after some of them, as argparse does not read.
+
+        Options that stand in place of files are those of the default ``in_place``.
+        """
         last = [one for one in self._actions if not one.option_strings][-1:]
+        if {word.partition("=")[0] for word in words} & {*(self.get_default("in_place") or ())}:
+            last[0].nargs, last[0].required = "*", False
+        options, left = self.parse_known_args(words)
         if not left:
             return options
         if not last or last[0].nargs not in ("+", "*") or any(map(_is_option, left)):

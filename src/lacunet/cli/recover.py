@@ -62,7 +62,7 @@ def add_arguments(command: ArgumentParser) -> None:
     queries = "a query instead of the families; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
-    files = add(command, "--data DATA", data, nargs="+")
+    add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
     assumed = (
@@ -77,7 +77,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--effort E", effort, type=float, default=1.0)
     add_json(command, "print the verdicts as JSON")
     add_report_argument(command)
-    add_query_arguments(command, files)
+    add_query_arguments(command)
     add_data_arguments(command)
 
 
