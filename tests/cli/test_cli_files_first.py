@@ -21,6 +21,7 @@ WRITING = {
     "recover": "recover rain.bif graph.txt --report OUT.html",
     "implications": "recover rain.bif graph.txt --implications --report OUT.html",
     "compare": "compare rain.bif rain.csv --methods direct-mcar --repetitions 1 --report OUT.html",
+    "effect": "effect rain.bif --query Wet|do(Rain) --forest OUT.svg",
     "simulate": "simulate rain.bif --rows 5 --hide mar -o OUT.csv --missingness-out OUT.txt",
     "network": "network rain.csv --edges Rain->Wet -o OUT.json --json",
     "networks": "networks asia -o OUT.bif",

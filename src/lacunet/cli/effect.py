@@ -26,6 +26,7 @@ from lacunet.cli.options import (
     noted_rows,
     with_codes_asked,
 )
+from lacunet.cli.output import deliver
 from lacunet.data.typed import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
 
@@ -76,15 +77,16 @@ def run(options: Namespace) -> int:
     coded = with_codes_asked(options, network) if has_data(options) else network
     asked = [_parsed(coded, text, options) for text in queries_of(options, network)]
     effects, code = _effects(known, network, asked, options)
-    if options.json:
-        print(json.dumps([one.as_data() for one in effects]))
-    else:
-        print("\n\n".join(map(str, effects)))
-    if options.forest:
-        from lacunet.plots import effect_forest
 
-        effect_forest(effects, options.measure).write(options.forest)
-        note(f"the contrasts are drawn in {options.forest}")
+    def draw() -> None:
+        if options.forest:
+            from lacunet.plots import effect_forest
+
+            effect_forest(effects, options.measure).write(options.forest)
+            note(f"the contrasts are drawn in {options.forest}")
+
+    as_data = [one.as_data() for one in effects]
+    deliver(json.dumps(as_data) if options.json else "\n\n".join(map(str, effects)), draw)
     return code
 
 

@@ -296,11 +296,18 @@ def _families_section(
         few = f"fewer than {told.min_count} rows"
         gone, without = fact["missing"], fact["unsupported"]
         cells = [
+            Cell(markup=link),
             Cell(few if gone is None else f"{gone:.1%}", value=gone or 0.0),
-            *([] if told.is_limited else _grounds(fact)),
-            Cell(f"{without:,} of {fact['configurations']:,}", value=without),
         ]
-        rows.append([Cell(markup=link), *cells])
+        if not told.is_limited:
+            size = fact["effective"]
+            cells += [
+                Cell(f"{fact['rows_shown']:,}", value=fact["rows_shown"]),
+                Cell("–", value=0.0) if size is None else Cell(f"{size:,.0f}", value=size),
+                Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
+            ]
+        cells.append(Cell(f"{without:,} of {fact['configurations']:,}", value=without))
+        rows.append(cells)
     order_words = (
         "The CPT that rests on least first: by the share of parent configurations without a row "
         "and of what fell back, then by effective size. "
@@ -313,15 +320,6 @@ def _families_section(
         paragraph(text, "soft"),
         table(["variable", *words], rows, identifier="families", attributes=attributes),
     )
-
-
-def _grounds(fact: Mapping[str, Any]) -> list[Cell]:
-    size = fact["effective"]
-    return [
-        Cell(f"{fact['rows_shown']:,}", value=fact["rows_shown"]),
-        Cell("–", value=0.0) if size is None else Cell(f"{size:,.0f}", value=size),
-        Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
-    ]
 
 
 def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:

@@ -80,7 +80,8 @@ def _verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> s
     if len(answers) > 1:
         lines += ["", summary([one.verdict for one in answers])]
     plain = [one for one in answers if _is_plain(one)]
-    for answer in grouped(answers):
+    order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)  # and within these as asked
+    for answer in sorted(answers, key=lambda one: order.index(one.verdict.status)):
         if answer not in plain or len(plain) == 1:
             lines += ["", *_answer_lines(graph, answer)]
     if len(plain) > 1:
@@ -92,12 +93,6 @@ def _verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> s
 def _in_capitals(answer: Reported) -> str:
     standing = answer.verdict.standing
     return answer.standing.replace(standing, standing.upper())
-
-
-def grouped(answers: Sequence[Reported]) -> list[Reported]:
-    """What cannot be recovered first, then what is undecided; within these as asked."""
-    order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)
-    return sorted(answers, key=lambda one: order.index(one.verdict.status))
 
 
 def _is_plain(answer: Reported) -> bool:
