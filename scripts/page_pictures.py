@@ -28,7 +28,7 @@ from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import ShownNetwork, pair_page
 from lacunet.report.recovered.page import page as recovered_page
-from lacunet.report.recovered.reported import Recovered, reported
+from lacunet.report.recovered.reported import GraphReport, reported
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
@@ -88,7 +88,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
             {"height": 900, "waits": False},
         ),
         "page-recover": (
-            recovered_page(Recovered(graph, answers), source),
+            recovered_page(GraphReport(graph, answers), source),
             {"height": 900},
         ),
     }

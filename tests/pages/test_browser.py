@@ -21,7 +21,7 @@ from lacunet.pages.kit import write_page
 from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.recovered.page import page as recovered_page
-from lacunet.report.recovered.reported import Recovered, reported
+from lacunet.report.recovered.reported import GraphReport, reported
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.missing import missing_summary
@@ -99,7 +99,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     graph = lc.MissingnessGraph.parse("R[B]", network)
     answers = [reported(verdict) for verdict in graph.recover_families().values()]
     texts = {
-        "recovered": recovered_page(Recovered(graph, answers), SOURCE),
+        "recovered": recovered_page(GraphReport(graph, answers), SOURCE),
         "diagnosed": diagnosed_page(
             lc.diagnose(network, table), missing_summary(table, []), SOURCE
         ),

@@ -19,7 +19,7 @@ from lacunet.pages.kit import write_page
 from lacunet.report.learned.page import page
 from lacunet.report.network import ShownNetwork, pair_page
 from lacunet.report.recovered.page import page as recovered_page
-from lacunet.report.recovered.reported import Recovered, reported
+from lacunet.report.recovered.reported import GraphReport, reported
 
 pytestmark = needs_browser
 
@@ -80,7 +80,7 @@ def drawings(alarm: Path) -> dict[str, Path]:
     answers = [reported(verdict) for verdict in graph.recover_families().values()]
     texts = {
         "two": pair_page(ShownNetwork("a", network), ShownNetwork("b", network)),
-        "graph": recovered_page(Recovered(graph, answers), SOURCE),
+        "graph": recovered_page(GraphReport(graph, answers), SOURCE),
     }
     for name, text in texts.items():
         write_page(alarm.with_name(f"{name}.html"), text)

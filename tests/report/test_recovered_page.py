@@ -12,14 +12,14 @@ from lacunet.missingness.refute.printed import two_models
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
 from lacunet.report.recovered.page import page
-from lacunet.report.recovered.reported import Recovered, reported
+from lacunet.report.recovered.reported import GraphReport, reported
 from lacunet.report.recovered.text import rests_on
 
 
 def made(graph: lc.MissingnessGraph, verdicts: list[Verdict], rows: Any = None) -> str:
     table = None if rows is None else read_table(rows, graph.network)
     answers = [reported(verdict, table) for verdict in verdicts]
-    return page(Recovered(graph, answers), SOURCE)
+    return page(GraphReport(graph, answers), SOURCE)
 
 
 def test_every_verdict_is_shown_with_its_formula_or_its_reason() -> None:

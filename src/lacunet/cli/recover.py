@@ -85,7 +85,7 @@ def run(options: Namespace) -> None:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
     from lacunet.pages.disclosure import Disclosure
     from lacunet.report.recovered.page import page
-    from lacunet.report.recovered.reported import Recovered, implied_by, reported
+    from lacunet.report.recovered.reported import GraphReport, implied_by, reported
     from lacunet.report.recovered.text import recovered_as_data, recovered_as_text
 
     graph = _graph(options)
@@ -97,7 +97,7 @@ def run(options: Namespace) -> None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
-    found = Recovered(graph, implied=implied_by(graph, table) if options.implications else None)
+    found = GraphReport(graph, implied=implied_by(graph, table) if options.implications else None)
     if options.query or not options.implications:
         found = replace(found, answers=_answered(graph, table, options))
     if not (options.query or options.implications):

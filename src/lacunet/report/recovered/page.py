@@ -12,7 +12,7 @@ from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
 from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
 from lacunet.pages.provenance import Provenance, report_page
-from lacunet.report.recovered.reported import Implied, Recovered, Reported
+from lacunet.report.recovered.reported import GraphReport, Implied, Reported
 from lacunet.report.recovered.text import (
     GENERIC,
     LEVEL,
@@ -28,7 +28,7 @@ from lacunet.wording import counted, sentence
 FEW = 8  # queries: of more, each is folded
 
 
-def page(found: Recovered, source: Provenance, told: Disclosure = EVERYTHING) -> str:
+def page(found: GraphReport, source: Provenance, told: Disclosure = EVERYTHING) -> str:
     """What was asked of a graph, as one HTML text.
 
     Parameters

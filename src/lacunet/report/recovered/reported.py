@@ -122,7 +122,7 @@ class Implied(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recovered:
+class GraphReport:
     """All that is asked of a graph: answers, the verdict on its full law, what it implies.
 
     Without answers it is about what the graph implies alone.

@@ -15,7 +15,7 @@ from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.plain import plain
-from lacunet.report.recovered.reported import POINT, Implied, Recovered, Reported
+from lacunet.report.recovered.reported import POINT, GraphReport, Implied, Reported
 from lacunet.wording import counted, finite, read_formula, text_table
 
 SHOWN_CELLS = 64
@@ -37,7 +37,7 @@ ASSUMED = "edge statistic degrees_of_freedom p_value adjusted low high"  # of an
 Rows = list[list[str]]
 
 
-def recovered_as_text(found: Recovered) -> str:
+def recovered_as_text(found: GraphReport) -> str:
     """The verdicts, then whether rows can be completed by the graph, then what it implies."""
     parts = [_verdicts_as_text(found.graph, found.answers)] if found.answers else []
     if found.full_law is not None:
@@ -49,7 +49,7 @@ def recovered_as_text(found: Recovered) -> str:
     return "\n\n".join(parts)
 
 
-def recovered_as_data(found: Recovered) -> dict[str, Any]:
+def recovered_as_data(found: GraphReport) -> dict[str, Any]:
     """The same in plain lists and dictionaries; a cell that the data never show is None."""
     data: dict[str, Any] = {}
     if found.answers:
