@@ -23,5 +23,5 @@ def __getattr__(name: str) -> object:
         from lacunet.hints import NAMES, no_attribute
 
         raise no_attribute("module 'lacunet'", name, __all__, NAMES)
-    globals()[name] = found = _fetched(name)
-    return found
+    globals()[name] = value = _fetched(name)
+    return value

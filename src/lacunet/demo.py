@@ -62,7 +62,7 @@ def demonstrate() -> Demonstration:
     answers = []
     for what, variable, cell in ASKED:
         by_truth, by_complete, by_all = (
-            float(one.cpt(variable).table[cell]) for one in (truth, complete_rows, result)
+            float(model.cpt(variable).table[cell]) for model in (truth, complete_rows, result)
         )
         low, high = result.interval(variable)[cell].tolist()
         answers.append(ComparedAnswer(what, by_truth, by_complete, by_all, (low, high)))

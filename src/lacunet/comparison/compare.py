@@ -109,7 +109,7 @@ class Comparison:
     def best(self) -> Standing | None:
         """The most accurate method, None if all are level; the yardstick does not compete."""
         first, *others = self._rivals
-        apart = [one.behind.mean for one in others if one.behind]
+        apart = [standing.behind.mean for standing in others if standing.behind]
         return None if apart and max(apart) <= LEVEL else first
 
     @property
@@ -117,16 +117,20 @@ class Comparison:
         """The best, and every method that is behind it by no more than chance explains."""
         best = self.best
         return tuple(
-            one
-            for one in self._rivals
+            standing
+            for standing in self._rivals
             if best is None
-            or one.method == best.method
-            or (one.behind is not None and one.behind.is_within_chance)
+            or standing.method == best.method
+            or (standing.behind is not None and standing.behind.is_within_chance)
         )
 
     @property
     def _rivals(self) -> tuple[Standing, ...]:
-        return tuple(one for one in self.standings if one.method != YARDSTICK and one.is_whole)
+        return tuple(
+            standing
+            for standing in self.standings
+            if standing.method != YARDSTICK and standing.is_whole
+        )
 
 
 def case_of(
@@ -173,9 +177,9 @@ def compare(
     pieces = [(draw, name) for draw in range(repetitions) for name in (*names, YARDSTICK)]
     trials: dict[str, dict[int, Trial]] = {}
     work = partial(_trial, case, limit, seed, memory_budget(memory) // processes)
-    for done, found in enumerate(parallel_map(work, pieces, processes), start=1):
-        trials.setdefault(found.method, {})[pieces[done - 1][0]] = found
-        progress("compare", done, len(pieces), found.method)
+    for done, run in enumerate(parallel_map(work, pieces, processes), start=1):
+        trials.setdefault(run.method, {})[pieces[done - 1][0]] = run
+        progress("compare", done, len(pieces), run.method)
     return _ranked(case, repetitions, trials)
 
 
@@ -215,38 +219,38 @@ def _trial(
 
 def _ranked(case: Case, repetitions: int, trials: Mapping[str, Mapping[int, Trial]]) -> Comparison:
     means = {
-        name: float(np.mean(found))
+        name: float(np.mean(values))
         for name, draws in trials.items()
         if name != YARDSTICK
-        and len(found := [one.divergence for one in draws.values() if one.divergence is not None])
+        and len(values := [run.divergence for run in draws.values() if run.divergence is not None])
         == repetitions
     }
     if not means:
-        every = {(name, one.message) for name, draws in trials.items() for one in draws.values()}
+        every = {(name, run.message) for name, draws in trials.items() for run in draws.values()}
         reasons = [f"  {name}: {message}" for name, message in sorted(every) if message]
         raise LacunetError("no method gave a network on the simulated data:\n" + "\n".join(reasons))
     best = trials[min(means, key=lambda name: means[name])]
     standings = [_standing(name, draws, best) for name, draws in trials.items()]
-    hidden = np.mean([one.hidden for draws in trials.values() for one in draws.values()])
+    hidden = np.mean([run.hidden for draws in trials.values() for run in draws.values()])
     return Comparison(case, float(hidden), repetitions, tuple(sorted(standings, key=_rank)))
 
 
 def _rank(standing: Standing) -> float:
-    found = standing.divergence
-    return found.mean if found is not None and found.is_whole else float("inf")
+    divergence = standing.divergence
+    return divergence.mean if divergence is not None and divergence.is_whole else float("inf")
 
 
 def _standing(name: str, draws: Mapping[int, Trial], best: Mapping[int, Trial]) -> Standing:
     def of(measure: str) -> Summary | None:
-        values = [getattr(one, measure) for one in draws.values() if one.divergence is not None]
+        values = [getattr(run, measure) for run in draws.values() if run.divergence is not None]
         return summary_of(values, len(draws), larger_is_better=measure == "log_likelihood")
 
     pairs = [
-        (one.divergence, other)
-        for at, one in draws.items()
-        if one.divergence is not None and (other := best[at].divergence) is not None
+        (run.divergence, other)
+        for draw, run in draws.items()
+        if run.divergence is not None and (other := best[draw].divergence) is not None
     ]
-    troubles = [one.message for one in draws.values() if one.divergence is None]
+    troubles = [run.message for run in draws.values() if run.divergence is None]
     return Standing(
         name,
         divergence=of("divergence"),

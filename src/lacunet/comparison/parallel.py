@@ -54,26 +54,28 @@ def parallel_map(
 
 def _in_order(workers: Sequence[_Worker], pieces: Sequence[Any]) -> Iterator[Any]:
     given = returned = 0
-    found: dict[int, Any] = {}
-    piece_of: dict[int, int] = {}  # by the place of the worker
+    answers: dict[int, Any] = {}
+    piece_of: dict[int, int] = {}  # by the index of the worker
     idle: list[int] = []
     while returned < len(pieces):
         while idle and given < min(len(pieces), returned + AHEAD * len(workers)):
-            at = idle.pop()
-            workers[at].send(pieces[given])
-            piece_of[at] = given
+            index = idle.pop()
+            workers[index].send(pieces[given])
+            piece_of[index] = given
             given += 1
-        if returned in found:
-            yield found.pop(returned)
+        if returned in answers:
+            yield answers.pop(returned)
             returned += 1
             continue
-        waited = {worker.connection: at for at, worker in enumerate(workers) if at not in idle}
+        waited = {
+            worker.connection: index for index, worker in enumerate(workers) if index not in idle
+        }
         for connection in wait(list(waited)):
-            at = waited[connection]
-            answer = workers[at].receive()
-            if at in piece_of:  # the first message says that it has begun
-                found[piece_of.pop(at)] = answer
-            idle.append(at)
+            index = waited[connection]
+            answer = workers[index].receive()
+            if index in piece_of:  # the first message says that it has begun
+                answers[piece_of.pop(index)] = answer
+            idle.append(index)
 
 
 @dataclass

@@ -116,7 +116,8 @@ def difference_of(pairs: Sequence[tuple[float, float]]) -> Difference | None:
         return None
     from scipy.special import stdtrit
 
-    apart = [0.0 if one == two else one - two for one, two in pairs]  # infinity less infinity too
+    # infinity less infinity is 0 too
+    apart = [0.0 if left == right else left - right for left, right in pairs]
     mean, count = float(np.mean(apart)), len(apart)
     half = float(stdtrit(count - 1, 0.975)) * _standard_error(apart) if count > 1 else nan
     return Difference(mean, mean - half, mean + half, count, sum(value < 0 for value in apart))
