@@ -97,17 +97,18 @@ def run(options: Namespace) -> None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
-    found = GraphReport(graph, implied=implied_by(graph, table) if options.implications else None)
+    report = GraphReport(graph, implied=implied_by(graph, table) if options.implications else None)
     if options.query or not options.implications:
-        found = replace(found, answers=_answered(graph, table, options))
+        report = replace(report, answers=_answered(graph, table, options))
     if not (options.query or options.implications):
         law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
-        found = replace(found, full_law=law)
+        report = replace(report, full_law=law)
     if options.report:
-        told = Disclosure(options.min_count, 0 if table is None else table.row_count)
-        limited = replace(found, answers=[_told(one, table, told) for one in found.answers])
-        keep_page(options.report, page(limited, page_source(options), told))
-    print(json.dumps(recovered_as_data(found)) if options.json else recovered_as_text(found))
+        disclosure = Disclosure(options.min_count, 0 if table is None else table.row_count)
+        answers = [_disclosed(answer, table, disclosure) for answer in report.answers]
+        limited = replace(report, answers=answers)
+        keep_page(options.report, page(limited, page_source(options), disclosure))
+    print(json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report))
 
 
 def _graph(options: Namespace) -> MissingnessGraph:
@@ -139,8 +140,10 @@ def _answered(
     known = known_variables(graph.network, population)
     for text in options.query:
         typed = [names_and_states(part, graph.network) for part in split_query(text)]
-        verdict = graph.recover(*(own for own, _ in typed), population=known, effort=options.effort)
-        states = {name: state for _, own in typed for name, state in own.items()}
+        verdict = graph.recover(
+            *(names for names, _ in typed), population=known, effort=options.effort
+        )
+        states = {name: state for _, state_of in typed for name, state in state_of.items()}
         more |= {"states": states, "population": population}
         answer = reported(verdict, table, with_set=True, **more)
         if options.assumptions and table is not None:
@@ -149,11 +152,11 @@ def _answered(
     return answers
 
 
-def _told(answer: Reported, table: EncodedTable | None, told: Disclosure) -> Reported:
-    """An answer as a page may tell it."""
+def _disclosed(answer: Reported, table: EncodedTable | None, disclosure: Disclosure) -> Reported:
+    """An answer as a page may show it."""
     from lacunet.pages.disclosure import told_estimation
 
-    if not told.is_limited or table is None:
+    if not disclosure.is_limited or table is None:
         return answer
-    found = answer.found and told_estimation(answer.found, table, told)
-    return replace(answer, found=found, interval=None, bounds=None, assumptions=None)
+    estimate = answer.estimate and told_estimation(answer.estimate, table, disclosure)
+    return replace(answer, estimate=estimate, interval=None, bounds=None, assumptions=None)

@@ -21,126 +21,130 @@ HEADER = (
 )
 
 
-def comparison_as_text(found: Comparison) -> str:
+def comparison_as_text(comparison: Comparison) -> str:
     """Who is the most accurate on data like the user's, who is as good, and what it costs."""
     lines = [
-        f"simulated from the learned network: {counted(found.case.rows, 'row')}, "
-        f"{found.hidden:.1%} of the cells hidden by mechanisms fitted to the data, "
-        f"{counted(found.repetitions, 'draw')}",
+        f"simulated from the learned network: {counted(comparison.case.rows, 'row')}, "
+        f"{comparison.hidden:.1%} of the cells hidden by mechanisms fitted to the data, "
+        f"{counted(comparison.repetitions, 'draw')}",
         "",
-        text_table(HEADER, _rows(found)),
+        text_table(HEADER, _rows(comparison)),
         "",
-        *_verdict(found),
-        *(f"{one.method}: {one.message}" for one in found.standings if one.message),
+        *_verdict(comparison),
+        *(f"{entry.method}: {entry.message}" for entry in comparison.standings if entry.message),
         "the line 'complete' is what the rows would give if nothing were missing",
     ]
     return "\n".join(lines)
 
 
-def _verdict(found: Comparison) -> list[str]:
-    best = found.best
+def _verdict(comparison: Comparison) -> list[str]:
+    best = comparison.best
     if best is None:
-        cause = "nothing is missing" if not found.case.missingness.mechanisms else "all are level"
+        cause = (
+            "nothing is missing" if not comparison.case.missingness.mechanisms else "all are level"
+        )
         return [f"{cause}: the methods learn the same, so there is no winner"]
-    level = _level_with(best, found)
+    level = _level_with(best, comparison)
     if level:
-        costs = ", ".join(f"{one.method} ({_cost(one)})" for one in (best, *level))
+        costs = ", ".join(f"{entry.method} ({_cost(entry)})" for entry in (best, *level))
         lines = [f"{costs} are the most accurate here, equal to {DIGITS} digits"]
     else:
         lines = [f"{best.method} is the most accurate here, {_cost(best)}"]
-    if found.repetitions < 2:
+    if comparison.repetitions < 2:
         lines.append("one draw does not show what is chance: ask for more with --repetitions")
-    if peers := [one for one in found.as_good if one not in (best, *level)]:
-        told = ", ".join(f"{one.method} ({_cost(one)})" for one in peers)
-        lines.append(f"not clearly worse (the 95% interval of the difference holds 0): {told}")
+    if peers := [entry for entry in comparison.as_good if entry not in (best, *level)]:
+        listed = ", ".join(f"{entry.method} ({_cost(entry)})" for entry in peers)
+        lines.append(f"not clearly worse (the 95% interval of the difference holds 0): {listed}")
     return lines
 
 
-def _level_with(best: Standing, found: Comparison) -> list[Standing]:
+def _level_with(best: Standing, comparison: Comparison) -> list[Standing]:
     """The methods that the printed digits do not tell from the best."""
-    others = [one for one in found.standings if one.method not in (best.method, YARDSTICK)]
-    return [one for one in others if one.is_whole and _mean(one) == _mean(best)]
+    others = [
+        entry for entry in comparison.standings if entry.method not in (best.method, YARDSTICK)
+    ]
+    return [entry for entry in others if entry.is_whole and _mean(entry) == _mean(best)]
 
 
-def _mean(one: Standing) -> str:
-    return "" if one.divergence is None else f"{one.divergence.mean:.{DIGITS}f}"
+def _mean(entry: Standing) -> str:
+    return "" if entry.divergence is None else f"{entry.divergence.mean:.{DIGITS}f}"
 
 
-def _cost(one: Standing) -> str:
-    return "time unknown" if one.seconds is None else f"{one.seconds.mean:.2g} s"
+def _cost(entry: Standing) -> str:
+    return "time unknown" if entry.seconds is None else f"{entry.seconds.mean:.2g} s"
 
 
-def _rows(found: Comparison) -> list[list[str]]:
+def _rows(comparison: Comparison) -> list[list[str]]:
     return [
         [
-            one.method,
-            _number(one.divergence, DIGITS),
-            *_spread(one.divergence),
-            _behind(one.behind) if one.method != YARDSTICK else "",
-            _number(one.log_likelihood, 3),
-            "-" if one.seconds is None else f"{one.seconds.mean:.3g}",
+            entry.method,
+            _number(entry.divergence, DIGITS),
+            *_spread(entry.divergence),
+            _behind(entry.behind) if entry.method != YARDSTICK else "",
+            _number(entry.log_likelihood, 3),
+            "-" if entry.seconds is None else f"{entry.seconds.mean:.3g}",
         ]
-        for one in found.standings
+        for entry in comparison.standings
     ]
 
 
-def _number(found: Summary | None, digits: int) -> str:
-    if found is None:
+def _number(summary: Summary | None, digits: int) -> str:
+    if summary is None:
         return "-"
-    text = f"{found.mean:.{digits}f}"
-    if not isnan(found.standard_error):
-        text += f" ± {found.standard_error:.{digits}f}"
-    return text if found.is_whole else f"{text} ({found.count}/{found.asked})"
+    text = f"{summary.mean:.{digits}f}"
+    if not isnan(summary.standard_error):
+        text += f" ± {summary.standard_error:.{digits}f}"
+    return text if summary.is_whole else f"{text} ({summary.count}/{summary.asked})"
 
 
-def _spread(found: Summary | None) -> tuple[str, str]:
-    return ("-", "-") if found is None else (f"{found.median:.4f}", f"{found.worst:.4f}")
+def _spread(summary: Summary | None) -> tuple[str, str]:
+    return ("-", "-") if summary is None else (f"{summary.median:.4f}", f"{summary.worst:.4f}")
 
 
-def _behind(found: Difference | None) -> str:
-    if found is None:
+def _behind(difference: Difference | None) -> str:
+    if difference is None:
         return "-"
-    interval = "" if isnan(found.low) else f" [{found.low:+.4f}, {found.high:+.4f}]"
-    return f"{found.mean:.4f}{interval}"
+    interval = "" if isnan(difference.low) else f" [{difference.low:+.4f}, {difference.high:+.4f}]"
+    return f"{difference.mean:.4f}{interval}"
 
 
-def comparison_as_data(found: Comparison) -> dict[str, Any]:
+def comparison_as_data(comparison: Comparison) -> dict[str, Any]:
     """The same in plain lists and dictionaries."""
-    best = found.best
+    best = comparison.best
     return {
-        "rows": found.case.rows,
-        "hidden": found.hidden,
-        "repetitions": found.repetitions,
-        "mechanisms": str(found.case.missingness.graph),
+        "rows": comparison.case.rows,
+        "hidden": comparison.hidden,
+        "repetitions": comparison.repetitions,
+        "mechanisms": str(comparison.case.missingness.graph),
         "best": None if best is None else best.method,
-        "as_good": [one.method for one in found.as_good],
-        "methods": [_standing_as_data(one) for one in found.standings],
+        "as_good": [entry.method for entry in comparison.as_good],
+        "methods": [_standing_as_data(entry) for entry in comparison.standings],
     }
 
 
-def _standing_as_data(one: Standing) -> dict[str, Any]:
+def _standing_as_data(entry: Standing) -> dict[str, Any]:
     names = ("divergence", "behind", "log_likelihood", "seconds")
-    parts = {name: getattr(one, name) for name in names}
+    parts = {name: getattr(entry, name) for name in names}
     numbers = {
         name: None if part is None else {"value": part.mean, **asdict(part)}
         for name, part in parts.items()
     }
-    return {"method": one.method, **finite(numbers), "message": one.message}
+    return {"method": entry.method, **finite(numbers), "message": entry.message}
 
 
-def comparison_page(found: Comparison, source: Provenance) -> str:
+def comparison_page(comparison: Comparison, source: Provenance) -> str:
     """The same as one HTML page; ``source`` is what made the comparison."""
     title = "Methods compared on data like these"
     facts = [
-        _winner(found),
-        Tile("rows", f"{found.case.rows:,}", "simulated from the learned network"),
-        Tile("hidden", f"{found.hidden:.1%}", "by mechanisms fitted to the data"),
-        Tile("draws", f"{found.repetitions:,}"),
+        _winner(comparison),
+        Tile("rows", f"{comparison.case.rows:,}", "simulated from the learned network"),
+        Tile("hidden", f"{comparison.hidden:.1%}", "by mechanisms fitted to the data"),
+        Tile("draws", f"{comparison.repetitions:,}"),
     ]
     spreads = [
-        (one.method, (own.quartiles[0], own.median, own.quartiles[1], own.worst))
-        for one in found.standings
-        if (own := one.divergence) is not None
+        (entry.method, (summary.quartiles[0], summary.median, summary.quartiles[1], summary.worst))
+        for entry in comparison.standings
+        if (summary := entry.divergence) is not None
     ]
     words = (
         "KL divergence from the network that the rows were drawn from, on a log axis: the disc is "
@@ -148,44 +152,46 @@ def comparison_page(found: Comparison, source: Provenance) -> str:
         "'complete' is what the rows would give if nothing were missing."
     )
     chart = ranges(spreads, "KL divergence [nats]")
-    messages = [f"{one.method}: {one.message}" for one in found.standings if one.message]
+    messages = [
+        f"{entry.method}: {entry.message}" for entry in comparison.standings if entry.message
+    ]
     sections = [
-        section("verdict", "In words", *map(paragraph, _verdict(found))),
+        section("verdict", "In words", *map(paragraph, _verdict(comparison))),
         section("accuracy", "How far each ends from the truth", figure(chart, words)),
         section(
             "methods",
             "Method by method",
-            table(HEADER, _rows(found), identifier="standings"),
+            table(HEADER, _rows(comparison), identifier="standings"),
             *map(paragraph, messages),
         ),
         section(
             "mechanisms",
             "What hid the values",
-            f"<pre>{named(str(found.case.missingness.graph))}</pre>",
+            f"<pre>{named(str(comparison.case.missingness.graph))}</pre>",
         ),
     ]
-    return report_page("compared", title, facts, sections, comparison_as_data(found), source)
+    return report_page("compared", title, facts, sections, comparison_as_data(comparison), source)
 
 
-def _winner(found: Comparison) -> Tile:
-    best = found.best
+def _winner(comparison: Comparison) -> Tile:
+    best = comparison.best
     if best is None:
         return Tile("most accurate", "all level")
-    level = _level_with(best, found)
-    names = ", ".join(one.method for one in (best, *level))
+    level = _level_with(best, comparison)
+    names = ", ".join(entry.method for entry in (best, *level))
     return Tile("most accurate", names, f"equal to {DIGITS} digits" if level else _cost(best))
 
 
-def evaluation_as_text(found: Evaluation) -> str:
+def evaluation_as_text(evaluation: Evaluation) -> str:
     """The divergence, the CPT errors and the fit, one line each."""
-    divergence, error = found.divergence, found.cpt_error
-    how = "nats, exact"
+    divergence, error = evaluation.divergence, evaluation.cpt_error
+    unit = "nats, exact"
     if not divergence.exact:
-        how = (
+        unit = (
             f"nats (standard error {divergence.standard_error:.2g}), estimated from "
             f"{divergence.samples:,} samples: exact is beyond the memory budget"
         )
-    lines = [f"KL divergence        {divergence.value:.6g} {how}"]
+    lines = [f"KL divergence        {divergence.value:.6g} {unit}"]
     if error.cells:
         given = ", ".join(assigned(name, state) for name, state in error.given.items())
         where = assigned(error.variable, error.state) + (f" given {given}" if given else "")
@@ -195,8 +201,8 @@ def evaluation_as_text(found: Evaluation) -> str:
         ]
     if error.left_out:
         lines.append(f"not compared         {', '.join(error.left_out)}: other parents")
-    if found.fit is not None:
-        lines.append(fit_as_text(found.fit))
+    if evaluation.fit is not None:
+        lines.append(fit_as_text(evaluation.fit))
     return "\n".join(lines)
 
 
@@ -214,7 +220,7 @@ def fit_as_data(fit: DataFit) -> dict[str, Any]:
     return data
 
 
-def evaluation_as_data(found: Evaluation) -> dict[str, Any]:
+def evaluation_as_data(evaluation: Evaluation) -> dict[str, Any]:
     """The same in plain dictionaries; an infinity is a string, NaN is None."""
-    data: dict[str, Any] = finite(asdict(found))
+    data: dict[str, Any] = finite(asdict(evaluation))
     return data

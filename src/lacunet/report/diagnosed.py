@@ -35,10 +35,12 @@ def page(
         Numbers that would tell a count of fewer rows than this are withheld; so are all numbers
         that are not counts and rest on some.
     """
-    told = Disclosure(min_count, diagnosis.patterns.rows)
+    disclosure = Disclosure(min_count, diagnosis.patterns.rows)
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
-    if told.is_limited:
-        return _limited_page(title, diagnosis, summary, told.without_hashes(source), told)
+    if disclosure.is_limited:
+        return _limited_page(
+            title, diagnosis, summary, disclosure.without_hashes(source), disclosure
+        )
     words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
     sections = [
         section("conclusions", "In words", f"<ul>{words}</ul>"),
@@ -66,34 +68,38 @@ def page(
 
 
 def _limited_page(
-    title: str, diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, told: Disclosure
+    title: str,
+    diagnosis: Diagnosis,
+    summary: MissingSummary,
+    source: Provenance,
+    disclosure: Disclosure,
 ) -> str:
     """What may be told: how much is missing of each variable, and on what that depends."""
     rows = diagnosis.patterns.rows
     missing = {
-        name: told.share(float(count))
+        name: disclosure.share(float(count))
         for name, count in zip(summary.variables, summary.missing_rows, strict=True)
     }
-    found = {
+    refuted = {
         kind: [[test.missing, test.cause] for test in tests if test.adjusted < LEVEL]
         for kind, tests in (("mcar", diagnosis.mcar), ("mar", diagnosis.mar))
     }
-    never = [[one.missing, assigned(one.cause, one.state)] for one in diagnosis.positivity]
-    few = f"fewer than {told.min_count} rows"
+    never = [[gap.missing, assigned(gap.cause, gap.state)] for gap in diagnosis.positivity]
+    few = f"fewer than {disclosure.min_count} rows"
     variables = [[v, few if share is None else f"{share:.1%}"] for v, share in missing.items()]
     facts = [
         Tile("rows", f"{rows:,}"),
-        Tile("withheld", f"below {told.min_count}", "counts of rows"),
+        Tile("withheld", f"below {disclosure.min_count}", "counts of rows"),
         Tile("positivity", f"{len(never):,}", "states under which one is never shown"),
     ]
     words = (
-        f"Shares are rounded to steps of {told.min_count} rows. Patterns, counts and statistics "
-        "are left out: small counts could be worked out from them."
+        f"Shares are rounded to steps of {disclosure.min_count} rows. Patterns, counts and "
+        "statistics are left out: small counts could be worked out from them."
     )
     dependent = ["missing", "depends on"]
     pairs = [
-        ("mcar", "Not missing completely at random (5%, Holm)", dependent, found["mcar"]),
-        ("mar", "Not always missing at random (5%, Holm)", dependent, found["mar"]),
+        ("mcar", "Not missing completely at random (5%, Holm)", dependent, refuted["mcar"]),
+        ("mar", "Not always missing at random (5%, Holm)", dependent, refuted["mar"]),
         ("positivity", "Where positivity fails", ["never shown", "under"], never),
     ]
     sections = [
@@ -104,15 +110,15 @@ def _limited_page(
             table(["variable", "missing"], variables),
         ),
         *(
-            section(kind, heading, table(header, own, 2) if own else paragraph(NOTHING))
-            for kind, heading, header, own in pairs
+            section(kind, heading, table(header, body, 2) if body else paragraph(NOTHING))
+            for kind, heading, header, body in pairs
         ),
     ]
     data = {
         "rows": rows,
-        "min_count": told.min_count,
+        "min_count": disclosure.min_count,
         "missing": missing,
-        "dependent": found,
+        "dependent": refuted,
         "never_shown": never,
     }
     return report_page("diagnosed", title, facts, sections, data, source)
@@ -189,12 +195,12 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         for test in tests[:MOST_TESTS]
     ]
     header = ["missing", "depends on", "p (Holm)", "V", "least often", "", "most often", "rows"]
-    found = sum(test.adjusted < LEVEL for test in tests)
+    refuted = sum(test.adjusted < LEVEL for test in tests)
     more = len(tests) - MOST_TESTS
     return section(
         identifier,
         title,
-        paragraph(f"{found:,} of {counted(len(tests), 'test')} say no at 5%."),
+        paragraph(f"{refuted:,} of {counted(len(tests), 'test')} say no at 5%."),
         paragraph(words, "soft"),
         table(header, rows, 2, f"{identifier}-tests"),
         *([paragraph(f"and {more:,} more, in what can be saved", "soft")] if more > 0 else []),
@@ -211,8 +217,8 @@ def _never(diagnosis: Diagnosis) -> str:
     if not diagnosis.positivity:
         return section("positivity", title, paragraph("Every variable is shown under every state."))
     rows = [
-        [one.missing, assigned(one.cause, one.state), f"{one.rows:,}"]
-        for one in diagnosis.positivity[:MOST_TESTS]
+        [gap.missing, assigned(gap.cause, gap.state), f"{gap.rows:,}"]
+        for gap in diagnosis.positivity[:MOST_TESTS]
     ]
     return section("positivity", title, table(["never shown", "under", "rows"], rows, 2))
 

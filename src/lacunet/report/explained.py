@@ -14,10 +14,10 @@ def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool)
     """The estimand of a query and the rows behind each of its factors."""
     lines = [estimand.text]
     for order in orders:
-        lines += ["", " ".join(one.factor.text for one in order.factors)]
-        for one in order.factors:
-            rows = ranges(one.rows) if numbers else counted(len(one.rows), "row")
-            lines.append(f"  {one.factor.text}: {rows}")
+        lines += ["", " ".join(part.factor.text for part in order.factors)]
+        for part in order.factors:
+            rows = ranges(part.rows) if numbers else counted(len(part.rows), "row")
+            lines.append(f"  {part.factor.text}: {rows}")
         together = ranges(order.together) if numbers else counted(len(order.together), "row")
         lines.append(f"  together: {together}")
     return "\n".join(lines)
@@ -31,7 +31,8 @@ def rows_as_data(estimand: Estimand, orders: Sequence[OrderRows]) -> dict[str, A
         "orders": [
             {
                 "factors": [
-                    {"factor": one.factor.text, "rows": one.rows.tolist()} for one in order.factors
+                    {"factor": part.factor.text, "rows": part.rows.tolist()}
+                    for part in order.factors
                 ],
                 "together": order.together.tolist(),
             }

@@ -64,8 +64,8 @@ def _check_pair(first: Network, second: Network) -> None:
     for network, label in ((first, "first"), (second, "second")):
         if why := why_not_live(network):
             raise LacunetError(f"the {label} network has no CPTs, or too many to carry.", why)
-    one, two = first.states_of, second.states_of
-    if others := [name for name in {**one, **two} if one.get(name) != two.get(name)]:
+    left, right = first.states_of, second.states_of
+    if others := [name for name in {**left, **right} if left.get(name) != right.get(name)]:
         raise LacunetError(
             "two networks side by side need the same variables with the same states; "
             f"different: {first_of(sorted(others), 5)}."

@@ -19,8 +19,9 @@ def plain(value: object, names: str) -> dict[str, Any]:
     >>> plain(coin.cpt("Coin"), "child parents table")
     {'child': 'Coin', 'parents': [], 'table': [0.25, 0.75]}
     """
-    found = {name: getattr(value, name) for name in names.split()}
+    parts = {name: getattr(value, name) for name in names.split()}
     listed = {
-        name: own.tolist() if isinstance(own, np.ndarray) else own for name, own in found.items()
+        name: part.tolist() if isinstance(part, np.ndarray) else part
+        for name, part in parts.items()
     }
-    return {name: finite(own) for name, own in listed.items()}
+    return {name: finite(part) for name, part in listed.items()}

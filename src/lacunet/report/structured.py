@@ -19,84 +19,86 @@ published networks: an edge that all replicates have gets 0.92 to 0.99, the more
 there are, and only a required one gets 1."""
 
 
-def structure_as_text(found: LearnedStructure) -> str:
+def structure_as_text(learned: LearnedStructure) -> str:
     """The edges with their strengths, how they were found, and how values go missing."""
-    network = found.network
+    network = learned.network
     lines = [
-        f"{counted(len(network.variables), 'variable')}, {counted(found.cpdag.edges, 'edge')} "
-        f"({counted(len(found.cpdag.compelled), 'arc')} whose direction follows from the edges) "
-        f"from {counted(found.rows, 'row')} in {found.seconds:.1f} s",
-        f"{found.why}; {found.ended}",
+        f"{counted(len(network.variables), 'variable')}, {counted(learned.cpdag.edges, 'edge')} "
+        f"({counted(len(learned.cpdag.compelled), 'arc')} whose direction follows from the edges) "
+        f"from {counted(learned.rows, 'row')} in {learned.seconds:.1f} s",
+        f"{learned.why}; {learned.ended}",
     ]
-    if found.trace:
+    if learned.trace:
         steps = [
             f"{step.what} {step.score:,.2f}{'' if step.is_accepted else ' (not accepted)'}"
-            for step in found.trace
+            for step in learned.trace
         ]
         lines.append(
             "score, higher is better, of the first graph and of each attempt to improve it: "
             + ", ".join(steps)
         )
-    lines += ["", _edges_in_table(found)]
-    if found.missingness is not None:
-        lines += ["", "how values go missing (R[X]: X is recorded):", str(found.missingness)]
+    lines += ["", _edges_in_table(learned)]
+    if learned.missingness is not None:
+        lines += ["", "how values go missing (R[X]: X is recorded):", str(learned.missingness)]
     return "\n".join(lines)
 
 
-def edges_as_text(found: LearnedStructure) -> str:
+def edges_as_text(learned: LearnedStructure) -> str:
     """The edges in a table, and the notes below."""
-    return "\n".join([_edges_in_table(found), *(f"note: {text}" for text in found.notes)])
+    return "\n".join([_edges_in_table(learned), *(f"note: {text}" for text in learned.notes)])
 
 
-def _edges_in_table(found: LearnedStructure) -> str:
+def _edges_in_table(learned: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
-    for parent, child in found.network.edges:
-        arc, is_compelled = (parent, child), (parent, child) in found.cpdag.compelled
-        one, other = (found.strengths.get(own, NEVER) for own in (arc, arc[::-1]))
-        if not is_compelled and other.directed > one.directed:  # the more probable way first
-            arc, one = arc[::-1], other
+    for parent, child in learned.network.edges:
+        arc, is_compelled = (parent, child), (parent, child) in learned.cpdag.compelled
+        strength, other = (learned.strengths.get(way, NEVER) for way in (arc, arc[::-1]))
+        if not is_compelled and other.directed > strength.directed:  # the more probable way first
+            arc, strength = arc[::-1], other
         row = [arc[0], "->" if is_compelled else "--", arc[1]]
-        if found.strengths:
-            row += [f"{one.adjacent:.2f}", f"{one.directed:.2f}"]
+        if learned.strengths:
+            row += [f"{strength.adjacent:.2f}", f"{strength.directed:.2f}"]
         rows.append(row)
     if not rows:
-        return f"no edges: {_why_none(found)}"
-    header = ["from", "", "to", *(["adjacent", "directed"] if found.strengths else [])]
+        return f"no edges: {_why_none(learned)}"
+    header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
     lines = [text_table(header, rows, left=3)]
-    if found.cpdag.reversible:
+    if learned.cpdag.reversible:
         lines.append(UNTOLD)
-    if found.strengths:
+    if learned.strengths:
         lines.append(STRENGTHS)
     return "\n".join(lines)
 
 
-def _why_none(found: LearnedStructure) -> str:
-    if found.rows == 1:
+def _why_none(learned: LearnedStructure) -> str:
+    if learned.rows == 1:
         return "one row says nothing of how variables go together"
-    if len(found.network.variables) == 1:
+    if len(learned.network.variables) == 1:
         return "there is one variable"
-    if found.ended in ("interrupted", "time limit", "memory limit"):
+    if learned.ended in ("interrupted", "time limit", "memory limit"):
         return "the search ended before it found one"
     return "the variables look independent"
 
 
-def structure_as_data(found: LearnedStructure) -> dict[str, Any]:
+def structure_as_data(learned: LearnedStructure) -> dict[str, Any]:
     """Everything of a learned structure, in plain lists and dictionaries."""
     return {
-        "variables": {name: list(found.network.states(name)) for name in found.network.variables},
-        "arcs": [*map(list, found.network.edges)],
-        "compelled": sorted(map(list, found.cpdag.compelled)),
-        "reversible": sorted(map(list, found.cpdag.reversible)),
+        "variables": {
+            name: list(learned.network.states(name)) for name in learned.network.variables
+        },
+        "arcs": [*map(list, learned.network.edges)],
+        "compelled": sorted(map(list, learned.cpdag.compelled)),
+        "reversible": sorted(map(list, learned.cpdag.reversible)),
         "strengths": [
             {"from": a, "to": b, **plain(strength, "adjacent directed")}
-            for (a, b), strength in found.strengths.items()
+            for (a, b), strength in learned.strengths.items()
         ],
-        "missingness": None if found.missingness is None else str(found.missingness),
-        "score": finite(found.score),
+        "missingness": None if learned.missingness is None else str(learned.missingness),
+        "score": finite(learned.score),
         "trace": [
             {**plain(step, "what score edges seconds"), "accepted": step.is_accepted}
-            for step in found.trace
+            for step in learned.trace
         ],
-        **plain(found, "ended rows seconds notes why"),
+        **plain(learned, "ended rows seconds notes why"),
     }

@@ -73,8 +73,8 @@ def methods_text(result: Result, level: float = 0.95) -> str:
     sentences = [_data(result), *_reading(result.network), _method(result), _prior(result)]
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
-        how = RECIPES.get(recipe, f"by {recipe}")
-        sentences += [f"Intervals at the level of {100 * level:g}% were computed {how}."]
+        words = RECIPES.get(recipe, f"by {recipe}")
+        sentences += [f"Intervals at the level of {100 * level:g}% were computed {words}."]
         sentences += filter(None, [result.uncertainty.chance])
     sentences += [*_weak(result)]
     sentences.append(
@@ -86,10 +86,10 @@ def methods_text(result: Result, level: float = 0.95) -> str:
 
 def _with_numbers(text: str) -> str:
     """The text with numbers for the references in it, which follow at its end."""
-    found = sorted((one for one in CITED if one in text), key=text.index)
-    for number, one in enumerate(found, 1):
-        text = text.replace(one, f"[{number}]")
-    return text + "\n\n" + "\n".join(f"[{number}] {one}" for number, one in enumerate(found, 1))
+    cited = sorted((paper for paper in CITED if paper in text), key=text.index)
+    for number, paper in enumerate(cited, 1):
+        text = text.replace(paper, f"[{number}]")
+    return text + "\n\n" + "\n".join(f"[{number}] {paper}" for number, paper in enumerate(cited, 1))
 
 
 def _data(result: Result) -> str:
@@ -120,8 +120,8 @@ def _reading(network: Network) -> list[str]:
         for name, cuts in network.cuts_of.items()
     ]
     if cut:
-        told = "; ".join(cut)
-        sentences.append(f"Numbers were cut into intervals, each with its lower end: {told}.")
+        listed = "; ".join(cut)
+        sentences.append(f"Numbers were cut into intervals, each with its lower end: {listed}.")
     names_of: dict[tuple[tuple[str, Meaning], ...], list[str]] = {}
     for name, codes in network.codes_of.items():
         names_of.setdefault(tuple(codes.items()), []).append(name)
@@ -137,13 +137,13 @@ def _reading(network: Network) -> list[str]:
 
 def _codes(codes: Sequence[tuple[str, Meaning]]) -> str:
     missing = [code for code, meaning in codes if meaning is None]
-    told = [f"{_and(missing)} as missing"] if missing else []
+    phrases = [f"{_and(missing)} as missing"] if missing else []
     for code, meaning in codes:
         if isinstance(meaning, str):
-            told.append(f"{code} as {meaning}")
+            phrases.append(f"{code} as {meaning}")
         elif meaning is not None:
-            told.append(f"{code} as one of {_and(list(meaning))}")
-    return ", ".join(told)
+            phrases.append(f"{code} as one of {_and(list(meaning))}")
+    return ", ".join(phrases)
 
 
 def _and(words: Sequence[str]) -> str:
@@ -162,11 +162,12 @@ def _method(result: Result) -> str:
             f"{GRAPHS_PAPER}, which names the causes of missing values{_graph(result)}"
             f"{_stood_in(result)}."
         )
-    how = CLOSED.get(result.method, result.method)
+    words = CLOSED.get(result.method, result.method)
     if result.method == "listwise":
-        how += f" ({max(one.rows_used for one in result.families.values()):,} of {result.rows:,})"
+        used = max(report.rows_used for report in result.families.values())
+        words += f" ({used:,} of {result.rows:,})"
     assumed = f", assuming that {result.assumption}" if result.assumption else ""
-    return f"The CPTs were estimated in closed form {how}{assumed} {PAPER}."
+    return f"The CPTs were estimated in closed form {words}{assumed} {PAPER}."
 
 
 def _stood_in(result: Result) -> str:
@@ -175,11 +176,11 @@ def _stood_in(result: Result) -> str:
     for report in result.families.values():
         if report.fallback_mass > 0:
             names_of.setdefault(report.fallback, []).append(report.variable)
-    told = [
+    phrases = [
         f"{'left at the prior' if name == AT_PRIOR else f'estimated by {name}'} ({_and(names)})"
         for name, names in names_of.items()
     ]
-    return f"; where there is none, CPTs were {_and(told)}" if told else ""
+    return f"; where there is none, CPTs were {_and(phrases)}" if phrases else ""
 
 
 def _graph(result: Result) -> str:
@@ -234,13 +235,14 @@ def _prior(result: Result) -> str:
 def _weak(result: Result) -> list[str]:
     reports = result.families.values()
     sentences = []
-    fell = [one.variable for one in reports if one.fallback == UNGROUPED]
+    fell = [report.variable for report in reports if report.fallback == UNGROUPED]
     if fell:
         sentences.append(
             f"For {counted(len(fell), 'CPT')} ({first_of(fell, 3)}) some groups of rows had no "
             "data of their own, and the estimate without groups was used there."
         )
-    bare, rows = sum(one.unsupported for one in reports), sum(one.support.size for one in reports)
+    bare = sum(report.unsupported for report in reports)
+    rows = sum(report.support.size for report in reports)
     if bare:
         sentences.append(
             f"No data support {bare:,} of {rows:,} CPT rows (parent configurations that no row "

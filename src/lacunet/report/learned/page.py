@@ -75,13 +75,13 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    told = Disclosure(min_count, result.rows)
-    source = told.without_hashes(source)
-    withheld = {v: told.withheld(result.families[v].counts) for v in network.variables}
-    behind = _behind(result, level, withheld, told)
+    disclosure = Disclosure(min_count, result.rows)
+    source = disclosure.without_hashes(source)
+    withheld = {v: disclosure.withheld(result.families[v].counts) for v in network.variables}
+    behind = _behind(result, level, withheld, disclosure)
     order = _trouble(result)
-    place = {name: number for number, name in enumerate(network.variables)}
-    facts = _facts(result, told)
+    index_of = {name: number for number, name in enumerate(network.variables)}
+    facts = _facts(result, disclosure)
     drawn = carried(
         network,
         behind,
@@ -93,16 +93,16 @@ def page(
         "format": "lacunet page",
         "kind": "learned",
         "method": result.method,
-        "why": "" if told.is_limited else result.why,
+        "why": "" if disclosure.is_limited else result.why,
         "rows": result.rows,
         "weight": result.total,
         "prior": _prior(result),
-        "notes": [] if told.is_limited else list(result.notes),
-        "ended": None if result.ended is None or told.is_limited else asdict(result.ended),
+        "notes": [] if disclosure.is_limited else list(result.notes),
+        "ended": None if result.ended is None or disclosure.is_limited else asdict(result.ended),
         "provenance": asdict(source),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
-        "opens_on": place[order[0]],
+        "opens_on": index_of[order[0]],
         "variables": facts,
         "level": level,
         **drawn,
@@ -111,15 +111,17 @@ def page(
     body = [
         '<a class="skip" href="#panel">to the chosen variable</a><header>',
         f"<h1>{_title(result, source)}</h1>",
-        paragraph(_chosen(result, level, told), "soft"),
-        tiles(_tiles(result, summary, order[0], told)),
-        _warnings(result, place, told),
+        paragraph(_chosen(result, level, disclosure), "soft"),
+        tiles(_tiles(result, summary, order[0], disclosure)),
+        _warnings(result, index_of, disclosure),
         "</header><main>",
-        network_section(data, why_not_live=_why_not_live(result, told)),
-        _families_section([*place] if told.is_limited else order, place, facts, told),
-        *([] if summary is None or told.is_limited else [missing_section(summary)]),
-        *([] if told.is_limited else [em_section(result.ended)]),
-        *([] if summary is None or told.is_limited else [complete_section(network, summary)]),
+        network_section(data, why_not_live=_why_not_live(result, disclosure)),
+        _families_section(
+            [*index_of] if disclosure.is_limited else order, index_of, facts, disclosure
+        ),
+        *([] if summary is None or disclosure.is_limited else [missing_section(summary)]),
+        *([] if disclosure.is_limited else [em_section(result.ended)]),
+        *([] if summary is None or disclosure.is_limited else [complete_section(network, summary)]),
         _provenance(source, data),
         "</main>",
     ]
@@ -131,29 +133,29 @@ def _behind(
     result: Result,
     level: float | None,
     withheld: Mapping[str, NDArray[np.bool_]],
-    told: Disclosure,
+    disclosure: Disclosure,
 ) -> Behind:
     """What is behind the CPTs, as far as it may be told."""
     names = result.network.variables
     rows = {name: rows_behind(result.families[name]) for name in names}
     intervals = marginals = None
     if level is not None and result.uncertainty is not None:
-        intervals = {v: told.interval(result.interval(v, level), rows[v]) for v in names}
-        if not told.is_limited and cliques_size(result.network) <= MOST_SURE:
+        intervals = {v: disclosure.interval(result.interval(v, level), rows[v]) for v in names}
+        if not disclosure.is_limited and cliques_size(result.network) <= MOST_SURE:
             support = result.network.support
             spreads = {v: result.uncertainty.query(v, support=support) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
-    if not told.is_limited:
+    if not disclosure.is_limited:
         return Behind(rows, None, intervals, marginals)
-    cpts = {v: told.probability(result.network.cpt(v).table, rows[v]) for v in names}
+    cpts = {v: disclosure.probability(result.network.cpt(v).table, rows[v]) for v in names}
     return Behind(None, withheld, intervals, None, cpts)
 
 
-def _why_not_live(result: Result, told: Disclosure) -> str:
-    if told.is_limited:
+def _why_not_live(result: Result, disclosure: Disclosure) -> str:
+    if disclosure.is_limited:
         return (
             "No beliefs here: with --min-count they would tell what the withheld numbers are. "
-            f"Probabilities are rounded to steps of {told.min_count} rows."
+            f"Probabilities are rounded to steps of {disclosure.min_count} rows."
         )
     return why_not_live(result.network)
 
@@ -180,17 +182,17 @@ def _trouble(result: Result) -> list[str]:
     return sorted(result.network.variables, key=trouble)
 
 
-def _facts(result: Result, told: Disclosure) -> list[dict[str, Any]]:
+def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
     facts = variables_as_data(result.network)
     for fact in facts:
         report = result.families[fact["name"]]
         fact |= {
-            "missing": told.share(result.missing[fact["name"]]),
+            "missing": disclosure.share(result.missing[fact["name"]]),
             "unsupported": report.unsupported,
             "configurations": report.support.size,
         }
-        if not told.is_limited:
+        if not disclosure.is_limited:
             fact |= {
                 "rows_shown": report.rows_shown,
                 "effective": report.effective_size,
@@ -209,9 +211,9 @@ def _title(result: Result, source: Provenance) -> str:
     return f"{of}{cpts} from {where}"
 
 
-def _chosen(result: Result, level: float | None, told: Disclosure) -> str:
+def _chosen(result: Result, level: float | None, disclosure: Disclosure) -> str:
     """The method, why it was chosen, what it assumes, and where intervals come from."""
-    why = "" if told.is_limited else result.why.rstrip(".")
+    why = "" if disclosure.is_limited else result.why.rstrip(".")
     words = f"Learned by {result.method}{': ' if why else ''}{why}."
     if result.assumption not in why:
         words += f" It assumes that {result.assumption}."
@@ -221,10 +223,11 @@ def _chosen(result: Result, level: float | None, told: Disclosure) -> str:
 
 
 def _tiles(
-    result: Result, summary: MissingSummary | None, weakest: str, told: Disclosure
+    result: Result, summary: MissingSummary | None, weakest: str, disclosure: Disclosure
 ) -> list[Tile]:
     cells = result.rows * len(result.missing)
-    missing = sum(told.count(count) or 0.0 for count in result.missing.values()) / max(cells, 1)
+    missing = sum(disclosure.count(count) or 0.0 for count in result.missing.values())
+    missing /= max(cells, 1)
     partially = sum(count > 0 for count in result.missing.values())
     weight = "" if result.total == result.rows else f"weighted: worth {result.total:,.0f}"
     prior = _prior(result)
@@ -235,12 +238,12 @@ def _tiles(
         Tile("rows", f"{result.rows:,}", weight or under),
         missing_tile(missing, partially, len(result.missing)),
     ]
-    if told.is_limited:
-        return [*facts, Tile("withheld", f"below {told.min_count}", "counts of rows")]
+    if disclosure.is_limited:
+        return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
-    place = result.network.variables.index(weakest)
-    link = panel_link(place, named(weakest))
+    index = result.network.variables.index(weakest)
+    link = panel_link(index, named(weakest))
     facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest]), link))
     number = len(result.warnings)
     below = Tile("warnings", f"{number:,}", "listed below") if number else Tile("warnings", "none")
@@ -259,11 +262,11 @@ def _weakness(report: FamilyReport) -> str:
     return f"{kind} {shown:,.0f}"
 
 
-def _warnings(result: Result, place: Mapping[str, int], told: Disclosure) -> str:
-    if told.is_limited or not result.warnings:
+def _warnings(result: Result, index_of: Mapping[str, int], disclosure: Disclosure) -> str:
+    if disclosure.is_limited or not result.warnings:
         return ""
     items = [
-        f"<li>{panel_link(place[name], named(name))}: {named(text)}</li>"
+        f"<li>{panel_link(index_of[name], named(name))}: {named(text)}</li>"
         for name, report in result.families.items()
         for text in report.warnings
     ]
@@ -276,7 +279,10 @@ def _warnings(result: Result, place: Mapping[str, int], told: Disclosure) -> str
 
 
 def _families_section(
-    order: list[str], place: Mapping[str, int], facts: list[dict[str, Any]], told: Disclosure
+    order: list[str],
+    index_of: Mapping[str, int],
+    facts: list[dict[str, Any]],
+    disclosure: Disclosure,
 ) -> str:
     words = {
         "missing": "",
@@ -287,19 +293,19 @@ def _families_section(
         "without a row": "Without a row: parent configurations that no row shows with the "
         "variable; there positivity fails.",
     }
-    if told.is_limited:
+    if disclosure.is_limited:
         words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
     for name in order:
-        fact = facts[place[name]]
-        link = panel_link(place[name], named(name))
-        few = f"fewer than {told.min_count} rows"
+        fact = facts[index_of[name]]
+        link = panel_link(index_of[name], named(name))
+        few = f"fewer than {disclosure.min_count} rows"
         gone, without = fact["missing"], fact["unsupported"]
         cells = [
             Cell(markup=link),
             Cell(few if gone is None else f"{gone:.1%}", value=gone or 0.0),
         ]
-        if not told.is_limited:
+        if not disclosure.is_limited:
             size = fact["effective"]
             cells += [
                 Cell(f"{fact['rows_shown']:,}", value=fact["rows_shown"]),
@@ -312,8 +318,8 @@ def _families_section(
         "The CPT that rests on least first: by the share of parent configurations without a row "
         "and of what fell back, then by effective size. "
     )
-    text = ("" if told.is_limited else order_words) + "".join(words.values())
-    attributes = [f' data-place="{place[name]}"' for name in order]
+    text = ("" if disclosure.is_limited else order_words) + "".join(words.values())
+    attributes = [f' data-place="{index_of[name]}"' for name in order]
     return section(
         "trouble",
         "What each CPT rests on",

@@ -95,7 +95,7 @@ def em_section(ended: Ended | None) -> str:
             f"{AGREEMENT:g} nats of the best; the ring is the first, from which EM starts if there "
             "is no other."
         )
-        picture = dots([one - best for one in ended.starts], "log-posterior, from the best [nats]")
+        picture = dots([end - best for end in ended.starts], "log-posterior, from the best [nats]")
         figures.append(figure(picture, words))
     words = (
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
@@ -132,11 +132,13 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         f"configurations that at least {FEWEST_ROWS} of these rows show are "
         "compared. A large move is where learning from complete rows alone would have misled."
     )
-    place = {name: number for number, name in enumerate(network.variables)}
+    index_of = {name: number for number, name in enumerate(network.variables)}
     body: list[list[Cell | str]] = [
         [
             Cell(
-                markup=panel_link(place[move.variable], _entry(network, move.variable, move.states))
+                markup=panel_link(
+                    index_of[move.variable], _entry(network, move.variable, move.states)
+                )
             ),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",

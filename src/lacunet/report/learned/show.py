@@ -67,19 +67,19 @@ def _level(result: Result) -> float | None:
 
 def _labels(first: Result, second: Any) -> tuple[str, str]:
     """The methods, if they tell the two apart."""
-    methods = [str(getattr(one, "method", "network")) for one in (first, second)]
+    methods = [str(getattr(model, "method", "network")) for model in (first, second)]
     return (methods[0], methods[1]) if methods[0] != methods[1] else ("first", "second")
 
 
-def _side(label: str, one: Any) -> ShownNetwork:
-    network = as_network(one)
-    if not isinstance(one, Result):
+def _side(label: str, model: Any) -> ShownNetwork:
+    network = as_network(model)
+    if not isinstance(model, Result):
         return ShownNetwork(label, network)
-    rows = {name: rows_behind(one.families[name]) for name in network.variables}
+    rows = {name: rows_behind(model.families[name]) for name in network.variables}
     return ShownNetwork(label, network, Behind(rows))
 
 
 def _here() -> Provenance:
-    made = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    time = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     versions = (("lacunet", own_version()), ("Python", platform.python_version()))
-    return Provenance("", made, versions=versions)
+    return Provenance("", time, versions=versions)

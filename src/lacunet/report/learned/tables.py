@@ -133,7 +133,7 @@ def cpt_table(result: Result, variable: str, level: float = 0.95) -> EstimateTab
     cells = list(product(*(network.states(name) for name in cpt.family)))
     rows = rows_behind(result.families[variable]).ravel().astype(int)
     columns: dict[str, list[Any]] = {
-        name: [cell[at] for cell in cells] for at, name in enumerate(cpt.family)
+        name: [cell[axis] for cell in cells] for axis, name in enumerate(cpt.family)
     }
     numbers: dict[str, list[Any]] = {"estimate": cpt.table.ravel().tolist()}
     if result.uncertainty is not None:

@@ -70,7 +70,7 @@ def result_as_text(
         lines += ["", "mechanisms, as learned:"]
         lines += [_mechanism(result, name, cpt) for name, cpt in hiding.items()]
     if level is not None:
-        lines += ["", *_sure(result, level)]
+        lines += ["", *_widest_intervals(result, level)]
     warnings = result.warnings_by_kind
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
@@ -96,22 +96,22 @@ def intervals_by(uncertainty: Uncertainty, level: float) -> str:
     return f"{100 * level:g}% intervals by {RECIPES.get(uncertainty.recipe, uncertainty.recipe)}"
 
 
-def _sure(result: Result, level: float) -> list[str]:
+def _widest_intervals(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
     uncertainty = result.require_intervals()
     lines = [uncertainty.chance] if uncertainty.chance else []
     lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
-    found = []
+    widest = []
     for cpt in result.network.cpts:
         both = result.interval(cpt.child, level)
         width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
         width[~result.network.needs_data(cpt.child)] = 0.0
-        place = np.unravel_index(int(width.argmax()), width.shape)
-        states = [result.network.states(v)[at] for v, at in zip(cpt.family, place, strict=True)]
+        cell = np.unravel_index(int(width.argmax()), width.shape)
+        states = [result.network.states(v)[code] for v, code in zip(cpt.family, cell, strict=True)]
         *given, entry = (assigned(v, s) for v, s in zip(cpt.family, states, strict=True))
         words = conditional(entry, given)
-        found.append((float(width[place]), words, cpt.table[place], both[place]))
-    for _, words, value, (low, high) in sorted(found, key=lambda each: -each[0])[:SMALL]:
+        widest.append((float(width[cell]), words, cpt.table[cell], both[cell]))
+    for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
     if has_pseudo_counts(result.prior):
         lines.append(OF_ROWS)
@@ -122,13 +122,13 @@ def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
     """How often a variable is missing, by the parents of its mechanism: least and most often."""
     rates = cpt.table[..., 0]
     words = []
-    for place in dict.fromkeys((int(rates.argmin()), int(rates.argmax()))):
+    for cell in dict.fromkeys((int(rates.argmin()), int(rates.argmax()))):
         states = [
-            result.network.states(name)[at] if name in result.network.states_of else STATES[at]
-            for name, at in zip(cpt.parents, np.unravel_index(place, rates.shape), strict=True)
+            result.network.states(name)[code] if name in result.network.states_of else STATES[code]
+            for name, code in zip(cpt.parents, np.unravel_index(cell, rates.shape), strict=True)
         ]
         given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states, strict=True))
-        words.append(f"{rates.flat[place]:.1%}{' if ' if given else ''}{given}")
+        words.append(f"{rates.flat[cell]:.1%}{' if ' if given else ''}{given}")
     return f"  {variable} is missing in {' to '.join(words)}"
 
 
@@ -167,7 +167,7 @@ def _prior(result: Result) -> str:
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
-    sure = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
+    ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
     prior = result.prior
     return {
         **plain(result, "method why assumption rows"),
@@ -181,5 +181,5 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
         "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
         "level": level,
-        "intervals": {name: interval.tolist() for name, interval in sure.items()},
+        "intervals": {name: interval.tolist() for name, interval in ends.items()},
     }

@@ -28,30 +28,30 @@ from lacunet.wording import counted, sentence
 FEW = 8  # queries: of more, each is folded
 
 
-def page(found: GraphReport, source: Provenance, told: Disclosure = EVERYTHING) -> str:
+def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERYTHING) -> str:
     """What was asked of a graph, as one HTML text.
 
     Parameters
     ----------
-    found
-        Its answers are in the order in which they are shown, and told by ``told`` already.
+    report
+        Its answers are in the order in which they are shown, and limited by ``disclosure`` already.
     source
         What made it.
-    told
-        What may be told.
+    disclosure
+        What may be disclosed.
     """
-    graph, implied = found.graph, found.implied
-    data = recovered_as_data(found)
-    if implied is not None and told.is_limited:
+    graph, implied = report.graph, report.implied
+    data = recovered_as_data(report)
+    if implied is not None and disclosure.is_limited:
         data["tested"] = None
     title = "What a missingness graph implies"
     facts = [
         Tile("category", graph.category()),
         Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
     ]
-    if found.answers:
-        title = f"{counted(len(found.answers), 'query', 'queries')} to a missingness graph"
-        standings = Counter(answer.verdict.standing for answer in found.answers)
+    if report.answers:
+        title = f"{counted(len(report.answers), 'query', 'queries')} to a missingness graph"
+        standings = Counter(answer.verdict.standing for answer in report.answers)
         facts += [
             Tile(standing, f"{number:,}", "query" if number == 1 else "queries")
             for standing, number in standings.most_common()
@@ -59,15 +59,15 @@ def page(found: GraphReport, source: Provenance, told: Disclosure = EVERYTHING) 
     elif implied is not None:
         facts.append(Tile("testable implications", f"{len(implied.listed):,}"))
         if implied.tested is not None:
-            refuted = sum(one.adjusted < LEVEL for one in implied.tested)
+            refuted = sum(test.adjusted < LEVEL for test in implied.tested)
             facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
-    place = {name: number for number, name in enumerate(graph.network.variables)}
+    index_of = {name: number for number, name in enumerate(graph.network.variables)}
     drawn = {
         **data,
         "variables": [
             {
                 "name": name,
-                "parents": [place[parent] for parent in graph.network.parents(name)],
+                "parents": [index_of[parent] for parent in graph.network.parents(name)],
                 "partial": name in graph.causes,
             }
             for name in graph.network.variables
@@ -78,21 +78,21 @@ def page(found: GraphReport, source: Provenance, told: Disclosure = EVERYTHING) 
     as_text = f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>"
     sections = [
         network_section(drawn, "The graph", after=as_text),
-        *_groups(graph, found.answers, told),
-        *([] if implied is None else [_implications(implied, told)]),
+        *_groups(graph, report.answers, disclosure),
+        *([] if implied is None else [_implications(implied, disclosure)]),
     ]
-    source = told.without_hashes(source)
+    source = disclosure.without_hashes(source)
     return report_page(
         "recovered", title, facts, sections, drawn, source, DRAWING_SCRIPTS, words=graph.why()
     )
 
 
-def _implications(implied: Implied, told: Disclosure) -> str:
+def _implications(implied: Implied, disclosure: Disclosure) -> str:
     """What a graph implies, as a section of a page."""
     listed, tested, silent = implied
-    rows = [[str(one)] for one in listed] if tested is None else tested_rows(tested)
+    rows = [[str(implication)] for implication in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
-    if tested is not None and told.is_limited:  # statistics could give counts away
+    if tested is not None and disclosure.is_limited:  # statistics could give counts away
         header = [header[0], header[-1]]
         rows = [[row[0], row[-1]] for row in rows]
     parts = [table(header, rows, identifier="tests")]
@@ -102,29 +102,33 @@ def _implications(implied: Implied, told: Disclosure) -> str:
     return section("implications", "What the graph implies about data", *parts)
 
 
-def _groups(graph: MissingnessGraph, answers: Sequence[Reported], told: Disclosure) -> list[str]:
+def _groups(
+    graph: MissingnessGraph, answers: Sequence[Reported], disclosure: Disclosure
+) -> list[str]:
     """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
-    found: dict[str, list[str]] = {}
+    texts_of: dict[str, list[str]] = {}
     for answer in answers:
         is_open = len(answers) <= FEW or not answer.verdict.is_recoverable
-        text = _verdict(graph, answer, is_open, told)
-        found.setdefault(answer.verdict.standing, []).append(text)
-    order = sorted(found, key=lambda standing: (standing == "recoverable", standing))
+        text = _verdict(graph, answer, is_open, disclosure)
+        texts_of.setdefault(answer.verdict.standing, []).append(text)
+    order = sorted(texts_of, key=lambda standing: (standing == "recoverable", standing))
     return [
         section(
             standing.replace(",", "").replace(" ", "-"),
-            f"{standing.capitalize()}: {len(found[standing]):,} of {len(answers):,}",
-            f'<div class="queries">{"".join(found[standing])}</div>',
+            f"{standing.capitalize()}: {len(texts_of[standing]):,} of {len(answers):,}",
+            f'<div class="queries">{"".join(texts_of[standing])}</div>',
         )
         for standing in order
     ]
 
 
-def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Disclosure) -> str:
-    verdict, found = answer.verdict, answer.found
+def _verdict(
+    graph: MissingnessGraph, answer: Reported, is_open: bool, disclosure: Disclosure
+) -> str:
+    verdict, estimate = answer.verdict, answer.estimate
     parts = [paragraph(verdict.why)] if verdict.why else []
     if verdict.is_recoverable:
-        parts.append(f'<div class="formula" tabindex="0">{(found or verdict).mathml}</div>')
+        parts.append(f'<div class="formula" tabindex="0">{(estimate or verdict).mathml}</div>')
     if answer.is_generic:
         parts.append(paragraph(GENERIC))
     if answer.standing != verdict.standing:
@@ -148,13 +152,13 @@ def _verdict(graph: MissingnessGraph, answer: Reported, is_open: bool, told: Dis
             parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
     if answer.is_narrow:
         parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
-    if found is not None:
+    if estimate is not None:
         words = (
-            f"Probabilities in steps of {told.min_count} rows; unseen or withheld below."
-            if told.is_limited
-            else rests_on(found)
+            f"Probabilities in steps of {disclosure.min_count} rows; unseen or withheld below."
+            if disclosure.is_limited
+            else rests_on(estimate)
         )
-        parts += [paragraph(text, "soft") for text in (words, *found.warnings)]
+        parts += [paragraph(text, "soft") for text in (words, *estimate.warnings)]
     opened = " open" if is_open else ""
     summary = f"<summary><b>{named(verdict.query)}</b></summary>"
     return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'

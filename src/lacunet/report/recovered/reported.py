@@ -31,7 +31,7 @@ POINT = 1e-6  # a set that is not wider is a point
 class Reported:
     """A verdict and what the data say of it.
 
-    ``found`` is the estimate of what is recoverable, with ``interval`` if that was asked for;
+    ``estimate`` is that of what is recoverable, with ``interval`` if that was asked for;
     ``bounds`` the identified set of what is not; ``refusal`` says why there is neither. ``states``
     are those that the query named: cells with other states are not shown. ``assumptions`` are the
     graph's, if they were asked for. ``assumed`` are the variables that are taken to have two
@@ -40,7 +40,7 @@ class Reported:
 
     verdict: Verdict
     states: Mapping[str, str] = field(default_factory=dict)
-    found: Estimation | None = None
+    estimate: Estimation | None = None
     interval: FloatArray | None = None
     bounds: IdentifiedSet | None = None
     refusal: str = ""
@@ -105,10 +105,11 @@ def reported(
             interval = None if level is None else bounds.interval(level)
             return replace(bare, bounds=bounds, interval=interval)
         if level is None:
-            return replace(bare, found=verdict.estimate_with_report(table, population=population))
+            estimate = verdict.estimate_with_report(table, population=population)
+            return replace(bare, estimate=estimate)
         laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
-        return replace(bare, found=both.estimation, interval=both.interval(level))
+        return replace(bare, estimate=both.found, interval=both.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
 

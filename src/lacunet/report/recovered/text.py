@@ -37,39 +37,39 @@ ASSUMED = "edge statistic degrees_of_freedom p_value adjusted low high"  # of an
 Rows = list[list[str]]
 
 
-def recovered_as_text(found: GraphReport) -> str:
+def recovered_as_text(report: GraphReport) -> str:
     """The verdicts, then whether rows can be completed by the graph, then what it implies."""
-    parts = [_verdicts_as_text(found.graph, found.answers)] if found.answers else []
-    if found.full_law is not None:
-        verdict, standing = found.full_law.verdict, _in_capitals(found.full_law)
+    parts = [_verdicts_as_text(report.graph, report.answers)] if report.answers else []
+    if report.full_law is not None:
+        verdict, standing = report.full_law.verdict, _in_capitals(report.full_law)
         words = f"completing rows needs the full law, {verdict.query}: {standing}"
         parts.append(f"{words}\n  {verdict.why}")
-    if found.implied is not None:
-        parts.append(_implications_as_text(found.implied))
+    if report.implied is not None:
+        parts.append(_implications_as_text(report.implied))
     return "\n\n".join(parts)
 
 
-def recovered_as_data(found: GraphReport) -> dict[str, Any]:
+def recovered_as_data(report: GraphReport) -> dict[str, Any]:
     """The same in plain lists and dictionaries; a cell that the data never show is None."""
     data: dict[str, Any] = {}
-    if found.answers:
+    if report.answers:
         data = {
-            "graph": str(found.graph),
-            "latent": list(found.graph.latent),
-            "category": found.graph.category(),
-            "why": found.graph.why(),
-            "queries": [*map(_answer_as_data, found.answers)],
+            "graph": str(report.graph),
+            "latent": list(report.graph.latent),
+            "category": report.graph.category(),
+            "why": report.graph.why(),
+            "queries": [*map(_answer_as_data, report.answers)],
         }
-    if found.implied is not None:
-        listed, tested, silent = found.implied
-        data["implications"] = [str(one) for one in listed]
+    if report.implied is not None:
+        listed, tested, silent = report.implied
+        data["implications"] = [str(implication) for implication in listed]
         data["tested"] = tested and [
-            {**vars(one), "implication": str(one.implication)} for one in tested
+            {**vars(test), "implication": str(test.implication)} for test in tested
         ]
         data["never_testable"] = list(silent)
-    if found.full_law is not None:
-        law = plain(found.full_law.verdict, "query status generic why")
-        data["full_law"] = {**law, "standing": found.full_law.standing}
+    if report.full_law is not None:
+        law = plain(report.full_law.verdict, "query status generic why")
+        data["full_law"] = {**law, "standing": report.full_law.standing}
     return data
 
 
@@ -78,14 +78,14 @@ def _verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> s
     lines = [*str(graph).splitlines(), *(f"{name} is latent" for name in graph.latent)]
     lines += ["", graph.why()]
     if len(answers) > 1:
-        lines += ["", summary([one.verdict for one in answers])]
-    plain = [one for one in answers if _is_plain(one)]
+        lines += ["", summary([answer.verdict for answer in answers])]
+    plain = [answer for answer in answers if _is_plain(answer)]
     order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)  # and within these as asked
-    for answer in sorted(answers, key=lambda one: order.index(one.verdict.status)):
+    for answer in sorted(answers, key=lambda answer: order.index(answer.verdict.status)):
         if answer not in plain or len(plain) == 1:
             lines += ["", *_answer_lines(graph, answer)]
     if len(plain) > 1:
-        queries = "; ".join(one.verdict.query for one in plain)
+        queries = "; ".join(answer.verdict.query for answer in plain)
         lines += ["", f"always observed, so that the shares of rows estimate them: {queries}"]
     return "\n".join(lines)
 
@@ -99,7 +99,7 @@ def _is_plain(answer: Reported) -> bool:
     """Whether the verdict goes without saying: nothing that it speaks of is ever missing."""
     verdict, graph = answer.verdict, answer.verdict.graph
     hides = {*graph.causes, *graph.latent}.intersection(verdict.asked.variables)
-    says_more = answer.found is not None or verdict.do or graph.selection is not None
+    says_more = answer.estimate is not None or verdict.do or graph.selection is not None
     return verdict.term is not None and not hides and not says_more
 
 
@@ -117,10 +117,10 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
-    verdict, found = answer.verdict, answer.found
+    verdict, estimate = answer.verdict, answer.estimate
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
     lines = [f"{verdict.query}: {_in_capitals(answer)}{too_large}", f"  {verdict.why}"]
-    lines += [f"  {line}" for line in read_formula((found or verdict).estimand).splitlines()]
+    lines += [f"  {line}" for line in read_formula((estimate or verdict).estimand).splitlines()]
     if answer.is_generic:
         lines.append(f"  {GENERIC}")
     if verdict.witness is not None:
@@ -135,11 +135,11 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
         lines += _table(header, rows, SHOWN_CELLS, left=len(verdict.asked.names))
     if answer.is_narrow:
         lines.append(f"  ! the range of lowest and highest is {NARROW} (--intervals)")
-    if found is not None:
-        lines += [f"  {rests_on(found)}", *(f"  ! {warning}" for warning in found.warnings)]
+    if estimate is not None:
+        lines += [f"  {rests_on(estimate)}", *(f"  ! {warning}" for warning in estimate.warnings)]
     if answer.assumptions is not None:
-        told = answer.assumptions.as_text(answer.states)
-        lines += ["", *(f"  {line}" for line in told.splitlines())]
+        text = answer.assumptions.as_text(answer.states)
+        lines += ["", *(f"  {line}" for line in text.splitlines())]
     return lines
 
 
@@ -165,7 +165,7 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
 
 
 def _answer_as_data(answer: Reported) -> dict[str, Any]:
-    verdict, found = answer.verdict, answer.found
+    verdict, estimate = answer.verdict, answer.estimate
     bounds, assumed = answer.bounds, answer.assumptions
     interval = None if answer.interval is None else finite(answer.interval.tolist())
     return {
@@ -173,9 +173,9 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
         "states": dict(answer.states),
         **plain(verdict, "status generic why is_computable"),
         "standing": answer.standing,
-        **plain(found or verdict, "estimand latex"),
+        **plain(estimate or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
-        "estimate": found and {**plain(found, ESTIMATED), "interval": interval},
+        "estimate": estimate and {**plain(estimate, ESTIMATED), "interval": interval},
         "set": bounds
         and {
             **plain(bounds, "low high"),
@@ -183,7 +183,7 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
             "is_narrow": answer.is_narrow,
         },
         "not_estimated": answer.refusal or None,
-        "assumptions": assumed and [plain(one, ASSUMED) for one in assumed.assumptions],
+        "assumptions": assumed and [plain(claim, ASSUMED) for claim in assumed.assumptions],
     }
 
 
@@ -191,12 +191,15 @@ def _implications_as_text(implied: Implied) -> str:
     """What the graph implies about the data and, where it was tested, what they answer."""
     listed, tested, silent = implied
     if tested is None:
-        lines = [f"{len(listed)} testable implications:", *(f"  {one}" for one in listed)]
+        lines = [
+            f"{len(listed)} testable implications:",
+            *(f"  {implication}" for implication in listed),
+        ]
     else:
         lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
-        if any(one.how == "F" for one in tested):
+        if any(test.how == "F" for test in tested):
             lines += ["F: what the survey's strata and clusters make of Pearson's statistic"]
-        if any(one.how in ("gamma", "draws") for one in tested):
+        if any(test.how in ("gamma", "draws") for test in tested):
             lines += [
                 "gamma, draws: counts are small, so that Pearson's statistic is compared with its "
                 "own mean and variance, or with tables drawn under independence"
@@ -209,8 +212,8 @@ def _implications_as_text(implied: Implied) -> str:
 def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
     names = answer.verdict.asked.names
-    if answer.found is not None:
-        columns, header = [answer.found.table], ["P"]
+    if answer.estimate is not None:
+        columns, header = [answer.estimate.table], ["P"]
     elif answer.bounds is not None and answer.bounds.width <= POINT and not answer.is_narrow:
         columns, header = [answer.bounds.low], ["P"]
     elif answer.bounds is not None:
@@ -222,10 +225,10 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     values = np.stack(columns, axis=-1)
     rows = []
     for cell in np.ndindex(values.shape[:-1]):
-        states = [graph.network.states(name)[at] for name, at in zip(names, cell, strict=True)]
+        states = [graph.network.states(name)[code] for name, code in zip(names, cell, strict=True)]
         if not answer.is_shown(states):
             continue
-        row = [*states, *("unseen" if np.isnan(one) else f"{one:.4f}" for one in values[cell])]
+        row = [*states, *("unseen" if np.isnan(p) else f"{p:.4f}" for p in values[cell])]
         if answer.interval is not None:
             low, high = answer.interval[cell]
             row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
@@ -233,11 +236,12 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     return [*names, *header], rows
 
 
-def rests_on(found: Estimation) -> str:
+def rests_on(estimate: Estimation) -> str:
     """What an estimate rests on, in words."""
     return (
-        f"{counted(found.rows_used, 'row')} used ({found.share_used:.1%}), worth "
-        f"{found.weighted_size:,.0f} of equal weight, largest weight {found.largest_weight:.3g}"
+        f"{counted(estimate.rows_used, 'row')} used ({estimate.share_used:.1%}), "
+        f"worth {estimate.weighted_size:,.0f} of equal weight, "
+        f"largest weight {estimate.largest_weight:.3g}"
     )
 
 
@@ -245,15 +249,15 @@ def tested_rows(tested: Sequence[TestedImplication]) -> Rows:
     """An implication, its test, and whether the data refute it."""
     return [
         [
-            str(one.implication),
-            one.how,
-            f"{one.statistic:.2f}",
-            f"{one.degrees_of_freedom}",
-            f"{one.p_value:.3g}",
-            f"{one.adjusted:.3g}",
-            f"{one.effect:.3f}",
-            f"{one.rows:,}",
-            "REFUTED" if one.adjusted < LEVEL else "-",
+            str(test.implication),
+            test.how,
+            f"{test.statistic:.2f}",
+            f"{test.degrees_of_freedom}",
+            f"{test.p_value:.3g}",
+            f"{test.adjusted:.3g}",
+            f"{test.effect:.3f}",
+            f"{test.rows:,}",
+            "REFUTED" if test.adjusted < LEVEL else "-",
         ]
-        for one in tested
+        for test in tested
     ]
