@@ -57,9 +57,8 @@ def read_columns(data: Data) -> ReadColumns:
             rows += piece.rows
             for name in source.columns:
                 seen[name].add(piece.columns[name])
-    return ReadColumns(
-        rows, {name: own.completed() for name, own in seen.items()}, tuple(first), data.decimal
-    )
+    columns = {name: column.completed() for name, column in seen.items()}
+    return ReadColumns(rows, columns, tuple(first), data.decimal)
 
 
 def columns_as_data(table: ReadColumns) -> dict[str, Any]:

@@ -43,13 +43,13 @@ def reading_words(project: Project) -> Words:
 
 def _as_words(options: Mapping[str, Any]) -> Words:
     """Options with their values, as they are typed."""
-    return [word for name, own in options.items() for word in (f"--{name}", str(own))]
+    return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 
 
 def reading_options(project: Project) -> dict[str, Any]:
     """The columns beside the variables and how text is written, where that is not as usual."""
     usual = {**dict.fromkeys(BESIDE, ""), **USUAL_TEXT}
-    return {name: own for name in usual if (own := getattr(project, name)) != usual[name]}
+    return {name: value for name in usual if (value := getattr(project, name)) != usual[name]}
 
 
 def data_options(project: Project) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def data_options(project: Project) -> dict[str, Any]:
     missing = {name or None: list(codes) for name, codes in project.missing.items()}
     # A tab is typed as a backslash and t.
     tabbed = replace(project, delimiter=project.delimiter.replace("\\t", "\t"))
-    return reading_options(tabbed) | _said(missing=missing)
+    return reading_options(tabbed) | _given(missing=missing)
 
 
 def _item(text: str) -> str:
@@ -69,12 +69,12 @@ def _item(text: str) -> str:
 def building_words(project: Project, sketch: Sketch) -> Words:
     """What is said of the states of the variables, as options."""
     words: Words = []
-    own = project.only(sketch.variables)
-    for name, states in own.states.items():
+    restricted = project.only(sketch.variables)
+    for name, states in restricted.states.items():
         words += ["--states", f"{keyed(name, '=')}={','.join(map(_item, states))}"]
-    for name, bins in own.bins.items():
+    for name, bins in restricted.bins.items():
         words += ["--bins", f"{keyed(name, '=')}={bins}"]
-    for name, rule in own.not_asked.items():
+    for name, rule in restricted.not_asked.items():
         words += ["--not-asked", f"{keyed(name, ':')}: {rule}"]
     return words
 
@@ -90,7 +90,7 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += _as_words(_said(intervals=project.level or None))
+    words += _as_words(_given(intervals=project.level or None))
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -103,7 +103,7 @@ def learning_words(project: Project) -> Words:
 def learning_options(project: Project) -> dict[str, Any]:
     """How the CPTs are learned, where something is said of it."""
     graph = missingness_of(project)
-    return _said(method=project.method, missingness=graph, prior=project.prior)
+    return _given(method=project.method, missingness=graph, prior=project.prior)
 
 
 def explain_words(project: Project, folder: str) -> Words:
@@ -118,7 +118,7 @@ def query_words(project: Project, folder: str) -> Words:
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
     words = ["query", f"{folder}/learned.json"]
-    words += _as_words(_said(intervals=project.level or None))
+    words += _as_words(_given(intervals=project.level or None))
     for target in targets:
         words += ["--query", f"{_item(target)}|{given}" if given else _item(target)]
     return words if targets else []
@@ -158,8 +158,8 @@ def learning_text(project: Project) -> str:
     prior = "learned prior" if project.prior else "usual prior"
     if isinstance(project.prior, float):
         prior = f"prior {project.prior:g}"
-    how = f"{method}, {prior}{level}, seed {project.seed}"
-    return f"{project.data.rpartition('/')[-1]}, {size}: {how}"
+    settings = f"{method}, {prior}{level}, seed {project.seed}"
+    return f"{project.data.rpartition('/')[-1]}, {size}: {settings}"
 
 
 def missingness_of(project: Project) -> str:
@@ -211,9 +211,9 @@ def code_of(projects: Sequence[Project]) -> dict[str, str]:
         (project,) = projects
         return {"shell": shell_text(project, PROJECT), "python": python_text(project, PROJECT)}
     folders = [f"{PROJECT}/first", f"{PROJECT}/second"]
-    texts = [shell_text(*own) for own in zip(projects, folders, strict=True)]
+    texts = [shell_text(*pair) for pair in zip(projects, folders, strict=True)]
     texts.append(_command(beside_words(folders[0], folders[1], PROJECT)) + "\n")
-    first, second = (python_text(*own) for own in zip(projects, folders, strict=True))
+    first, second = (python_text(*pair) for pair in zip(projects, folders, strict=True))
     python = [first + "first = result\n", second.removeprefix(IMPORTS)]
     python.append(f"first.show(result).write({PROJECT + '/page.html'!r})\n")
     return {"shell": "\n".join(texts), "python": "\n".join(python)}
@@ -241,12 +241,12 @@ def _command(words: Words) -> str:
 def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
     sketch, graph = checked_sketch(project.graph), missingness_of(project)
-    own, level = project.only(sketch.variables), project.level or None
-    states = {name: list(states) for name, states in own.states.items()}
-    bins = {name: asked_bins(name, bins) for name, bins in own.bins.items()}
-    data = data_options(project) | _said(not_asked=own.not_asked)
+    restricted, level = project.only(sketch.variables), project.level or None
+    states = {name: list(states) for name, states in restricted.states.items()}
+    bins = {name: asked_bins(name, bins) for name, bins in restricted.bins.items()}
+    data = data_options(project) | _given(not_asked=restricted.not_asked)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
-    building, report = _said(states=states, bins=bins), _said(missingness=graph, level=level)
+    building, report = _given(states=states, bins=bins), _given(missingness=graph, level=level)
     lines = [
         f"{IMPORTS}Path({folder!r}).mkdir(parents=True, exist_ok=True)",
         _call("data = lc.Data", [project.data], data),
@@ -259,14 +259,14 @@ def python_text(project: Project, folder: str) -> str:
     targets, evidence, do = question(project.asked, sketch.variables)
     if targets:
         asked = [_Name("result"), _Name("name"), *([evidence] if evidence else [])]
-        answer = _call("lc.query", asked, _said(do=do, interval=level))
+        answer = _call("lc.query", asked, _given(do=do, interval=level))
         lines += [f"for name in {_literal(targets)}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
 
 
-def _said(**named: Any) -> dict[str, Any]:
-    """The arguments that something was said of."""
-    return {name: own for name, own in named.items() if own not in ("", None, {})}
+def _given(**named: Any) -> dict[str, Any]:
+    """The arguments that have a value."""
+    return {name: value for name, value in named.items() if value not in ("", None, {})}
 
 
 class _Name(str):
@@ -277,7 +277,8 @@ class _Name(str):
 
 def _call(function: str, values: Sequence[Any], named: Mapping[str, Any]) -> str:
     """A call, on one line if it fits."""
-    parts = [*map(_literal, values), *(f"{name}={_literal(own)}" for name, own in named.items())]
+    parts = [*map(_literal, values)]
+    parts += [f"{name}={_literal(value)}" for name, value in named.items()]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= LINE:
         return line

@@ -50,19 +50,19 @@ class Folder:
 
     def tables(self) -> list[str]:
         """The data files below the folder, by name."""
-        found: list[str] = []
-        for number, (place, folders, files) in enumerate(os.walk(self.root)):
-            depth = len(Path(place).relative_to(self.root).parts)
-            own = [name for name in folders if not name.startswith((".", "_"))]
-            if Path(place) == self.root / PROJECT:
-                own = [name for name in own if name == UPLOADS]
-            folders[:] = sorted(own) if depth < DEEPEST else []
+        paths: list[str] = []
+        for number, (folder, folders, files) in enumerate(os.walk(self.root)):
+            depth = len(Path(folder).relative_to(self.root).parts)
+            visible = [name for name in folders if not name.startswith((".", "_"))]
+            if Path(folder) == self.root / PROJECT:
+                visible = [name for name in visible if name == UPLOADS]
+            folders[:] = sorted(visible) if depth < DEEPEST else []
             for name in sorted(files):
                 if name.lower().endswith(tuple(FORMATS)) and not name.startswith("."):
-                    found.append((Path(place) / name).relative_to(self.root).as_posix())
-            if len(found) >= MOST_FILES or number >= MOST_FOLDERS:
+                    paths.append((Path(folder) / name).relative_to(self.root).as_posix())
+            if len(paths) >= MOST_FILES or number >= MOST_FOLDERS:
                 break
-        return found[:MOST_FILES]
+        return paths[:MOST_FILES]
 
     def add_table(self, name: str, content: Iterable[bytes]) -> str:
         """Keep a table that the browser brought; the name to read it by.

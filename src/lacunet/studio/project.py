@@ -62,11 +62,11 @@ class Project:
 
     def only(self, variables: Collection[str]) -> Project:
         """The project with what it says of the states of these variables alone."""
-        said: Any = {
-            part: {name: own for name, own in getattr(self, part).items() if name in variables}
+        settings: Any = {
+            part: {name: value for name, value in getattr(self, part).items() if name in variables}
             for part in ("states", "bins", "not_asked")
         }
-        return replace(self, **said)
+        return replace(self, **settings)
 
 
 def _text(value: Any) -> str:
@@ -92,17 +92,17 @@ def _whole(value: Any) -> int:
 
 
 def _lists(value: Any) -> dict[str, tuple[str, ...]]:
-    found = {_text(name): tuple(map(_text, own)) for name, own in value.items()}
-    return {name: own for name, own in found.items() if own}
+    lists = {_text(name): tuple(map(_text, texts)) for name, texts in value.items()}
+    return {name: texts for name, texts in lists.items() if texts}
 
 
 def _texts(value: Any) -> dict[str, str]:
-    found = {_text(name): _text(own).strip() for name, own in value.items()}
-    return {name: own for name, own in found.items() if own}
+    texts = {_text(name): _text(text).strip() for name, text in value.items()}
+    return {name: text for name, text in texts.items() if text}
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {
-    **{own.name: _text for own in fields(Project)},
+    **{setting.name: _text for setting in fields(Project)},
     "missing": _lists,
     "states": _lists,
     "bins": _texts,
@@ -129,15 +129,15 @@ def project_from(data: Any) -> Project:
     """
     if not isinstance(data, Mapping):
         raise ProjectError("a project is a mapping from names to values.")
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in data.items():
         if name not in CHECKS:
             raise ProjectError(f"a project has no {name!r}.")
         try:
-            said[name] = CHECKS[name](value)
+            settings[name] = CHECKS[name](value)
         except (TypeError, AttributeError):
             raise ProjectError(f"{name} cannot be {value!r} in a project.") from None
-    return Project(**said)
+    return Project(**settings)
 
 
 class StaleError(ProjectError):

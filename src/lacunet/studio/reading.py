@@ -17,19 +17,19 @@ COMMA, POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
 
 def proposed_reading(path: Path) -> dict[str, str]:
     """The delimiter ("" where the name says it), encoding and decimal character of a file."""
-    own = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    if own is None:
+    usual = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    if usual is None:
         return dict(USUAL_TEXT)
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)
     encoding = encoding_of(start)
     lines = [line for line in start.decode(encoding, "ignore").splitlines() if line.strip()]
     lines = lines[:MOST_LINES] if len(lines) < 2 else lines[:-1][:MOST_LINES]
-    delimiter, decimal = delimiter_of(lines, own), "."
+    delimiter, decimal = delimiter_of(lines, usual), "."
     if delimiter != ",":
         decimal = decimal_of(lines, delimiter)
     return {
-        "delimiter": "" if delimiter == own else delimiter.replace("\t", "\\t"),
+        "delimiter": "" if delimiter == usual else delimiter.replace("\t", "\\t"),
         "encoding": encoding,
         "decimal": decimal,
     }

@@ -89,29 +89,29 @@ class Runs:
         self._thread: Thread | None = None
         self._lock = Lock()
 
-    def place(self, name: str) -> Path:
+    def folder_of(self, name: str) -> Path:
         """The folder of a run."""
         return self.folder / name
 
     def path(self, name: str) -> str:
         """The same, as commands that are run in the root call it."""
-        return self.place(name).relative_to(self.root).as_posix()
+        return self.folder_of(name).relative_to(self.root).as_posix()
 
     def next_name(self, kind: str) -> str:
         """The name of the next run of a kind."""
         before = "" if kind in RESULTS else f"{kind}-"
         names = [path.name for path in self.folder.iterdir() if path.name.startswith(before)]
-        numbers = [int(own) for name in names if (own := name[len(before) :]).isdecimal()]
+        numbers = [int(digits) for name in names if (digits := name[len(before) :]).isdecimal()]
         return f"{before}{max(numbers, default=0) + 1}"
 
     def finished(self) -> list[dict[str, Any]]:
         """What is known of each run that ended well, the latest first."""
-        found = []
+        numbered = []
         for path in self.folder.iterdir():
             with suppress(OSError, ValueError, KeyError):
                 run = json.loads((path / "run.json").read_text(encoding="utf-8"))
-                found.append((int(run["name"].rpartition("-")[-1]), run))
-        return [run for _, run in sorted(found, key=lambda own: -own[0])]
+                numbered.append((int(run["name"].rpartition("-")[-1]), run))
+        return [run for _, run in sorted(numbered, key=lambda pair: -pair[0])]
 
     def known(self, name: str) -> dict[str, Any]:
         """What is known of a run that ended well."""
@@ -124,7 +124,7 @@ class Runs:
         """A file that a finished run wrote."""
         if file not in FILES or file not in self.known(name)["files"]:
             raise LacunetError(f"run {name} has no file {file}.")
-        return self.place(name) / file
+        return self.folder_of(name) / file
 
     def start(self, name: str, task: AskedRun) -> None:
         """Run a task; its folder will have this name."""
@@ -132,7 +132,7 @@ class Runs:
             if self.job is not None and self.job.status == "running":
                 raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
             try:
-                self.place(name).mkdir()
+                self.folder_of(name).mkdir()
             except FileExistsError:
                 raise BusyError(
                     f"another studio in this folder has just begun run {name}.", "try again."
@@ -166,7 +166,7 @@ class Runs:
         try:
             ended = all(self._carried_out(job, command) for command in task.commands)
             if ended and task.after is not None:
-                task.after(self.place(job.name))
+                task.after(self.folder_of(job.name))
         except OSError as error:
             job.lines.append(f"the command cannot be run: {error.strerror}")
             ended = False
@@ -180,7 +180,7 @@ class Runs:
                     self._keep(job, task)
                 job.status = "done" if ended else "failed"
         if job.status != "done":
-            rmtree(self.place(job.name), ignore_errors=True)
+            rmtree(self.folder_of(job.name), ignore_errors=True)
 
     def _carried_out(self, job: CurrentRun, command: Sequence[str]) -> bool:
         """Run one command; whether it ended well."""
@@ -188,10 +188,10 @@ class Runs:
             if job.status != "running":
                 return False
             job.progress = {"stage": f"lacunet {command[0]}", "done": 0, "total": None, "note": ""}
-            how = [] if command[0] == "show" else ["--progress", "json"]
-            with (self.place(job.name) / "output.txt").open("wb") as output:
+            flags = [] if command[0] == "show" else ["--progress", "json"]
+            with (self.folder_of(job.name) / "output.txt").open("wb") as output:
                 process = self._process = subprocess.Popen(
-                    [sys.executable, "-m", "lacunet", *command, *how],
+                    [sys.executable, "-m", "lacunet", *command, *flags],
                     cwd=self.root,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -215,23 +215,23 @@ class Runs:
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
             "seconds": job.seconds,
-            "files": [name for name in FILES if (self.place(job.name) / name).is_file()],
+            "files": [name for name in FILES if (self.folder_of(job.name) / name).is_file()],
             **task.about,
         }
-        with replacing(self.place(job.name) / "run.json") as file:
+        with replacing(self.folder_of(job.name) / "run.json") as file:
             file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
 
 
 def _take(job: CurrentRun, line: str) -> None:
     """A line of a command: how far it is, or something to be said."""
     with suppress(ValueError):
-        told = json.loads(line)
-        if isinstance(told, dict) and "stage" in told:
-            job.progress = told
+        message = json.loads(line)
+        if isinstance(message, dict) and "stage" in message:
+            job.progress = message
             return
-        if isinstance(told, dict) and "note" in told:
-            line = told["note"]
-        if isinstance(told, dict) and "error" in told:
-            line = str(LacunetError(told["error"], told["hint"]))
+        if isinstance(message, dict) and "note" in message:
+            line = message["note"]
+        if isinstance(message, dict) and "error" in message:
+            line = str(LacunetError(message["error"], message["hint"]))
     job.lines.append(line.removeprefix("lacunet: ").removeprefix("note: "))
     del job.lines[:-KEPT_LINES]

@@ -124,12 +124,12 @@ class Studio:
         """Questions that seem not to have been asked under some states of others."""
         project = project_from(asked["project"])
         sketch, data = checked_sketch(project.graph), self._data(project)
-        own = project.only(sketch.variables)
-        bins = {name: asked_bins(name, typed) for name, typed in own.bins.items()}
-        found = find_network(data, sketch.edges_text, own.states, bins=bins)
-        table = read_table(data, found.network)
+        restricted = project.only(sketch.variables)
+        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
+        built = find_network(data, sketch.edges_text, restricted.states, bins=bins)
+        table = read_table(data, built.network)
         copies = None if table.copies is None else table.copies.rows
-        skips = skips_in(found.network, table.columns, copies)
+        skips = skips_in(built.network, table.columns, copies)
         return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
 
     def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -195,30 +195,30 @@ class Studio:
         if asked["kind"] == "structure":
             network = read_network(self.runs.file(name, "network.json"))
             return {"graph": with_mechanisms(network, kept.mechanisms)}
-        found = sketch_of(self.runs.file(name, "graph.txt").read_text(encoding="utf-8"))
-        return {"graph": with_mechanisms(kept, found.mechanisms)}
+        sketch = sketch_of(self.runs.file(name, "graph.txt").read_text(encoding="utf-8"))
+        return {"graph": with_mechanisms(kept, sketch.mechanisms)}
 
     def answers(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What a run says of the variables that its page is asked about, with intervals."""
         name = str(int(asked["number"]))
-        found = self._learned(name)
-        network = as_network(found)
+        learned = self._learned(name)
+        network = as_network(learned)
         targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
         level, chance = 0.0, ""
-        if isinstance(found, Result) and found.uncertainty is not None:
-            chance = found.uncertainty.chance
+        if isinstance(learned, Result) and learned.uncertainty is not None:
+            chance = learned.uncertainty.chance
             level = project_from(self.runs.known(name)["project"]).level
         answers = [
-            query(found, name, evidence, do=do, interval=level or False, unsupported="ignore")
+            query(learned, name, evidence, do=do, interval=level or False, unsupported="ignore")
             for name in targets
         ]
-        told = evidence | {f"do({name})": state for name, state in do.items()}
+        conditions = evidence | {f"do({name})": state for name, state in do.items()}
         return {
             "level": level,
             "chance": chance,
-            "evidence": told,
+            "evidence": conditions,
             "answers": [*map(_as_data, answers)],
         }
 
@@ -243,7 +243,7 @@ class Studio:
         of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
         learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
         codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
-        if all(_settings(project) != _settings(own) for own in learned):
+        if all(_settings(project) != _settings(earlier) for earlier in learned):
             with suppress(LacunetError):  # the steps say what is wrong with them
                 codes.append(self._as_they_stand(project))
         return {"codes": codes}
@@ -293,22 +293,22 @@ def _as_data(answer: Answer) -> dict[str, Any]:
     """The answer about one variable as the page shows it."""
     (name,), (states,) = answer.scope, answer.states
     ends = [[None, None]] * len(states) if answer.interval is None else answer.interval.tolist()
-    rows = [[*own] for own in zip(states, answer.tolist(), *zip(*ends, strict=True), strict=True)]
+    rows = [[*row] for row in zip(states, answer.tolist(), *zip(*ends, strict=True), strict=True)]
     return {"name": name, "rows": rows, "notes": answer.notes()}
 
 
 def _keep_graph(graph: str, level: float, folder: Path) -> None:
     """Put the figure of what was learned into its folder, its mechanisms and methods as text."""
-    found = read_learned(folder / "learned.json")
-    network = as_network(found)
-    figure = network_figure(found, missingness=graph or None)
+    learned = read_learned(folder / "learned.json")
+    network = as_network(learned)
+    figure = network_figure(learned, missingness=graph or None)
     figure.write(folder / "network.svg")
     if find_spec("matplotlib"):
         figure.write(folder / "network.pdf")
     if graph:
         MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
-    if isinstance(found, Result):
-        text = found.methods_text(level or USUAL_LEVEL)
+    if isinstance(learned, Result):
+        text = learned.methods_text(level or USUAL_LEVEL)
         (folder / "methods.txt").write_text(text + "\n", encoding="utf-8")
 
 
@@ -467,9 +467,9 @@ class Server(ThreadingHTTPServer):
         """
         if headers.get("Host") != self.host:
             raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
-        own = f"http://{self.host}"
+        origin = f"http://{self.host}"
         site = headers.get("Sec-Fetch-Site", "none")
-        if headers.get("Origin", own) != own or site not in ("same-origin", "none"):
+        if headers.get("Origin", origin) != origin or site not in ("same-origin", "none"):
             raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise RefusedError(

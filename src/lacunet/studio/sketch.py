@@ -61,12 +61,12 @@ class Sketch:
     @property
     def hidden_causes(self) -> list[str]:
         """The edges between variables that share a hidden cause, as the text has them."""
-        between = [own for own in self.mechanisms if own.arrow == "<->"]
+        between = [statement for statement in self.mechanisms if statement.arrow == "<->"]
         return [
             " ".join(edge)
-            for own in between
-            if all(isinstance(node, str) for node in (*own.left, *own.right))
-            for edge in _edges(own)
+            for statement in between
+            if all(isinstance(node, str) for node in (*statement.left, *statement.right))
+            for edge in _edges(statement)
         ]
 
     def network(self, states_of: Callable[[str], Scope]) -> Network:
@@ -122,10 +122,10 @@ def drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
         return {**_drawn(sketch, states_of), "wrong": [], "error": ""}
     except LacunetError as error:
         part, wrong = split(sketch)
-        found = _drawn(part, states_of)
+        drawn = _drawn(part, states_of)
         return {
-            **found,
-            "edges": [*found["edges"], *wrong],
+            **drawn,
+            "edges": [*drawn["edges"], *wrong],
             "wrong": wrong,
             "error": "\n".join(filter(None, (error.message, error.hint))),
             "category": "",
@@ -143,7 +143,9 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
     >>> part.edges, wrong
     ((('X', 'Y'),), [['Y', '->', 'X'], ['R[Y]', '->', 'X']])
     """
-    nodes = [node for own in sketch.mechanisms for node in (*own.left, *own.right)]
+    nodes = [
+        node for statement in sketch.mechanisms for node in (*statement.left, *statement.right)
+    ]
     lone = dict.fromkeys(Statement((n,), "", ()) for n in nodes if isinstance(n, Mechanism))
     part, wrong = replace(sketch, edges=(), mechanisms=(*lone,)), list[list[str]]()
 
@@ -173,9 +175,9 @@ def _drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None
-    found = drawing(network, graph, rooms=ROOMS)
+    picture = drawing(network, graph, rooms=ROOMS)
     mechanisms = [] if graph is None else [*graph.causes]
-    layouts = [_placed(layout, network, mechanisms) for layout in found["drawn"]["layouts"]]
+    layouts = [_placed(layout, network, mechanisms) for layout in picture["drawn"]["layouts"]]
     verdicts = {} if graph is None else graph.recover_families()
     return {
         "variables": [{"name": name, "key": named(name)} for name in network.variables],
@@ -183,7 +185,7 @@ def _drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
         "edges": [[named(tail), "->", named(head)] for tail, head in sketch.edges]
         + [edge for statement in sketch.mechanisms for edge in _edges(statement)],
         "layouts": layouts,
-        "card": found["drawn"]["card"],
+        "card": picture["drawn"]["card"],
         "category": "" if graph is None else graph.category(),
         "why": "" if graph is None else graph.why(),
         "verdicts": [_verdict(name, verdict) for name, verdict in verdicts.items()],
@@ -203,8 +205,8 @@ def _placed(
 ) -> dict[str, Any]:
     """Where the nodes of a layout are, by key, and the paths of its edges."""
     keys = [named(name) for name in network.variables]
-    place = {f"r{network.variables.index(name)}": named(Mechanism(name)) for name in mechanisms}
-    place |= {str(number): key for number, key in enumerate(keys)}
+    key_of = {f"r{network.variables.index(name)}": named(Mechanism(name)) for name in mechanisms}
+    key_of |= {str(number): key for number, key in enumerate(keys)}
     return {
         "width": layout["width"],
         "height": layout["height"],
@@ -217,7 +219,7 @@ def _placed(
             {
                 "path": edge["path"],
                 "kind": edge["kind"],
-                "ends": [place[end] for end in edge["ends"].split()],
+                "ends": [key_of[end] for end in edge["ends"].split()],
             }
             for edge in layout["edges"]
         ],
