@@ -48,8 +48,8 @@ def _run(words: Sequence[str], signals: Signals) -> int:
         say_error(f"lacunet: {error}", error.message, error.hint)
         return 1
     except KeyboardInterrupt:
-        how = f"stopped by {signals.name}" if signals.name else "interrupted"
-        message = f"{how}; no unfinished file is left."
+        cause = f"stopped by {signals.name}" if signals.name else "interrupted"
+        message = f"{cause}; no unfinished file is left."
         say_error(f"lacunet: {message}", message)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
@@ -71,11 +71,11 @@ def _warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
-        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        def show(message: Any, category: type[Warning], *location: Any, **more: Any) -> None:
             if issubclass(category, LacunetWarning):
                 say(str(message))
             else:
-                shown(message, category, *place, **more)
+                shown(message, category, *location, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", LacunetWarning)

@@ -18,20 +18,20 @@ def answering(options: Namespace) -> Result | Network:
     """The network that answers without data, or the result with all that it knows."""
     from lacunet.estimate.result import Result, read_learned
 
-    found = network_of(options) if options.network is None else read_learned(options.network)
-    if not (found.network if isinstance(found, Result) else found).has_cpts:
+    learned = network_of(options) if options.network is None else read_learned(options.network)
+    if not (learned.network if isinstance(learned, Result) else learned).has_cpts:
         raise LacunetError(
             "the network has no CPTs, and no data are given to learn them from.",
             f"name the data after the network: lacunet {options.command} "
             f"{options.network or 'NETWORK'} DATA --query ...",
         )
-    sure = found.uncertainty if isinstance(found, Result) else None
-    if options.intervals is not None and sure is None:
+    uncertainty = learned.uncertainty if isinstance(learned, Result) else None
+    if options.intervals is not None and uncertainty is None:
         raise LacunetError(
             "intervals come from data, and none are given.",
             "name the data after the network, or learn with --intervals -o FILE.json.",
         )
-    return found
+    return learned
 
 
 def queries_of(options: Namespace, network: Network) -> list[str]:

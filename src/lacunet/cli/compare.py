@@ -77,7 +77,7 @@ def run(options: Namespace) -> None:
             separator=separator,
             **taken(options, "truth prior rows memory"),
         )
-        found = compare(
+        ranking = compare(
             case,
             limit=options.time_limit,
             processes=options.jobs,
@@ -86,5 +86,5 @@ def run(options: Namespace) -> None:
         )
     if options.report:
         source = Disclosure(options.min_count).without_hashes(page_source(options))
-        keep_page(options.report, comparison_page(found, source))
-    print(json.dumps(comparison_as_data(found)) if options.json else comparison_as_text(found))
+        keep_page(options.report, comparison_page(ranking, source))
+    print(json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking))

@@ -80,18 +80,18 @@ def _values(action: Any) -> tuple[str, ...]:
     if action.option_strings:
         return () if OF_METHODS.isdisjoint(action.option_strings) else tuple(METHODS)
     is_network = str(action.metavar).partition(" ")[0] in OF_NETWORKS
-    return tuple(own.name for own in catalogue()) if is_network else ()
+    return tuple(entry.name for entry in catalogue()) if is_network else ()
 
 
 def _bash(offers: dict[str, Offer]) -> str:
     cases = [
-        f'    {name}) options="{" ".join(own.options)}" names="{" ".join(own.names)}" ;;'
-        for name, own in offers.items()
+        f'    {name}) options="{" ".join(offer.options)}" names="{" ".join(offer.names)}" ;;'
+        for name, offer in offers.items()
     ]
     values = [
         f'    "{name} {text}") COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$word")); return ;;'
-        for name, own in offers.items()
-        for text, words in own.options.items()
+        for name, offer in offers.items()
+        for text, words in offer.options.items()
         if words
     ]
     return BASH.format(commands=" ".join(offers), cases="\n".join(cases), values="\n".join(values))
@@ -99,11 +99,11 @@ def _bash(offers: dict[str, Offer]) -> str:
 
 def _fish(offers: dict[str, Offer]) -> str:
     lines = [f'complete -c lacunet -n __fish_use_subcommand -f -a "{" ".join(offers)}"']
-    for name, own in offers.items():
+    for name, offer in offers.items():
         seen = f'complete -c lacunet -n "__fish_seen_subcommand_from {name}"'
-        for text, words in own.options.items():
+        for text, words in offer.options.items():
             values = f' -x -a "{" ".join(words)}"' if words else ""
             lines.append(f"{seen} -l {text[2:]}{values}")
-        if own.names:
-            lines.append(f'{seen} -a "{" ".join(own.names)}"')
+        if offer.names:
+            lines.append(f'{seen} -a "{" ".join(offer.names)}"')
     return "\n".join(lines) + "\n"

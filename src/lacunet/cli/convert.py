@@ -29,14 +29,14 @@ def run(options: Namespace) -> None:
     from lacunet.formats.files import as_network, read_network, write_network
 
     try:
-        found = read_learned(options.source)
+        learned = read_learned(options.source)
     except FormatError as error:
-        found = read_network(options.source)
+        learned = read_network(options.source)
         note(f"the network alone is kept: {error.message}")
-    if isinstance(found, Result) and (not options.rename or options.target.endswith(KEEP_ALL)):
-        found.write(options.target)
+    if isinstance(learned, Result) and (not options.rename or options.target.endswith(KEEP_ALL)):
+        learned.write(options.target)
     else:
-        write_network(found, options.target, rename=options.rename)
-        if isinstance(found, Result):
+        write_network(learned, options.target, rename=options.rename)
+        if isinstance(learned, Result):
             note(f"{options.target}: the format does not carry how sure the CPTs are; .json does")
-    note(f"{len(as_network(found).variables)} variables written to {options.target}")
+    note(f"{len(as_network(learned).variables)} variables written to {options.target}")

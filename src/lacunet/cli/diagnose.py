@@ -87,10 +87,10 @@ def run(options: Namespace) -> None:
         summary = missing_in(rows, (), read_report)
     notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
     left_out = getattr(options, "left_out", ())
-    note(*(own for own in notes if not (left_out and own.startswith(IGNORED))))
+    note(*(remark for remark in notes if not (left_out and remark.startswith(IGNORED))))
     random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
-    found = diagnosed(
+    diagnosis = diagnosed(
         coded,
         look,
         summary,
@@ -112,8 +112,8 @@ def run(options: Namespace) -> None:
         if options.report:
             from lacunet.report.diagnosed import page
 
-            text = page(found, summary, page_source(options), options.min_count)
+            text = page(diagnosis, summary, page_source(options), options.min_count)
             keep_page(options.report, text)
 
-    text = json.dumps(found.as_data()) if options.json else str(found)
+    text = json.dumps(diagnosis.as_data()) if options.json else str(diagnosis)
     deliver(text, write_mechanisms, write_page)

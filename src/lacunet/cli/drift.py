@@ -32,5 +32,5 @@ def run(options: Namespace) -> None:
     """Print what has changed."""
     from lacunet.diagnosis.drift import drift
 
-    found = drift(options.before, options.after, rng=options.seed, memory=options.memory)
-    print(json.dumps(found.as_data()) if options.json else found)
+    report = drift(options.before, options.after, rng=options.seed, memory=options.memory)
+    print(json.dumps(report.as_data()) if options.json else report)

@@ -85,7 +85,7 @@ def run(options: Namespace) -> int:
             effect_forest(effects, options.measure).write(options.forest)
             note(f"the contrasts are drawn in {options.forest}")
 
-    as_data = [one.as_data() for one in effects]
+    as_data = [effect.as_data() for effect in effects]
     deliver(json.dumps(as_data) if options.json else "\n\n".join(map(str, effects)), draw)
     return code
 
@@ -118,10 +118,10 @@ def _as_in(network: Network, options: Namespace) -> str:
     """A query that asks for an effect, of the names that were typed where these are two."""
     typed = options.query
     if len(typed) == 2 and {*typed} <= {*network.variables}:
-        one, two = typed
+        first, second = typed
         return (
-            f'for the effect of {one} on {two} write --query "{two} | do({one})"; for that of '
-            f'{two} on {one}, --query "{one} | do({two})".'
+            f'for the effect of {first} on {second} write --query "{second} | do({first})"; for '
+            f'that of {second} on {first}, --query "{first} | do({second})".'
         )
     return f'as in --query "{example_query("effect", network)}": one outcome, one cause.'
 
@@ -150,4 +150,4 @@ def _effects(
         note_what_is_not_used(
             options, f"the CPTs are learned anew from the data by {source.method}"
         )
-    return [effect(source, **one, **more) for one in asked], code
+    return [effect(source, **question, **more) for question in asked], code

@@ -66,10 +66,10 @@ def run(options: Namespace) -> None:
             f"--data {quote(options.learned)}"
         )
     with notes_on_rows():
-        found = evaluate(
+        scores = evaluate(
             read_network(options.truth),
             read_network(options.learned),
             data_of(options) if has_data(options) else None,
             memory=options.memory,
         )
-    print(json.dumps(evaluation_as_data(found)) if options.json else evaluation_as_text(found))
+    print(json.dumps(evaluation_as_data(scores)) if options.json else evaluation_as_text(scores))

@@ -61,15 +61,15 @@ def run(options: Namespace) -> None:
         _explain_query(options, network)
         return
     with progress_bar() as progress:
-        found = explain(
+        explanation = explain(
             network,
             data_of(options) if has_data(options) else None,
             progress=progress,
             **taken(options, "method prior memory"),
             **method_options(options),
         )
-    note(*found.notes)
-    print(json.dumps(found.as_data()) if options.json else found)
+    note(*explanation.notes)
+    print(json.dumps(explanation.as_data()) if options.json else explanation)
 
 
 def _explain_query(options: Namespace, network: Network) -> None:

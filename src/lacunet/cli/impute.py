@@ -57,7 +57,7 @@ def run(options: Namespace) -> None:
         )
     outputs = [options.output] if options.output else []
     if several:
-        outputs = [_numbered(options.output, at) for at in range(1, options.draws + 1)]
+        outputs = [_numbered(options.output, number) for number in range(1, options.draws + 1)]
         refuse_overwriting(options, outputs)
     for output in outputs:
         check_table_name(output)

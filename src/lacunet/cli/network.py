@@ -46,13 +46,13 @@ def run(options: Namespace) -> None:
     from lacunet.formats.files import check_target, write_network
     from lacunet.formats.lacunet_json import render
 
-    found = found_network(options)
+    network = network_from_data(options)
     if options.output:
-        check_target(found, options.output)
-        write_network(found, options.output)
-    print(render(found).rstrip() if options.json else found)
+        check_target(network, options.output)
+        write_network(network, options.output)
+    print(render(network).rstrip() if options.json else network)
     if options.output:
-        note_written(found, options.output)
+        note_written(network, options.output)
 
 
 def note_written(network: Network, path: str) -> None:
@@ -62,7 +62,7 @@ def note_written(network: Network, path: str) -> None:
         note("cut points are kept in .json files only: new numbers will not be cut")
 
 
-def found_network(options: Namespace) -> Network:
+def network_from_data(options: Namespace) -> Network:
     """The network of the edges, states and bins asked for, with notes on stderr.
 
     Without edges it is that of all columns, and the options say what was ``left_out``.
@@ -72,15 +72,15 @@ def found_network(options: Namespace) -> Network:
 
     data, (states, bins) = data_of(options), building_of(options)
     if options.edges is None:
-        found = network_of_columns(data, states, bins)
+        built = network_of_columns(data, states, bins)
     else:
         edges = edges_asked(options.edges)
         if not (states or bins) and (network := network_counted_for(data, edges)):
             return network
-        found = find_network(data, edges, states, bins=bins)
-    note(found.summary, *found.remarks)
-    options.left_out = found.left_out
-    return found.network
+        built = find_network(data, edges, states, bins=bins)
+    note(built.summary, *built.remarks)
+    options.left_out = built.left_out
+    return built.network
 
 
 def network_without_data(options: Namespace) -> Network:

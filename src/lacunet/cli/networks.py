@@ -56,10 +56,13 @@ def catalogue_as_text(entries: Sequence[Entry]) -> str:
     header = ["network", "variables", "edges", "parameters", "largest in-degree"]
     rows = [
         [
-            one.name,
-            *(f"{n:,}" for n in (one.variables, one.edges, one.parameters, one.largest_in_degree)),
+            entry.name,
+            *(
+                f"{n:,}"
+                for n in (entry.variables, entry.edges, entry.parameters, entry.largest_in_degree)
+            ),
         ]
-        for one in entries
+        for entry in entries
     ]
     sizes = text_table(header, rows).splitlines()
     sources = ["source", *(entry.source for entry in entries)]

@@ -39,7 +39,7 @@ EDGES_HELP = (
     "file with edges as text, DOT, dagitty or two columns, from and to; then no "
     "NETWORK is given"
 )
-SAID = "weight counts strata cluster unknown latent fully_observed encoding decimal"  # as of Data
+DATA_OPTIONS = "weight counts strata cluster unknown latent fully_observed encoding decimal"
 SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)
 
@@ -165,10 +165,10 @@ def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:
     if not options.network or not is_data_name(options.network) or options.sql is not None:
         return
     meant = [text for text in files if is_edges(text) or is_network(text)]
-    told = "they are swapped" if meant else "a network and data are needed"
+    problem = "they are swapped" if meant else "a network and data are needed"
     command = ["lacunet", options.command, *map(quote, meant or ["A -> B"]), quote(options.network)]
     options.usage_error(
-        f"{told}: the network, or edges such as 'A -> B', come first, then the data: "
+        f"{problem}: the network, or edges such as 'A -> B', come first, then the data: "
         f"{' '.join(command)}"
     )
 
@@ -249,13 +249,13 @@ def _looks_asked(text: str) -> bool:
 
 def network_of(options: Namespace) -> Network:
     """The network that is named, or that edges, data and states make."""
-    from lacunet.cli.network import found_network, network_without_data
+    from lacunet.cli.network import network_from_data, network_without_data
     from lacunet.formats.files import read_network
 
     if options.network is not None:
         return read_network(options.network)
     if has_data(options):
-        return found_network(options)
+        return network_from_data(options)
     return network_without_data(options)
 
 
@@ -363,17 +363,17 @@ def add_method_arguments(command: ArgumentParser) -> None:
         for name in options_of(method):
             methods_of.setdefault(name, []).append(method)
     for name, owners in methods_of.items():
-        own = options_of(owners[-1])[name]
-        told = own.metadata
-        kind = names if name == "separator" else told["kind"]
-        usual = ("no", "yes")[own.default] if isinstance(own.default, bool) else own.default
+        field = options_of(owners[-1])[name]
+        metadata = field.metadata
+        kind = names if name == "separator" else metadata["kind"]
+        usual = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
         default = f"; default: {usual}" if usual not in (None, ()) else ""
         group.add_argument(
             f"--{name.replace('_', '-')}",
             type=_refusing(kind),
-            choices=told["choices"],
-            metavar=told["metavar"] or (None if told["choices"] else name.upper()[:1]),
-            help=f"{told['text']} ({', '.join(owners)}{default})",
+            choices=metadata["choices"],
+            metavar=metadata["metavar"] or (None if metadata["choices"] else name.upper()[:1]),
+            help=f"{metadata['text']} ({', '.join(owners)}{default})",
         )
     add_seed(group)
 
@@ -453,18 +453,18 @@ def data_of(options: Namespace) -> Data:
     if getattr(options, "held", None) is not None:
         return options.held  # type: ignore[no-any-return]
     delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
-    said = {
-        name: own
-        for name in SAID.split()
-        if (own := getattr(options, name, None)) not in (None, [])
+    keywords = {
+        name: value
+        for name in DATA_OPTIONS.split()
+        if (value := getattr(options, name, None)) not in (None, [])
     }
-    said |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
-    said |= codes_asked(options.codes, options.not_asked)
+    keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
+    keywords |= codes_asked(options.codes, options.not_asked)
     if options.replicates is not None:
-        said["replicate_weights"] = replicates_asked(options.replicates)
+        keywords["replicate_weights"] = replicates_asked(options.replicates)
     if has_data(options) and options.sql is not None:
-        return Data(query=options.sql, database=options.database, **said)
-    data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **said)
+        return Data(query=options.sql, database=options.database, **keywords)
+    data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **keywords)
     if options.data == ["-"] and getattr(options, "network", "") is None:
         from lacunet.data.whole import held_data
 
@@ -480,14 +480,14 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     >>> missing_asked(["99", "Smokes=7,9"])
     {None: ['99'], 'Smokes': ['7', '9']}
     """
-    found: dict[str | None, list[str]] = {}
+    codes_of: dict[str | None, list[str]] = {}
     for token in tokens:
         column, codes = key_and_rest(token, "=")
         if column and codes:
-            found.setdefault(column, []).extend(names_in("--missing", codes))
+            codes_of.setdefault(column, []).extend(names_in("--missing", codes))
         else:
-            found.setdefault(None, []).append(token)
-    return found
+            codes_of.setdefault(None, []).append(token)
+    return codes_of
 
 
 def replicates_asked(text: str) -> ReplicateWeights:
@@ -501,27 +501,27 @@ def replicates_asked(text: str) -> ReplicateWeights:
     """
     from lacunet.data.given import ReplicateWeights
 
-    how, sign, columns = text.partition(":")
-    kind, _, rho = how.strip().partition(" ")
-    found: list[str] = []
+    scheme, sign, columns = text.partition(":")
+    kind, _, rho = scheme.strip().partition(" ")
+    replicates: list[str] = []
     for part in names_in("--replicates", columns):
         between = re.fullmatch(r"(.*?)(\d+)\.\.(.*?)(\d+)", part)
         if between is None or between[1] != between[3]:
-            found.append(part)
+            replicates.append(part)
             continue
         width = len(between[2]) if between[2].startswith("0") else 0
         numbers = range(int(between[2]), int(between[4]) + 1)
-        found += [f"{between[1]}{number:0{width}}" for number in numbers]
+        replicates += [f"{between[1]}{number:0{width}}" for number in numbers]
     try:
         share = float(rho) if rho.strip() else None
     except ValueError:
         sign = ""
-    if not sign or not found:
+    if not sign or not replicates:
         raise LacunetError(
             f"--replicates {text!r} does not name a kind and columns.",
             "as in --replicates 'jackknife: w1..w80' or 'fay 0.5: w1..w80'.",
         )
-    return ReplicateWeights(found, kind, rho=share)  # type: ignore[arg-type]
+    return ReplicateWeights(replicates, kind, rho=share)  # type: ignore[arg-type]
 
 
 def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -535,17 +535,17 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
     import json
     from pathlib import Path
 
-    told: Any = {}
+    parsed: Any = {}
     if text is not None:
         try:
-            told = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text())
+            parsed = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text())
         except (OSError, ValueError) as error:
             raise LacunetError(
                 f"--codes {text[:40]}: neither JSON nor a file of it: {error}.",
                 """as in --codes '{"Smokes": {"9": null, "1": "yes"}}'.""",
             ) from None
-    is_whole = isinstance(told, dict) and told.keys() <= {"codes", "not_asked"}
-    found: dict[str, dict[str, Any]] = dict(told) if is_whole else {"codes": told}
+    is_whole = isinstance(parsed, dict) and parsed.keys() <= {"codes", "not_asked"}
+    keywords: dict[str, dict[str, Any]] = dict(parsed) if is_whole else {"codes": parsed}
     for rule in rules:
         name, when = key_and_rest(rule, ":")
         if not (name.strip() and when.strip()):
@@ -553,8 +553,8 @@ def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, A
                 f"--not-asked {rule!r} does not name a variable and a rule.",
                 "as in --not-asked 'SmokesNow: Smoked=no'.",
             )
-        found.setdefault("not_asked", {})[name.strip()] = when.strip()
-    return {option: own for option, own in found.items() if own}
+        keywords.setdefault("not_asked", {})[name.strip()] = when.strip()
+    return {option: value for option, value in keywords.items() if value}
 
 
 def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessGraph:
@@ -569,10 +569,10 @@ def with_codes_asked(options: Namespace, network: Network) -> Network:
     from lacunet.data.given import Data
     from lacunet.data.reading import with_data_codes
 
-    said: dict[str, Any] = codes_asked(options.codes, options.not_asked)
-    if not said:
+    keywords: dict[str, Any] = codes_asked(options.codes, options.not_asked)
+    if not keywords:
         return network
-    return with_data_codes(network.with_tables(None), Data({}, **said))
+    return with_data_codes(network.with_tables(None), Data({}, **keywords))
 
 
 def noted_rows(options: Namespace, network: Network) -> EncodedTable:
@@ -606,10 +606,10 @@ def names(text: str) -> list[str]:
     >>> names('Age, "income, net"')
     ['Age', 'income, net']
     """
-    found = separated(text) if text.strip() else []
-    if not all(found):
+    parts = separated(text) if text.strip() else []
+    if not all(parts):
         raise ArgumentTypeError("give names separated by commas")
-    return found
+    return parts
 
 
 def names_in(option: str, text: str) -> list[str]:

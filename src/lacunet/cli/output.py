@@ -92,12 +92,12 @@ def _holds(file: str, path: str) -> bool:
     """Whether a path leads to the file, or to a data file that is in this folder already."""
     from lacunet.data.files import FORMATS
 
-    own = os.path.realpath(file)
+    real = os.path.realpath(file)
     if not os.path.exists(path):
         return False
-    if os.path.isdir(own):
-        return os.path.commonpath([own, path]) == own and path.lower().endswith(tuple(FORMATS))
-    return os.path.samefile(own, path)
+    if os.path.isdir(real):
+        return os.path.commonpath([real, path]) == real and path.lower().endswith(tuple(FORMATS))
+    return os.path.samefile(real, path)
 
 
 def _refuse_unwritable(target: str) -> None:
@@ -159,7 +159,7 @@ def page_source(options: Namespace) -> Provenance:
     from lacunet.pages.provenance import provenance
 
     given = [getattr(options, name, None) or () for name in READ]
-    files = [file for one in given for file in ([one] if isinstance(one, str) else one)]
+    files = [file for value in given for file in ([value] if isinstance(value, str) else value)]
     data = list(getattr(options, "data", None) or ())
     database = getattr(options, "database", None)
     queried = [database_label(database) or "a query"] if getattr(options, "sql", None) else []
@@ -178,8 +178,8 @@ def without_password(address: str | None) -> list[str]:
     from lacunet.data.databases import database_label
     from lacunet.data.select import without_secrets
 
-    told = database_label(address)
-    words = [word.replace(address, told) if address else word for word in sys.argv[1:]]
+    label = database_label(address)
+    words = [word.replace(address, label) if address else word for word in sys.argv[1:]]
     return [without_secrets(word) for word in words]
 
 

@@ -37,7 +37,7 @@ IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # withou
 
 REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
-HOW_TO_HIDE = ("none", "mcar", "mar", "informed")
+HIDING_KINDS = ("none", "mcar", "mar", "informed")
 RATES = re.compile(r"\d*\.?\d+|[^=,]+=\d*\.?\d+(,[^=,]+=\d*\.?\d+)*")  # rates
 
 # What options were called before, by command; they are taken for one more version.
@@ -49,7 +49,7 @@ RENAMED: dict[str, dict[str, Renamed]] = {
     "sensitivity": {"--state": "--tilted-state"},
     "simulate": {
         "--graph-out": "--missingness-out",
-        "--missing": lambda how: ("--hide" if how in HOW_TO_HIDE else "--missingness", how),
+        "--missing": lambda kind: ("--hide" if kind in HIDING_KINDS else "--missingness", kind),
     },
 }
 
@@ -112,7 +112,9 @@ class Parser(ArgumentParser):
                 message += f"; {first} was taken for the network, which comes first"
         if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
             message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
-        several = [text for text, own in self._option_string_actions.items() if own.nargs == "+"]
+        several = [
+            text for text, action in self._option_string_actions.items() if action.nargs == "+"
+        ]
         greedy = [word for word in self.words if word in several]
         if greedy and message.startswith(NO_FILES):
             message += f"; {greedy[0]} takes all words after it: put it after DATA"
@@ -125,7 +127,7 @@ class Parser(ArgumentParser):
 
         Options that stand in place of files are those of the default ``in_place``.
         """
-        last = [one for one in self._actions if not one.option_strings][-1:]
+        last = [action for action in self._actions if not action.option_strings][-1:]
         if {word.partition("=")[0] for word in words} & {*(self.get_default("in_place") or ())}:
             last[0].nargs, last[0].required = "*", False
         options, left = self.parse_known_args(words)
@@ -150,8 +152,12 @@ class Parser(ArgumentParser):
     def refuse_unknown(self, words: Iterable[str]) -> None:
         """End at the first word that looks like an option and is none."""
         spelled = self._option_string_actions
-        known = [text for text, one in spelled.items() if text[1] == "-" and one.help != SUPPRESS]
-        files = " ".join(str(one.metavar) for one in self._actions if not one.option_strings)
+        known = [
+            text for text, action in spelled.items() if text[1] == "-" and action.help != SUPPRESS
+        ]
+        files = " ".join(
+            str(action.metavar) for action in self._actions if not action.option_strings
+        )
         if any(action.nargs == REMAINDER for action in self._actions):
             return
         for word in words:
@@ -165,7 +171,7 @@ class Parser(ArgumentParser):
                 message = f"there is no option {name}"
                 if word[2:].upper() in re.findall(r"\w+", files):
                     self.error(f"{message}; it is named without one: {self.prog} {files}")
-                ours = [one for one in _ours(name) if one in known]
+                ours = [option for option in _ours(name) if option in known]
                 self.error(_with_offer(message, (ours or [name])[0], ours or known))
 
 
@@ -177,8 +183,8 @@ def _ours(option: str) -> list[str]:
     """What options may be called here that other programs, or Python, call so."""
     from lacunet.hints import KEYWORDS
 
-    own = option.lstrip("-").replace("-", "_")
-    names = (IN_PYTHON.get(name, name) for name in (own, *KEYWORDS.get(own, ())))
+    keyword = option.lstrip("-").replace("-", "_")
+    names = (IN_PYTHON.get(name, name) for name in (keyword, *KEYWORDS.get(keyword, ())))
     return [f"--{name.replace('_', '-')}" for name in names]
 
 
@@ -215,24 +221,24 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
     >>> renamed("compare", ["--jobs=2", "rows.csv"])
     ['--jobs=2', 'rows.csv']
     """
-    found: list[str] = []
+    current: list[str] = []
     rest = iter(words)
     for word in rest:
         option, sign, value = word.partition("=")
         new = RENAMED.get(name, {}).get(option)
         if new is None:
-            found.append(word)
+            current.append(word)
             continue
         if callable(new):
             spelled, value = new(value if sign else next(rest, ""))
-            found += [spelled, value]
+            current += [spelled, value]
             if RATES.fullmatch(value):  # which is refused with what to write
                 continue
         else:
             spelled = new
-            found.append(f"{spelled}{sign}{value}")
+            current.append(f"{spelled}{sign}{value}")
         say(f"{option} is now {spelled}; the old name will go with the next version")
-    return found
+    return current
 
 
 def command_parser(name: str) -> Parser:

@@ -68,14 +68,14 @@ def run(options: Namespace) -> None:
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
     with notes_on_rows():
-        found = predict(
+        predicted = predict(
             read_learned(options.network),
             data_of(options),
             options.targets,
-            give=[one for one in GIVEN if one != "unsupported" or options.unsupported_share],
+            give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],
             **taken(options, "given_targets keep memory"),
         )
-    deliver_rows([(0, found)], outputs, as_json=options.json)
+    deliver_rows([(0, predicted)], outputs, as_json=options.json)
 
 
 def deliver_rows(
@@ -100,11 +100,11 @@ def deliver_rows(
     count = 0
     with TemporaryFile("w+", encoding="utf-8") as waiting:
         with ExitStack() as opened:
-            for at, rows in pieces:
-                if at not in writes:
-                    writes[at] = opened.enter_context(opened_file(outputs[at], rows.schema))
-                writes[at](rows)
-                count += rows.num_rows if at == 0 else 0
+            for index, rows in pieces:
+                if index not in writes:
+                    writes[index] = opened.enter_context(opened_file(outputs[index], rows.schema))
+                writes[index](rows)
+                count += rows.num_rows if index == 0 else 0
                 waiting.writelines(_json_lines(rows) if as_json else ())
         note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
         waiting.seek(0)

@@ -91,9 +91,10 @@ def _note_learned(result: Result, options: Namespace, *, has_intervals: bool) ->
     """Say how the answers were learned, and what was not used."""
     note(*result.notes)
     if options.intervals is not None and has_intervals:
-        sure = result.require_intervals()
-        note(f"learned by {result.method}; {100 * options.intervals:g}% intervals by {sure.recipe}")
-        for direction in sure.unidentified[:3]:
+        uncertainty = result.require_intervals()
+        intervals = f"{100 * options.intervals:g}% intervals by {uncertainty.recipe}"
+        note(f"learned by {result.method}; {intervals}")
+        for direction in uncertainty.unidentified[:3]:
             note(f"not identified by the data: {direction}")
     note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
 

@@ -63,7 +63,7 @@ def run(options: Namespace) -> None:
     network = network_of(options)
     target, state, evidence = typed_state(options.query, with_codes_asked(options, network))
     with progress_bar() as progress, notes_on_rows():
-        found = sensitivity(
+        report = sensitivity(
             network,
             data_of(options),
             target,
@@ -74,4 +74,4 @@ def run(options: Namespace) -> None:
             progress=progress,
             **taken(options, "tilted_state threshold method prior memory"),
         )
-    print(json.dumps(as_data(found)) if options.json else found)
+    print(json.dumps(as_data(report)) if options.json else report)

@@ -84,7 +84,7 @@ def _labels(first: str, second: str) -> list[str]:
     """The names of two files, with as much of their folders as tells them apart."""
     parts = [Path(name).parts for name in (first, second)]
     for length in range(1, max(map(len, parts))):
-        ends = ["/".join(own[-length:]) for own in parts]
+        ends = ["/".join(path[-length:]) for path in parts]
         if ends[0] != ends[1]:
             return ends
     return [Path(first).name, Path(second).name] if first == second else [first, second]

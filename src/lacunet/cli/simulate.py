@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
 from lacunet.cli.output import OutputError
-from lacunet.cli.parsing import HOW_TO_HIDE, RATES
+from lacunet.cli.parsing import HIDING_KINDS, RATES
 from lacunet.wording import first_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
     hide = "how values go missing, by mechanisms drawn at random (default: none)"
-    add(command, "--hide", hide, choices=HOW_TO_HIDE)
+    add(command, "--hide", hide, choices=HIDING_KINDS)
     graph = (
         "hide values by these mechanisms instead: a missingness graph (its text, or a file), with "
         "probabilities drawn at random; or a .json file that has them too (below)"
@@ -96,11 +96,11 @@ def run(options: Namespace) -> None:
 
 def _on_rates(drawn: Simulation) -> str:
     """The probabilities of being missing, which the graph does not have."""
-    tables = {str(own.node): own.missing for own in drawn.mechanisms.values()}
+    tables = {str(mechanism.node): mechanism.missing for mechanism in drawn.mechanisms.values()}
     ranges = {
-        node: sorted({f"{own.min():.2f}", f"{own.max():.2f}"}) for node, own in tables.items()
+        node: sorted({f"{table.min():.2f}", f"{table.max():.2f}"}) for node, table in tables.items()
     }
-    rates = [f"{node} {' to '.join(own)}" for node, own in ranges.items()]
+    rates = [f"{node} {' to '.join(ends)}" for node, ends in ranges.items()]
     return (
         f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
         "them, edit what --missingness-out mechanisms.json writes, and give --missingness "
@@ -117,24 +117,24 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
-    how, path = options.hide, options.missingness
-    if how and path:
+    kind, path = options.hide, options.missingness
+    if kind and path:
         options.usage_error("give --hide or --missingness, not both")
     names = ("share", "rate", "parents", "separator", "beta")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not (how or path) and (given or options.missingness_out):
+    if not (kind or path) and (given or options.missingness_out):
         options.usage_error("nothing is hidden by default: give --hide mcar, mar or informed")
     kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}
-    used = [field.name for field in fields(kinds[how])] if how in kinds else []
+    used = [field.name for field in fields(kinds[kind])] if kind in kinds else []
     is_written = bool(path) and path.endswith(".json")
     if path and not is_written:
         used = ["beta"]
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
-        said = f"--missingness {path}" if path else f"--hide {how}"
-        options.usage_error(f"{said} does not use {spelled}")
-    if how in kinds:
-        return cast("Missing", kinds[how](**given))
+        choice = f"--missingness {path}" if path else f"--hide {kind}"
+        options.usage_error(f"{choice} does not use {spelled}")
+    if kind in kinds:
+        return cast("Missing", kinds[kind](**given))
     if not path:
         if options.missingness_out:
             options.usage_error("--hide none has no missingness graph to write")
@@ -155,12 +155,12 @@ def _instead_of_graph(text: str) -> str:
     if not RATES.fullmatch(text):
         return (
             "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "
-            f"mechanisms at random, give --hide: {', '.join(HOW_TO_HIDE)}; --hide mcar --share 1 "
+            f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar --share 1 "
             "--rate 0.3 hides three in ten values of every variable."
         )
     if "=" not in text:
         return f"to hide values of every variable, give --hide mcar --share 1 --rate {text}."
-    rate_of = dict(one.split("=") for one in text.split(","))
+    rate_of = dict(pair.split("=") for pair in text.split(","))
     data = {
         "graph": "; ".join(str(Mechanism(name)) for name in rate_of),
         "mechanisms": {name: {"missing": float(rate)} for name, rate in rate_of.items()},
@@ -188,7 +188,7 @@ def two_numbers(text: str) -> tuple[float, float]:
     (1.0, 0.5)
     """
     try:
-        one, two = map(float, text.split(","))
+        first, second = map(float, text.split(","))
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not of the form A,B") from None
-    return one, two
+    return first, second

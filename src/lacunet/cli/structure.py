@@ -105,7 +105,7 @@ def run(options: Namespace) -> int:
     if missingness not in ("learn", None):
         missingness = graph_of(missingness, columns.network)
     with progress_bar() as progress:
-        found = learn_structure(
+        learned = learn_structure(
             data,
             columns.network,
             missingness=missingness,
@@ -114,23 +114,24 @@ def run(options: Namespace) -> int:
             **taken(options, "required forbidden tiers max_parents method score strengths"),
             **taken(options, "prior time_limit memory"),
         )
-    note(*found.notes)
-    found = replace(found, notes=(*columns.notes, *found.notes))
-    if found.ended in ("time limit", "memory limit", "interrupted", "round limit"):
-        how = "was interrupted" if found.ended == "interrupted" else f"ended by {found.ended}"
-        note(f"the search {how}: the result is the best so far")
+    note(*learned.notes)
+    learned = replace(learned, notes=(*columns.notes, *learned.notes))
+    if learned.ended in ("time limit", "memory limit", "interrupted", "round limit"):
+        end = "was interrupted" if learned.ended == "interrupted" else f"ended by {learned.ended}"
+        note(f"the search {end}: the result is the best so far")
 
     def write() -> None:
         if options.output:
-            keep_learned(partial(write_network, found.network), options.output)
+            keep_learned(partial(write_network, learned.network), options.output)
             note_written(columns.network, options.output)
         elif not options.json:
             note("nothing was written; -o FILE writes the network")
 
     deliver(
-        json.dumps(structure_as_data(found)) if options.json else structure_as_text(found), write
+        json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned),
+        write,
     )
-    return 130 if found.ended == "interrupted" else 0
+    return 130 if learned.ended == "interrupted" else 0
 
 
 def _tiers(text: str) -> object:
