@@ -73,7 +73,7 @@ def _in_order(workers: Sequence[_Worker], pieces: Sequence[Any]) -> Iterator[Any
         for connection in wait(list(waited)):
             index = waited[connection]
             answer = workers[index].receive()
-            if index in piece_of:  # the first message says that it has begun
+            if index in piece_of:  # the first message says that it has started
                 answers[piece_of.pop(index)] = answer
             idle.append(index)
 
@@ -84,7 +84,7 @@ class _Worker:
 
     process: Any
     connection: Any
-    has_begun: bool = False
+    has_started: bool = False
 
     @classmethod
     def started(cls, work: Callable[[Any], Any]) -> _Worker:
@@ -103,11 +103,11 @@ class _Worker:
 
     def receive(self) -> Any:
         try:
-            is_found, answer = self.connection.recv()
+            is_answer, answer = self.connection.recv()
         except (EOFError, OSError):
             raise self._lost() from None
-        self.has_begun = True
-        if not is_found:
+        self.has_started = True
+        if not is_answer:
             raise answer
         return answer
 
@@ -121,7 +121,7 @@ class _Worker:
         self.process.join()
         return LacunetError(
             "a process that should compare methods was stopped, perhaps because memory ran out."
-            if self.has_begun
+            if self.has_started
             else "a process that should compare methods ended before it began "
             f"(exit code {self.process.exitcode}).",
             "give fewer --jobs, or fewer --rows.",
