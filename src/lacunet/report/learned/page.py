@@ -44,7 +44,7 @@ from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
 SHOWN_WARNINGS = 12
-MOST_SURE = 200_000  # cells of all cliques: beyond, intervals of the marginals would take long
+MOST_CELLS = 200_000  # of all cliques: beyond, intervals of the marginals would take long
 
 
 def page(
@@ -141,7 +141,7 @@ def _behind(
     intervals = marginals = None
     if level is not None and result.uncertainty is not None:
         intervals = {v: disclosure.interval(result.interval(v, level), rows[v]) for v in names}
-        if not disclosure.is_limited and cliques_size(result.network) <= MOST_SURE:
+        if not disclosure.is_limited and cliques_size(result.network) <= MOST_CELLS:
             support = result.network.support
             spreads = {v: result.uncertainty.query(v, support=support) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
