@@ -23,17 +23,14 @@ from typing import NamedTuple
 from lacunet.formats.draft import (
     Declared,
     Family,
-    Potential,
     Row,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_flat,
     from_rows,
     is_one_line,
-    parse_rows,
     refuse,
     rows_without_data,
 )
@@ -91,7 +88,7 @@ def parse(source: Source) -> Network:
             [*_properties(cursor)]
             cursor.take(_END, "'property' or '}'")
     variables = declare(source, declared)
-    return assemble(variables, (_potential(variables, *block) for block in blocks))
+    return assemble(variables, (_family(variables, *block) for block in blocks))
 
 
 def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
@@ -112,7 +109,7 @@ def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
     if len(states) != announced:
         raise FormatError.state_count(place, variable, announced, states)
     told = [(own[1], at) for text, at in properties if (own := _UNSUPPORTED.fullmatch(text))]
-    return Declared(variable, tuple(states), place, parse_rows(*told[0]) if told else None)
+    return Declared(variable, tuple(states), place, told[0] if told else None)
 
 
 def _refuse_cut(cursor: Cursor, within: str) -> None:
@@ -140,12 +137,12 @@ def _statement(text: str, place: str) -> ProbabilityLine:
     return ProbabilityLine("row", key, numbers, place)
 
 
-def _potential(
+def _family(
     variables: Variables, head: str, place: str, statements: list[ProbabilityLine]
-) -> Potential:
+) -> Family:
     members = _members(variables, head.strip(), place)
     if not statements:
-        return bare(members)
+        return members
     of_kind: dict[str, list[Row]] = {"table": [], "default": [], "row": []}
     for kind, text, numbers, where in statements:
         if kind != "row" and of_kind[kind]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -41,43 +41,45 @@ Order = Literal["parents first", "child first", "reversed"]
 
 @dataclass(frozen=True)
 class Declared:
-    """A variable and its states, and where the file declares it."""
+    """A variable and its states, and where the file declares it.
+
+    ``unsupported`` are its CPT rows without data, as `rows_without_data` writes them, and where
+    the file says so.
+    """
 
     name: str
     states: tuple[str, ...]
     place: str
-    unsupported: Unsupported | None = None
-
-
-@dataclass(frozen=True)
-class Unsupported:
-    """The CPT rows without data, first and last of each stretch, and where the file says so."""
-
-    rows: tuple[tuple[int, int], ...]
-    place: str
+    unsupported: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Variables:
     """What a file declares: for each variable the position of each of its states.
 
-    ``unsupported_of`` has the CPT rows without data of the variables whose support is known.
+    ``unsupported_of`` has the CPT rows without data of the variables whose support is known,
+    and where the file says so.
     """
 
     source: Source
     positions_of: Mapping[str, Mapping[str, int]]
-    unsupported_of: Mapping[str, Unsupported]
+    unsupported_of: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Family:
-    """A variable and its parents, where the file says so, and how many cells are allowed."""
+    """A variable, its parents and its CPT as a file gives them, and how many bytes are allowed.
+
+    ``table`` has the numbers of the CPT, None for a bare structure.
+    """
 
     child: str
     parents: Scope
     positions: tuple[Mapping[str, int], ...]  # of the states of each parent, then of the child
     place: str
+    place_of: Callable[[int], str]  # where a row of the CPT stands
     limit: int
+    table: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,15 +116,6 @@ class Row:
     key: Sequence[str]
     numbers: str
     place: str
-
-
-@dataclass(frozen=True)
-class Potential:
-    """The numbers of a family as the file gives them, None for a bare structure."""
-
-    family: Family
-    table: FloatArray | None
-    place_of: Callable[[int], str]  # where a row stands in the file
 
 
 def refuse_size(place: str, what: str, size: int, limit: int) -> None:
@@ -163,7 +156,7 @@ def declare(source: Source, declared: Sequence[Declared]) -> Variables:
 
 
 def family(variables: Variables, child: str, parents: Sequence[str], place: str) -> Family:
-    """A family whose members the file declares."""
+    """A family whose members the file declares, without a table."""
     declared, hint = variables.positions_of, "declare it, or correct its spelling."
     if child not in declared:
         raise FormatError(
@@ -182,18 +175,14 @@ def family(variables: Variables, child: str, parents: Sequence[str], place: str)
             raise FormatError(f"{place}: {child!r} names the parent {parent!r} more than once.")
         seen.add(parent)
     positions = tuple(declared[name] for name in (*parents, child))
-    return Family(child, tuple(parents), positions, place, variables.source.limit)
-
-
-def bare(members: Family) -> Potential:
-    """A family without numbers."""
-    return Potential(members, None, lambda _: members.place)
+    limit = variables.source.limit
+    return Family(child, tuple(parents), positions, place, lambda _: place, limit)
 
 
 def from_flat(
     members: Family, numbers: Sequence[float] | FloatArray, order: Order = "parents first"
-) -> Potential:
-    """The CPT whose numbers stand in a row.
+) -> Family:
+    """The family with the CPT whose numbers stand in a row.
 
     With "parents first", as it should be, the first parent is slowest and the child fastest;
     with "child first" the child is slowest; with "reversed" the first parent runs fastest
@@ -209,8 +198,7 @@ def from_flat(
     elif order == "reversed":
         axes = [*axes[-2::-1], axes[-1]]
     stored = np.array(numbers, dtype=np.float64).reshape([shape[axis] for axis in axes])
-    table = np.ascontiguousarray(stored.transpose(np.argsort(axes)))
-    return Potential(members, table, lambda _: members.place)
+    return replace(members, table=np.ascontiguousarray(stored.transpose(np.argsort(axes))))
 
 
 def warn_of_agrum(name: str) -> None:
@@ -226,8 +214,8 @@ def from_rows(
     rows: Iterable[Row],
     default: Row | None = None,
     states: Sequence[Mapping[str, int]] = (),
-) -> Potential:
-    """The CPT whose rows were given one by one; a default stands for those that were not.
+) -> Family:
+    """The family with the CPT whose rows were given one by one; a default stands for the others.
 
     ``states`` are the positions of what a key may name, where these are not the states' names.
     """
@@ -252,7 +240,11 @@ def from_rows(
         table[:] = _row_numbers(members, default)
     table[list(numbers)] = np.reshape([*numbers.values()], (-1, members.shape[-1]))
     elsewhere = default.place if default else members.place
-    return Potential(members, table.reshape(members.shape), lambda row: places.get(row, elsewhere))
+    return replace(
+        members,
+        table=table.reshape(members.shape),
+        place_of=lambda row: places.get(row, elsewhere),
+    )
 
 
 def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]]) -> int:
@@ -280,62 +272,44 @@ def _row_numbers(members: Family, row: Row, number: int | None = None) -> list[f
     return numbers
 
 
-def assemble(variables: Variables, potentials: Iterable[Potential]) -> Network:
+def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     """The network that a file describes, each row of its CPTs summing to one.
 
     Rows within `ROW_SUM_TOLERANCE` of one keep every bit. Others are divided by their sum:
     in silence up to `NOTED_DEVIATION`, with a warning up to `REFUSED_DEVIATION`, not beyond.
     """
     name, size = variables.source.name, 0
-    potential_of: dict[str, Potential] = {}
-    for potential in potentials:  # one after the other, so that the sum of their sizes is known
-        child, place = potential.family.child, potential.family.place
-        if child in potential_of:
+    family_of: dict[str, Family] = {}
+    for members in families:  # one after the other, so that the sum of their sizes is known
+        child, place = members.child, members.place
+        if child in family_of:
             raise FormatError(
                 f"{place}: a second CPT is given for {child!r}.", "remove one of the two."
             )
-        potential_of[child] = potential
-        size += 0 if potential.table is None else potential.table.nbytes
+        family_of[child] = members
+        size += 0 if members.table is None else members.table.nbytes
         refuse_size(place, "the CPTs up to here", size, variables.source.limit)
-    if missing := [one for one in variables.positions_of if one not in potential_of]:
+    if missing := [one for one in variables.positions_of if one not in family_of]:
         raise FormatError(
             f"{name}: the parents and CPT of {listed(missing, most=5)} are not given.",
             "the file may be cut short; fetch it again, or add what is missing.",
         )
     states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
-    parents = {child: each.family.parents for child, each in potential_of.items()}
+    parents = {child: members.parents for child, members in family_of.items()}
     try:
-        network = Network(states_of, parents, tables_of(name, potential_of))
+        network = Network(states_of, parents, tables_of(name, family_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
     if not variables.unsupported_of:
         return network
     return network.with_support(
-        {
-            child: _support(network, child, unsupported)
-            for child, unsupported in variables.unsupported_of.items()
-        }
+        {child: _support(network, child, *told) for child, told in variables.unsupported_of.items()}
     )
 
 
-def _support(network: Network, child: str, unsupported: Unsupported) -> Mask:
-    """Which rows of a CPT have data, if there are such rows."""
-    shape = network.shape(network.parents(child))
-    number, last = math.prod(shape), max((last for _, last in unsupported.rows), default=-1)
-    if not network.has_cpts or last >= number:
-        raise FormatError(
-            f"{unsupported.place}: row {max(last, 0)} of the CPT of {child!r} is marked as without "
-            f"data, but the CPT has {counted(number if network.has_cpts else 0, 'row')}.",
-            "rows are numbered from 0, the first parent slowest.",
-        )
-    mask = np.ones(number, dtype=np.bool_)
-    for first, last in unsupported.rows:
-        mask[first : last + 1] = False
-    return mask.reshape(shape)
-
-
 NO_ROWS = "none"
-_ROW_RANGES = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?( [0-9]{1,9}(-[0-9]{1,9})?)*")
+_ROW_RANGE = r"([0-9]{1,9})(?:-([0-9]{1,9}))?"
+_ROW_RANGES = re.compile(rf"{_ROW_RANGE}(?: {_ROW_RANGE})*")
 
 
 def rows_without_data(network: Network, variable: str) -> str | None:
@@ -362,17 +336,26 @@ def rows_without_data(network: Network, variable: str) -> str | None:
     return " ".join(parts) or NO_ROWS
 
 
-def parse_rows(text: str, place: str) -> Unsupported:
-    """What `rows_without_data` wrote."""
-    if text == NO_ROWS:
-        return Unsupported((), place)
-    if not _ROW_RANGES.fullmatch(text):
+def _support(network: Network, child: str, text: str, place: str) -> Mask:
+    """Which rows of a CPT have data, from what `rows_without_data` wrote."""
+    if text != NO_ROWS and not _ROW_RANGES.fullmatch(text):
         raise FormatError.syntax(place, text[:30], f"row numbers such as '0 3-5', or {NO_ROWS!r}")
-    ends = [part.partition("-") for part in text.split()]
-    rows = [(int(first), int(last or first)) for first, _, last in ends]
+    rows = [(int(first), int(last or first)) for first, last in re.findall(_ROW_RANGE, text)]
     if any(first > last for first, last in rows):
         raise FormatError.syntax(place, text[:30], "row numbers that ascend")
-    return Unsupported(tuple(rows), place)
+    shape = network.shape(network.parents(child))
+    number = math.prod(shape) if network.has_cpts else 0
+    highest = max((last for _, last in rows), default=0)
+    if highest >= number:
+        raise FormatError(
+            f"{place}: row {highest} of the CPT of {child!r} is marked as without data, "
+            f"but the CPT has {counted(number, 'row')}.",
+            "rows are numbered from 0, the first parent slowest.",
+        )
+    mask = np.ones(number, dtype=np.bool_)
+    for first, last in rows:
+        mask[first : last + 1] = False
+    return mask.reshape(shape)
 
 
 def network_of(
@@ -392,19 +375,18 @@ def network_of(
     )
 
 
-def tables_of(name: str, potential_of: Mapping[str, Potential]) -> dict[str, FloatArray] | None:
-    """The tables of a file's potentials, rows rescaled where need be; None if they have none."""
-    if all(potential.table is None for potential in potential_of.values()):
+def tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArray] | None:
+    """The tables of a file's families, rows rescaled where need be; None if they have none."""
+    if all(members.table is None for members in family_of.values()):
         return None
     tables, noted = {}, []
-    for child, potential in potential_of.items():
-        if potential.table is None:
+    for child, members in family_of.items():
+        if members.table is None:
             raise FormatError(
-                f"{potential.family.place}: the CPT of {child!r} holds no numbers, "
-                "though others do.",
+                f"{members.place}: the CPT of {child!r} holds no numbers, though others do.",
                 "give numbers for every variable, or for none to have a bare structure.",
             )
-        tables[child], rescaled = _normalised(potential, potential.table)
+        tables[child], rescaled = _normalised(members, members.table)
         if rescaled:
             noted.append(f"{child!r} ({counted(rescaled, 'row')})")
     if noted:
@@ -415,13 +397,12 @@ def tables_of(name: str, potential_of: Mapping[str, Potential]) -> dict[str, Flo
     return tables
 
 
-def _normalised(potential: Potential, table: FloatArray) -> tuple[FloatArray, int]:
+def _normalised(members: Family, table: FloatArray) -> tuple[FloatArray, int]:
     """The rows of a table divided by their sums where need be, and how many deserve a note."""
-    members = potential.family
 
     def named(row: int) -> str:
         where = f" given {members.given(row)}" if members.parents else ""
-        return f"{potential.place_of(row)}: the CPT of {members.child!r}{where}"
+        return f"{members.place_of(row)}: the CPT of {members.child!r}{where}"
 
     wrong = ~(np.isfinite(table) & (table >= 0))
     if wrong.any():

@@ -8,11 +8,10 @@ from itertools import product
 
 from lacunet.formats.draft import (
     Declared,
-    Potential,
+    Family,
     Row,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_rows,
@@ -66,7 +65,7 @@ def parse(source: Source) -> Network:
             child, parents = plain(found[1]), _words(found[2] or "")
             blocks.append((child, parents, place, [*_rows(cursor)]))
     variables = declare(source, declared)
-    return assemble(variables, (_potential(variables, *block) for block in blocks))
+    return assemble(variables, (_family(variables, *block) for block in blocks))
 
 
 def _words(text: str) -> list[str]:
@@ -101,12 +100,12 @@ def _number(word: str) -> str:
     return word.strip().lstrip("0") or word.strip()[:1]
 
 
-def _potential(
+def _family(
     variables: Variables, child: str, parents: list[str], place: str, rows: list[Row]
-) -> Potential:
+) -> Family:
     members = family(variables, child, parents, place)
     numbered = [{str(at): at for at in range(size)} for size in members.shape]
-    return from_rows(members, rows, states=numbered) if rows else bare(members)
+    return from_rows(members, rows, states=numbered) if rows else members
 
 
 def render(network: Network) -> str:

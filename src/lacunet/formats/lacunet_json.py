@@ -27,14 +27,11 @@ from typing import Any
 from lacunet.formats.draft import (
     Declared,
     Family,
-    Potential,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_flat,
-    parse_rows,
     rows_without_data,
     tables_of,
 )
@@ -76,7 +73,7 @@ def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     entries, mechanisms, graph, latent = _document(source)
     variables = declare(source, [_variable(entry) for entry in entries])
-    network = assemble(variables, (_potential(entry, variables) for entry in entries))
+    network = assemble(variables, (_family(entry, variables) for entry in entries))
     told = {
         key: {str(own.content["name"]): read(own) for own in entries if key in own.content}
         for key, read in (("cuts", _cuts), ("codes", _codes), ("not_asked", _rule))
@@ -116,16 +113,16 @@ def _with_mechanisms(
         raise FormatError(f"{source.name}: mechanisms are given, but no CPTs of the variables.")
     declared = [Declared(v, states, source.name) for v, states in network.states_of.items()]
     nodes = declare(source, [*declared, *map(_mechanism, entries)])
-    potential_of = {str(own.content["variable"]): _potential(own, nodes) for own in entries}
-    tables = tables_of(source.name, potential_of) or {}
+    family_of = {str(own.content["variable"]): _family(own, nodes) for own in entries}
+    tables = tables_of(source.name, family_of) or {}
     cpt_of = {
         variable: Cpt(
-            own.family.child,
-            own.family.parents,
+            own.child,
+            own.parents,
             tables[variable],
-            tuple(tuple(states) for states in own.family.positions),
+            tuple(tuple(states) for states in own.positions),
         )
-        for variable, own in potential_of.items()
+        for variable, own in family_of.items()
     }
     try:
         return network.with_mechanisms(Mechanisms(graph or "", cpt_of, tuple(latent)))
@@ -275,15 +272,15 @@ def _variable(entry: VariableEntry) -> Declared:
     unsupported = None
     if "unsupported" in entry.content:
         rows = _text(entry.content["unsupported"], entry.place, "the CPT rows without data")
-        unsupported = parse_rows(rows, entry.place)
+        unsupported = rows, entry.place
     return Declared(name, _texts(entry, "states"), entry.place, unsupported)
 
 
-def _potential(entry: VariableEntry, variables: Variables) -> Potential:
+def _family(entry: VariableEntry, variables: Variables) -> Family:
     child = str(entry.content["name"])
     members = family(variables, child, _texts(entry, "parents"), entry.place)
     if "cpt" not in entry.content:
-        return bare(members)
+        return members
     members.check_size()
     return from_flat(members, _flat(entry.content["cpt"], members, 0))
 

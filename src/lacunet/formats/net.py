@@ -14,10 +14,8 @@ from itertools import accumulate
 from lacunet.formats.draft import (
     Declared,
     Family,
-    Potential,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_flat,
@@ -86,7 +84,7 @@ def parse(source: Source) -> Network:
             potentials.append((place, found, _attributes(cursor)))
     cursor.check_end()
     variables = declare(source, declared)
-    return assemble(variables, (_potential(variables, *each) for each in potentials))
+    return assemble(variables, (_family(variables, *each) for each in potentials))
 
 
 def _attributes(cursor: Cursor) -> Attributes:
@@ -111,9 +109,9 @@ def _variable(name: str, attributes: Attributes, place: str) -> Declared:
     return Declared(name, tuple(map(plain, _ONE_STATE.findall(found[1]))), place)
 
 
-def _potential(
+def _family(
     variables: Variables, place: str, found: re.Match[str], attributes: Attributes
-) -> Potential:
+) -> Family:
     parents = (found[2] or "").replace(",", " ").split()
     members = family(variables, found[1], parents, place)
     if "model_data" in attributes or "model_nodes" in attributes:
@@ -125,12 +123,12 @@ def _potential(
         if key.islower() and key not in _KNOWN:
             raise FormatError.syntax(where, f"{key} =", f"'data' of {found[1]!r}")
     if "data" not in attributes:
-        return bare(members)
+        return members
     text, place = attributes["data"]
     numbers = read_numbers(text.replace("(", " ").replace(")", " "), place, members.child)
-    potential = from_flat(members, numbers)
+    members = from_flat(members, numbers)
     _check_nesting(text, place, members)
-    return potential
+    return members
 
 
 def _check_nesting(text: str, place: str, members: Family) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from lacunet.formats.draft import (
     Declared,
-    Potential,
+    Family,
     Variables,
     assemble,
     declare,
@@ -56,12 +56,10 @@ def parse(source: Source) -> Network:
         )
     variables = declare(source, _variables(cursor))
     functions = _scopes(cursor, tuple(variables.positions_of))
-    return assemble(variables, _potentials(cursor, variables, functions))
+    return assemble(variables, _families(cursor, variables, functions))
 
 
-def _potentials(
-    cursor: Cursor, variables: Variables, functions: list[Function]
-) -> Iterator[Potential]:
+def _families(cursor: Cursor, variables: Variables, functions: list[Function]) -> Iterator[Family]:
     is_agrum = all(function.has_comment for function in functions)
     if is_agrum and any(len(function.scope) > 2 for function in functions):
         warn_of_agrum(cursor.source.name)

@@ -12,15 +12,12 @@ from lacunet.formats.draft import (
     Declared,
     Family,
     Order,
-    Potential,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_flat,
     is_identifier,
-    parse_rows,
     refuse,
     rows_without_data,
     warn_of_agrum,
@@ -53,7 +50,7 @@ def parse(source: Source) -> Network:
     order: Order = "reversed" if _is_agrum(root) else "parents first"
     if order == "reversed" and any(len(_parents(node)) > 1 for node in nodes):
         warn_of_agrum(source.name)
-    return assemble(variables, (_potential(node, variables, order) for node in nodes))
+    return assemble(variables, (_family(node, variables, order) for node in nodes))
 
 
 def _is_agrum(root: Element) -> bool:
@@ -83,13 +80,13 @@ def _noted(node: Element, name: str) -> list[Element]:
 def _variable(node: Element) -> Declared:
     node.check(_KNOWN)
     states = tuple(state.attribute("id") for state in node.all("state"))
-    unsupported = [parse_rows(own.text, own.place) for own in _noted(node, _UNSUPPORTED)]
+    unsupported = [(own.text, own.place) for own in _noted(node, _UNSUPPORTED)]
     return Declared(
         node.attribute("id"), states, node.place, unsupported[0] if unsupported else None
     )
 
 
-def _potential(node: Element, variables: Variables, order: Order) -> Potential:
+def _family(node: Element, variables: Variables, order: Order) -> Family:
     members = family(variables, node.attribute("id"), _parents(node), node.place)
     if node.tag == "deterministic":
         return _deterministic(node, members, order)
@@ -97,12 +94,12 @@ def _potential(node: Element, variables: Variables, order: Order) -> Potential:
         raise FormatError.syntax(wrong.place, "<resultingstates>", "<probabilities>")
     numbers = node.at_most_one("probabilities")
     if numbers is None:
-        return bare(members)
+        return members
     numbers.check([], has_text=True)
     return from_flat(members, read_numbers(numbers.text, numbers.place, members.child), order)
 
 
-def _deterministic(node: Element, members: Family, order: Order) -> Potential:
+def _deterministic(node: Element, members: Family, order: Order) -> Family:
     """One state for each configuration of the parents, the first parent slowest."""
     results = node.one("resultingstates")
     position_of, given = members.positions[-1], results.text.split()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from lacunet.formats.draft import (
     Declared,
-    Potential,
+    Family,
     Variables,
     assemble,
-    bare,
     declare,
     family,
     from_flat,
@@ -27,8 +26,8 @@ def parse(source: Source) -> Network:
     network = root.one("NETWORK")
     network.check(["NAME", "PROPERTY", "VARIABLE", "DEFINITION"])
     variables = declare(source, [_variable(one) for one in network.all("VARIABLE")])
-    potentials = (_potential(one, variables) for one in network.all("DEFINITION"))
-    return assemble(variables, potentials)
+    families = (_family(one, variables) for one in network.all("DEFINITION"))
+    return assemble(variables, families)
 
 
 def _variable(element: Element) -> Declared:
@@ -44,13 +43,13 @@ def _variable(element: Element) -> Declared:
     return Declared(name, states, element.place)
 
 
-def _potential(element: Element, variables: Variables) -> Potential:
+def _family(element: Element, variables: Variables) -> Family:
     element.check(["FOR", "GIVEN", "TABLE", "PROPERTY"])
     parents = [given.text for given in element.all("GIVEN")]
     members = family(variables, element.one("FOR").text, parents, element.place)
     table = element.at_most_one("TABLE")
     if table is None:
-        return bare(members)
+        return members
     table.check([], has_text=True)
     return from_flat(members, read_numbers(table.text, table.place, members.child))
 
