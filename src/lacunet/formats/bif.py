@@ -114,8 +114,12 @@ def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
 
 def _refuse_cut(cursor: Cursor, within: str) -> None:
     """Refuse a file that ends where a statement or a block should."""
-    if not _MARK.search(cursor.source.text, cursor.offset):
-        raise FormatError.cut_short(cursor.source.end, within)
+    source = cursor.source
+    if not _MARK.search(source.text, cursor.offset):
+        raise FormatError(
+            f"{source.at(len(source.text.rstrip()))}: the file ends here, within {within}.",
+            "it may be cut short: write or fetch it again.",
+        )
 
 
 def _statements(cursor: Cursor, head: str) -> Iterator[ProbabilityLine]:

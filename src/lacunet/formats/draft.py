@@ -456,4 +456,6 @@ def refuse(
             if not state(own):
                 raise FormatError.cannot_carry_name(form, f"state of {name!r} {own!r}", others)
     if needs_cpts and not network.has_cpts:
-        raise FormatError.cannot_carry(form, "a network without CPTs", others)
+        raise FormatError(
+            f"{form} cannot carry a network without CPTs.", f"write {others} instead."
+        )

@@ -17,13 +17,6 @@ class FormatError(LacunetError):
         return cls(f"{place}: {what} where {expected} was expected.")
 
     @classmethod
-    def cut_short(cls, place: str, within: str) -> FormatError:
-        return cls(
-            f"{place}: the file ends here, within {within}.",
-            "it may be cut short: write or fetch it again.",
-        )
-
-    @classmethod
     def state_count(
         cls, place: str, name: str, announced: int, states: Sequence[str]
     ) -> FormatError:
@@ -72,10 +65,6 @@ class FormatError(LacunetError):
         )
 
     @classmethod
-    def cannot_carry(cls, form: str, what: str, others: str) -> FormatError:
-        return cls(f"{form} cannot carry {what}.", f"write {others} instead.")
-
-    @classmethod
     def cannot_carry_name(cls, form: str, what: str, others: str) -> FormatError:
         way = "lacunet convert --rename, write_network(..., rename=True), gives it another name"
         return cls(f"{form} cannot carry the {what}.", f"write {others} instead; {way}.")
@@ -83,8 +72,3 @@ class FormatError(LacunetError):
     @classmethod
     def folder(cls, name: str) -> FormatError:
         return cls(f"{name}: this is a folder.", "name a network file in it.")
-
-    @classmethod
-    def unwritable(cls, name: str, error: Exception) -> FormatError:
-        reason = getattr(error, "strerror", None) or error
-        return cls(f"{name} cannot be written: {reason}.", "name another file.")

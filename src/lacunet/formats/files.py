@@ -91,17 +91,17 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
     NetworkError
         It is neither a network nor edges.
     """
-    if data is not None:
-        value = pairs_in_frame(value)
-        _refuse_data(value, data, function)
-        edges = _edges_in(value, data)
-        if edges is not None and not isinstance(data.source, Network):
-            if (statistics := _room_of_statistics(data)) is not None:
-                return statistics.network_counted_for(data, edges)  # type: ignore[no-any-return]
-            return Network.from_data(data, edges)
-        if (statistics := _room_of_statistics(data)) is not None:
-            return statistics.read_as_counted(data, as_network(value))  # type: ignore[no-any-return]
-    return as_network(value)
+    if data is None:
+        return as_network(value)
+    value = pairs_in_frame(value)
+    _refuse_data(value, data, function)
+    edges, statistics = _edges_in(value, data), _room_of_statistics(data)
+    if edges is None or isinstance(data.source, Network):
+        network = as_network(value)
+        return network if statistics is None else statistics.read_as_counted(data, network)
+    if statistics is not None:
+        return statistics.network_counted_for(data, edges)  # type: ignore[no-any-return]
+    return Network.from_data(data, edges)
 
 
 def as_network(value: NetworkOrEdges) -> Network:
@@ -181,17 +181,15 @@ def _refuse_data(value: object, data: Any, function: str) -> None:
     if is_network(source) or are_edges(source):
         kind = "network" if is_network(source) else "edges"
         second = repr(source) if isinstance(source, str) else kind
-    elif is_file and _holds_edges(os.fspath(value)):  # type: ignore[call-overload]
-        return
-    else:
+        raise NetworkError(
+            "the arguments are swapped: the network comes first, then the data.",
+            f"as in {function}({second}, {first}).",
+        )
+    if not (is_file and _holds_edges(os.fspath(value))):  # type: ignore[call-overload]
         raise NetworkError(
             f"a network is needed, not {first if is_file else type(value).__name__}.",
             f"the network comes first, then the data: {function}(edges, {first}).",
         )
-    raise NetworkError(
-        "the arguments are swapped: the network comes first, then the data.",
-        f"as in {function}({second}, {first}).",
-    )
 
 
 def are_edges(value: object) -> bool:
@@ -350,42 +348,17 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
         if name in names():
             return example(name)
         refuse_edges(name)
-    _format_of(name)
-    return parsed(name, _content(name), limit)
+    return _read(name, limit)[0]
 
 
 def read_with_text(path: str | os.PathLike[str]) -> tuple[Network, str]:
     """The network in a file, and the text of the file."""
-    name = os.fspath(path)
-    module, text = _module_of(name), _text_of(name, _content(name), LIMIT)
-    return module.parse(Source.of(name, text)), text
+    return _read(os.fspath(path), LIMIT)
 
 
-def parsed(name: str, content: bytes, limit: int = LIMIT) -> Network:
-    """The network that the content of a file of this name describes."""
-    text = _text_of(name, content, limit)
-    network: Network = _module_of(name).parse(Source.of(name, text, limit))
-    return network
-
-
-def _text_of(name: str, content: bytes, limit: int) -> str:
-    text = _decoded(name, _unpacked(name, content, limit))
-    if not text.strip():
-        raise FormatError(f"{name}: the file is empty.")
-    return text
-
-
-def rendered(network: Network, name: str) -> bytes:
-    """The content of a file of this name that describes the network."""
-    return _packed(_writer_of(name).render(network), name)
-
-
-def _packed(text: str, name: str) -> bytes:
-    try:
-        content = text.encode()
-    except UnicodeEncodeError as error:
-        raise FormatError.unwritable(name, error) from None
-    return gzip.compress(content, mtime=0) if name.lower().endswith(".gz") else content
+def _read(name: str, limit: int) -> tuple[Network, str]:
+    module, text = _module_of(name), _text_of(name, limit)
+    return module.parse(Source.of(name, text, limit)), text
 
 
 @with_hints
@@ -424,14 +397,13 @@ def write_network(
             f"as in write_network(network, {written}).",
         )
     network, name = as_network(network), os.fspath(path)
-    writer, lost = _writer_of(name), _lost(network, _format_of(name))
-    if rename and _format_of(name) != _CARRIES_ALL:
-        is_numbered = _format_of(name) == _WITHOUT_NAMES
-        network, new = renamed(network, writer.render, is_numbered=is_numbered)
+    writer, kind = _writer_of(name), _format_of(name)
+    lost = _lost(network, kind)
+    if rename and kind != _CARRIES_ALL:
+        network, new = renamed(network, writer.render, is_numbered=kind == _WITHOUT_NAMES)
         if new:
             warn(f"{name}: new names: {first_of(new, 20)}.")
-    _write(rendered(network, name), name)
-    _say_lost(name, lost)
+    _write(writer.render(network), name, lost)
 
 
 def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
@@ -439,23 +411,23 @@ def write_with_learned(network: Network, learned: str, path: str | os.PathLike[s
     name = os.fspath(path)
     writer, kind = _writer_of(name), _format_of(name)
     if kind == _CARRIES_ALL:
-        _write(_packed(writer.render(network, learned), name), name)
-        return
-    _write(rendered(network, name), name)
-    _say_lost(name, [*_lost(network, kind), "how sure the CPTs are"])
+        _write(writer.render(network, learned), name)
+    else:
+        lost = [*_lost(network, kind), "how sure the CPTs are"]
+        _write(writer.render(network), name, lost)
 
 
-def _write(content: bytes, name: str) -> None:
+def _write(text: str, name: str, lost: Sequence[str] = ()) -> None:
+    """Write a file, packed where its name says so, and say what it does not carry."""
     if os.path.isdir(name):
         raise FormatError.folder(name)
     try:
+        content = text.encode()
         with replacing(name) as file:
-            file.write(content)
-    except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
-        raise FormatError.unwritable(name, error) from None
-
-
-def _say_lost(name: str, lost: Sequence[str]) -> None:
+            file.write(gzip.compress(content, mtime=0) if _is_packed(name) else content)
+    except (OSError, ValueError) as error:  # a null byte in the name, a character beyond Unicode
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"{name} cannot be written: {reason}.", "name another file.") from None
     if lost:
         warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
 
@@ -477,20 +449,17 @@ def not_carried(
     has_support, has_cuts
         Whether there is a place for which CPT rows data support, and for cut points.
     """
-    lost = []
-    if not has_support and not all(mask.all() for mask in (network.support or {}).values()):
-        lost.append("which CPT rows no data support")
-    if network.cuts_of and not has_cuts:
-        lost.append(f"where {_with_verb(network.cuts_of)} cut into intervals")
-    if network.codes_of:
-        lost.append(f"what the codes of {listed(network.codes_of)} mean")
-    if network.not_asked_of:
-        lost.append(f"when {_with_verb(network.not_asked_of)} not asked")
-    if network.mechanisms is not None:
-        lost.append("how values went missing")
-    if network.reversible:
-        lost.append("for which edges the data do not tell the direction")
-    return lost
+    has_gaps = not all(mask.all() for mask in (network.support or {}).values())
+    cuts, codes, rules = network.cuts_of, network.codes_of, network.not_asked_of
+    known = [
+        (has_gaps and not has_support, "which CPT rows no data support"),
+        (cuts and not has_cuts, f"where {_with_verb(cuts)} cut into intervals"),
+        (codes, f"what the codes of {listed(codes)} mean"),
+        (rules, f"when {_with_verb(rules)} not asked"),
+        (network.mechanisms, "how values went missing"),
+        (network.reversible, "for which edges the data do not tell the direction"),
+    ]
+    return [words for is_lost, words in known if is_lost]
 
 
 def _with_verb(names: Collection[str]) -> str:
@@ -525,6 +494,10 @@ def _writer_of(name: str) -> Any:
 
 def _suffix(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
+
+
+def _is_packed(name: str) -> bool:
+    return name.lower().endswith(".gz")
 
 
 def _format_of(name: str) -> str:
@@ -597,30 +570,29 @@ def _content(name: str) -> bytes:
         raise FormatError(f"{name}: the file cannot be read ({error}).") from None
 
 
-def _unpacked(name: str, content: bytes, limit: int) -> bytes:
-    if not name.lower().endswith(".gz"):
-        if content.startswith(_GZIP):
-            raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
-        return content
-    try:
-        with gzip.open(BytesIO(content)) as file:
-            unpacked = file.read(limit + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(
-            f"{name}: the file is not valid gzip ({error}).",
-            "fetch it again, or drop .gz from its name if it is not compressed.",
-        ) from None
-    refuse_size(name, "the unpacked text", len(unpacked), limit)
-    return unpacked
-
-
-def _decoded(name: str, content: bytes) -> str:
+def _text_of(name: str, limit: int) -> str:
     """The text of a file: UTF-8, unless an XML declaration names another encoding."""
+    content = _content(name)
+    if _is_packed(name):
+        try:
+            with gzip.open(BytesIO(content)) as file:
+                content = file.read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FormatError(
+                f"{name}: the file is not valid gzip ({error}).",
+                "fetch it again, or drop .gz from its name if it is not compressed.",
+            ) from None
+        refuse_size(name, "the unpacked text", len(content), limit)
+    elif content.startswith(_GZIP):
+        raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
     declared = _XML_ENCODING.match(content)
     encoding = declared[1].decode() if declared else "utf-8"
     try:
-        return content.decode(encoding).removeprefix("\ufeff")
+        text = content.decode(encoding).removeprefix("\ufeff")
     except (LookupError, ValueError) as error:
         raise FormatError(
             f"{name}: the file is not {encoding} text ({error}).", "save it as UTF-8 first."
         ) from None
+    if not text.strip():
+        raise FormatError(f"{name}: the file is empty.")
+    return text

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -46,18 +46,12 @@ FORMAT = "lacunet network"
 VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_KEYS = (
-    "name",
-    "states",
-    "parents",
-    "cpt",
-    "cuts",
-    "codes",
-    "not_asked",
-    "unsupported",
-    "reversible",
-)
-_MECHANISM_KEYS = ("variable", "name", "parents", "cpt")
+_KNOWLEDGE = ("cuts", "codes", "not_asked", "unsupported", "reversible")
+_MECHANISM = ("variable", "name", "parents", "cpt")
+_KEYS_OF = {
+    "variables": ("name", "states", "parents", "cpt", *_KNOWLEDGE),
+    "mechanisms": _MECHANISM,
+}
 _PARTS = ("format", "version", "variables", "missingness", "latent", "mechanisms", "learned")
 
 
@@ -71,7 +65,8 @@ class VariableEntry:
 
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
-    entries, mechanisms, graph, latent = _document(source)
+    document = _document(source)
+    entries = document.get("variables", [])
     variables = declare(source, [_variable(entry) for entry in entries])
     network = assemble(variables, (_family(entry, variables) for entry in entries))
     told = {
@@ -85,8 +80,7 @@ def parse(source: Source) -> Network:
             raise FormatError(f"{source.name}: {error.message}", error.hint) from None
         network = whole.with_support(network.support)
     edges = [edge for entry in entries for edge in _reversible(entry, network)]
-    network = network.with_reversible(edges)
-    return _with_mechanisms(network, mechanisms, graph, latent, source)
+    return _with_mechanisms(network.with_reversible(edges), document, source)
 
 
 def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
@@ -99,14 +93,9 @@ def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]
     return [(parent, child) for parent in parents]
 
 
-def _with_mechanisms(
-    network: Network,
-    entries: list[VariableEntry],
-    graph: str | None,
-    latent: Sequence[str],
-    source: Source,
-) -> Network:
+def _with_mechanisms(network: Network, document: Mapping[str, Any], source: Source) -> Network:
     """The network with what the file says about how values went missing."""
+    graph, entries = document.get("missingness"), document.get("mechanisms", [])
     if graph is None and not entries:
         return network
     if not network.has_cpts:
@@ -125,15 +114,13 @@ def _with_mechanisms(
         for variable, own in family_of.items()
     }
     try:
-        return network.with_mechanisms(Mechanisms(graph or "", cpt_of, tuple(latent)))
+        return network.with_mechanisms(Mechanisms(graph or "", cpt_of, document.get("latent", ())))
     except NetworkError as error:
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
 
 
 def _mechanism(entry: VariableEntry) -> Declared:
-    if unknown := [key for key in entry.content if key not in _MECHANISM_KEYS]:
-        raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_MECHANISM_KEYS)}")
-    if missing := [key for key in _MECHANISM_KEYS if key not in entry.content]:
+    if missing := [key for key in _MECHANISM if key not in entry.content]:
         raise FormatError.syntax(entry.place, "a mechanism", f"its {missing[0]!r}")
     _text(entry.content["variable"], entry.place, "the variable of a mechanism")
     name = _text(entry.content["name"], entry.place, "the name of a mechanism")
@@ -165,16 +152,13 @@ def _rule(entry: VariableEntry) -> Any:
     return when, state
 
 
-def _document(
-    source: Source,
-) -> tuple[list[VariableEntry], list[VariableEntry], str | None, list[str]]:
-    """The objects of variables and of mechanisms, the text of the graph, its latent variables.
+def _document(source: Source) -> dict[str, Any]:
+    """The parts of the file: entries of variables and of mechanisms, what they are beside.
 
     The outer layers are walked by hand, to know the lines.
     """
     cursor = Cursor(source)
-    found: dict[str, object] = {}
-    entries: dict[str, list[VariableEntry]] = {"variables": [], "mechanisms": []}
+    found: dict[str, Any] = {}
     _punctuation(cursor, "{")
     while True:
         place = cursor.place
@@ -182,27 +166,23 @@ def _document(
         if key in found or key not in _PARTS:
             raise FormatError.syntax(place, key, f"{', '.join(map(repr, _PARTS))}, once each")
         _punctuation(cursor, ":")
-        if key in entries:
-            entries[key] = _objects(cursor)
-        found[key] = None if key in entries else _value(cursor)
+        found[key] = _entries(cursor, _KEYS_OF[key]) if key in _KEYS_OF else _value(cursor)
         if key == "missingness":
             _text(found[key], place, "the missingness graph")
         if key == "latent":
             found[key] = _texts(VariableEntry({key: found[key]}, place), key)
         if _punctuation(cursor, ",}") == "}":
             break
-    if not cursor.is_at_end:
+    if cursor.offset < len(source.text):
         raise cursor.unexpected("the end of the file")
     if (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
-    graph = str(found["missingness"]) if "missingness" in found else None
-    latent: Any = found.get("latent", [])
-    return entries["variables"], entries["mechanisms"], graph, latent
+    return found
 
 
-def _objects(cursor: Cursor) -> list[VariableEntry]:
+def _entries(cursor: Cursor, keys: Sequence[str]) -> list[VariableEntry]:
     entries: list[VariableEntry] = []
     _punctuation(cursor, "[")
     while True:
@@ -210,6 +190,8 @@ def _objects(cursor: Cursor) -> list[VariableEntry]:
         value = _value(cursor)
         if not isinstance(value, dict):
             raise FormatError.syntax(place, json.dumps(value)[:30], "the object of a variable")
+        if unknown := [key for key in value if key not in keys]:
+            raise FormatError.syntax(place, unknown[0], f"one of {', '.join(keys)}")
         entries.append(VariableEntry(value, place))
         if _punctuation(cursor, ",]") == "]":
             return entries
@@ -266,8 +248,6 @@ def _texts(entry: VariableEntry, key: str) -> tuple[str, ...]:
 
 
 def _variable(entry: VariableEntry) -> Declared:
-    if unknown := [key for key in entry.content if key not in _KEYS]:
-        raise FormatError.syntax(entry.place, unknown[0], f"one of {', '.join(_KEYS)}")
     name = _text(entry.content.get("name"), entry.place, "the name of a variable")
     unsupported = None
     if "unsupported" in entry.content:

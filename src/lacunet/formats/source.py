@@ -49,11 +49,6 @@ class Source:
         """The name of the file and the number of the line, as messages begin."""
         return f"{self.name}:{bisect_left(self.breaks, offset) + 1}"
 
-    @property
-    def end(self) -> str:
-        """The place of the last line that has text."""
-        return self.at(len(self.text.rstrip()))
-
     def without_comments(self, comments: str, string: str = STRING) -> Source:
         """The same text with spaces in place of comments; texts in quotes stay as they are.
 
@@ -97,15 +92,10 @@ class Cursor:
         self.try_take(_BLANKS)
         return self.place
 
-    @property
-    def is_at_end(self) -> bool:
-        """Whether nothing is left to take."""
-        return self.offset >= len(self.source.text)
-
     def has_more(self) -> bool:
         """Whether anything but blanks is left; these are skipped."""
         self.skip_blanks()
-        return not self.is_at_end
+        return self.offset < len(self.source.text)
 
     def check_end(self) -> None:
         """Refuse anything but blanks."""
