@@ -84,12 +84,6 @@ def suggestion(name: str) -> str:
     return did_you_mean(name, names())
 
 
-def measure(network: Network) -> tuple[int, int, int, int]:
-    """The variables, edges, parameters and largest in-degree of a network, as in its entry."""
-    in_degrees = [len(network.parents(name)) for name in network.variables]
-    return len(in_degrees), sum(in_degrees), network.free_parameters, max(in_degrees)
-
-
 _ENTRIES = (
     Entry("screening", 4, 3, 7, 1, "made for the book: a test, and patients never verified"),
     Entry("cancer", 5, 4, 10, 2, "Korb and Nicholson (2010), Bayesian artificial intelligence"),

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lacunet.formats.draft import (
     Declared,
     Family,
+    Order,
     Variables,
     assemble,
     declare,
@@ -27,21 +27,12 @@ from lacunet.formats.draft import (
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import NUMBER, Cursor, Source, numerals
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import Network
 
 _KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")
 _COUNT = re.compile(r"\s*([0-9]{1,9})(?!\S)")
 _COMMENT = re.compile(r"[ \t]*#[^\r\n]*")
 _OTHERS = ".bif or .json"
-
-
-@dataclass(frozen=True)
-class Function:
-    """The scope of a CPT, and where the file gives it."""
-
-    scope: Scope
-    place: str
-    has_comment: bool
 
 
 def parse(source: Source) -> Network:
@@ -55,19 +46,17 @@ def parse(source: Source) -> Network:
             "only 'BAYES' networks can be read.",
         )
     variables = declare(source, _variables(cursor))
-    functions = _scopes(cursor, tuple(variables.positions_of))
-    return assemble(variables, _families(cursor, variables, functions))
+    families, is_agrum = _families(cursor, variables)
+    if is_agrum and any(len(members.parents) > 1 for members in families):
+        warn_of_agrum(source.name)
+    order: Order = "reversed" if is_agrum else "parents first"
+    return assemble(variables, _with_tables(cursor, families, order))
 
 
-def _families(cursor: Cursor, variables: Variables, functions: list[Function]) -> Iterator[Family]:
-    is_agrum = all(function.has_comment for function in functions)
-    if is_agrum and any(len(function.scope) > 2 for function in functions):
-        warn_of_agrum(cursor.source.name)
-    for function in functions:
-        *parents, child = function.scope
-        members = family(variables, child, parents, function.place)
-        numbers = _numbers(cursor, child, math.prod(members.shape))
-        yield from_flat(members, numbers, order="reversed" if is_agrum else "parents first")
+def _with_tables(cursor: Cursor, families: list[Family], order: Order) -> Iterator[Family]:
+    for members in families:
+        numbers = _numbers(cursor, members.child, math.prod(members.shape))
+        yield from_flat(members, numbers, order)
     cursor.check_end()
 
 
@@ -90,23 +79,26 @@ def _variables(cursor: Cursor) -> list[Declared]:
     return declared
 
 
-def _scopes(cursor: Cursor, variables: Scope) -> list[Function]:
-    functions = []
+def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]:
+    """The families that the scopes name, and whether comments say that pyAgrum wrote them."""
+    names = [*variables.positions_of]
     place = cursor.skip_blanks()
     count = _count(cursor, "the number of functions", len(cursor.source.text))
-    if count != len(variables):
-        raise FormatError.syntax(place, str(count), f"one function for {len(variables)} variables")
-    last = len(variables) - 1
+    if count != len(names):
+        raise FormatError.syntax(place, str(count), f"one function for {len(names)} variables")
+    families, has_comment = [], set()
     for _ in range(count):
         place = cursor.skip_blanks()
-        size = _count(cursor, "the size of a scope", len(variables))
+        size = _count(cursor, "the size of a scope", len(names))
         if not size:
             raise FormatError.syntax(place, "0", "the size of a scope, at least 1")
-        scope = [variables[_count(cursor, "a variable's number", last)] for _ in range(size)]
-        functions.append(Function(tuple(scope), place, cursor.try_take(_COMMENT) is not None))
-        if functions[0].has_comment != functions[-1].has_comment:
+        numbers = [_count(cursor, "a variable's number", len(names) - 1) for _ in range(size)]
+        *parents, child = [names[number] for number in numbers]
+        families.append(family(variables, child, parents, place))
+        has_comment.add(cursor.try_take(_COMMENT) is not None)
+        if len(has_comment) > 1:
             raise FormatError.syntax(place, "some comments", "one behind each scope, or none")
-    return functions
+    return families, has_comment == {True}
 
 
 def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:

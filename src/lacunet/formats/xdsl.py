@@ -80,10 +80,8 @@ def _noted(node: Element, name: str) -> list[Element]:
 def _variable(node: Element) -> Declared:
     node.check(_KNOWN)
     states = tuple(state.attribute("id") for state in node.all("state"))
-    unsupported = [(own.text, own.place) for own in _noted(node, _UNSUPPORTED)]
-    return Declared(
-        node.attribute("id"), states, node.place, unsupported[0] if unsupported else None
-    )
+    unsupported = ((own.text, own.place) for own in _noted(node, _UNSUPPORTED))
+    return Declared(node.attribute("id"), states, node.place, next(unsupported, None))
 
 
 def _family(node: Element, variables: Variables, order: Order) -> Family:

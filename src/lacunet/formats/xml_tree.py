@@ -68,27 +68,15 @@ class Element:
 
 def parse_xml(source: Source, root: str) -> Element:
     """The tree of an XML text whose outermost element is ``root``."""
-    document = Element("", {}, source.name)
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
-    _grow(document, parser, source.name)
-    try:
-        parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
-    except expat.ExpatError as error:
-        place = f"{source.name}:{error.lineno}"
-        raise FormatError.unsound(place, "XML", error) from None
-    found = document.children[0]
-    if found.tag != root:
-        raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
-    return found
+    stack = [Element("", {}, source.name)]  # the elements that are open, each below the one before
 
-
-def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
-    """Let a parser hang what it reads below ``document``."""
-    stack = [document]
+    def place() -> str:
+        return f"{source.name}:{parser.CurrentLineNumber}"
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        stack.append(Element(tag, attributes, f"{name}:{parser.CurrentLineNumber}"))
+        stack.append(Element(tag, attributes, place()))
         stack[-2].children.append(stack[-1])
 
     def add_text(text: str) -> None:
@@ -96,7 +84,7 @@ def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
 
     def refuse_entity(entity: str, *_: object) -> None:
         raise FormatError(
-            f"{name}:{parser.CurrentLineNumber}: the file uses an entity of its own, {entity!r}.",
+            f"{place()}: the file uses an entity of its own, {entity!r}.",
             "replace the entity by its text.",
         )
 
@@ -105,6 +93,14 @@ def _grow(document: Element, parser: expat.XMLParserType, name: str) -> None:
     parser.CharacterDataHandler = add_text
     parser.EntityDeclHandler = refuse_entity
     parser.SkippedEntityHandler = refuse_entity  # one that only an outer DTD could define
+    try:
+        parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as error:
+        raise FormatError.unsound(f"{source.name}:{error.lineno}", "XML", error) from None
+    found = stack[0].children[0]
+    if found.tag != root:
+        raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
+    return found
 
 
 def tagged(tag: str, text: str) -> str:
