@@ -10,10 +10,11 @@ distances that the boxes need, which is an isotonic regression.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from itertools import pairwise
+from itertools import count, pairwise
 from statistics import median
 from typing import Generic, TypeVar
 
@@ -79,15 +80,12 @@ def layered(
     >>> [layout.corner_of[node][1] for node in "ABC"]
     [8.0, 72.0, 72.0]
     """
-    best = None
+    layouts = []
     for share in ROOMS:  # bends take room too, so nodes may have to do with less
-        layout = _laid_out(size_of, edges, room - 2 * MARGIN, share)
-        if best is None or layout.width < best.width:
-            best = layout
-        if best.width <= room or len(size_of) > FEW:
+        layouts.append(_laid_out(size_of, edges, room - 2 * MARGIN, share))
+        if layouts[-1].width <= room or len(size_of) > FEW:
             break
-    assert best is not None
-    return best
+    return min(layouts, key=lambda layout: layout.width)
 
 
 def _laid_out(
@@ -102,16 +100,17 @@ def _laid_out(
     bend_at: dict[tuple[_Box, int], _Box] = {}
     chains = [_chain(box_of[parent], box_of[child], bend_at) for parent, child in edges]
     layers: list[list[_Box]] = [[] for _ in range(max(layer_of.values(), default=0) + 1)]
-    for box in (*box_of.values(), *bend_at.values()):
+    boxes = [*box_of.values(), *bend_at.values()]
+    for box in boxes:
         layers[box.layer].append(box)
     layers = _ordered(layers)
     _spread(layers, room)
-    left = min((box.x - box.width / 2 for layer in layers for box in layer), default=0) - MARGIN
-    for box in (box for layer in layers for box in layer):
+    left = min((box.x - box.width / 2 for box in boxes), default=0) - MARGIN
+    for box in boxes:
         box.x -= left
     tall = [max((box.height for box in layer), default=0) for layer in layers]
     tops = _tops(layers, tall)
-    width = max((box.x + box.width / 2 for layer in layers for box in layer), default=0) + MARGIN
+    width = max((box.x + box.width / 2 for box in boxes), default=0) + MARGIN
     bottoms = [top + height for top, height in zip(tops, tall, strict=True)]
     corner_of = {
         node: (round(box.x - box.width / 2, 1), round(tops[box.layer], 1))
@@ -133,51 +132,33 @@ def _layers(
     below: dict[Node, int] = {}  # edges on the longest way down: those with most go first
     for node in TopologicalSorter(children).static_order():
         below[node] = max((below[child] + 1 for child in children[node]), default=0)
-    shelf = _Shelf({node: size[0] for node, size in size_of.items()}, room)
+    layer_of: dict[Node, int] = {}
+    taken: defaultdict[int, float] = defaultdict(float)  # of the width of each layer
+
+    def put(node: Node, layers: Iterable[int]) -> None:
+        """Put a node into the first layer that has room; an empty one takes any node."""
+        width = size_of[node][0]
+        for layer in layers:
+            if not taken[layer] or taken[layer] + width <= room:
+                if node in layer_of:
+                    taken[layer_of[node]] -= width + GAP
+                layer_of[node] = layer
+                taken[layer] += width + GAP
+                return
+
     free = [node for node in size_of if not parents[node]]
     while free:
         node = max(free, key=lambda one: below[one])
         free.remove(node)
-        layer = max((shelf.layer_of[parent] + 1 for parent in parents[node]), default=0)
-        while not shelf.fits(node, layer):
-            layer += 1
-        shelf.put(node, layer)
-        free += [c for c in children[node] if all(p in shelf.layer_of for p in parents[c])]
+        put(node, count(max((layer_of[parent] + 1 for parent in parents[node]), default=0)))
+        free += [c for c in children[node] if all(p in layer_of for p in parents[c])]
+    movable = [node for node in layer_of if len(children[node]) > len(parents[node])]
     for _ in range(4):  # towards the children, where that shortens edges
-        for node in sorted(shelf.layer_of, key=lambda one: -shelf.layer_of[one]):
-            if len(children[node]) > len(parents[node]):
-                lowest = min(shelf.layer_of[child] for child in children[node]) - 1
-                shelf.lower(node, lowest)
-    used = {layer: at for at, layer in enumerate(sorted(set(shelf.layer_of.values())))}
-    return {node: used[layer] for node, layer in shelf.layer_of.items()}
-
-
-class _Shelf(Generic[Node]):
-    """The layers as they fill up: the one mutable thing here, private to one layout."""
-
-    def __init__(self, width_of: Mapping[Node, float], room: float) -> None:
-        self.width_of, self.room = width_of, room
-        self.layer_of: dict[Node, int] = {}
-        self.taken: dict[int, float] = {}
-
-    def fits(self, node: Node, layer: int) -> bool:
-        """Whether there is room; an empty layer takes any node."""
-        used = self.taken.get(layer, 0.0)
-        return not used or used + self.width_of[node] <= self.room
-
-    def put(self, node: Node, layer: int) -> None:
-        """Put a node there, away from where it was."""
-        if node in self.layer_of:
-            self.taken[self.layer_of[node]] -= self.width_of[node] + GAP
-        self.layer_of[node] = layer
-        self.taken[layer] = self.taken.get(layer, 0.0) + self.width_of[node] + GAP
-
-    def lower(self, node: Node, lowest: int) -> None:
-        """Put a node as low as there is room, down to ``lowest``."""
-        for layer in range(lowest, self.layer_of[node], -1):
-            if self.fits(node, layer):
-                self.put(node, layer)
-                return
+        for node in sorted(movable, key=lambda one: -layer_of[one]):
+            lowest = min(layer_of[child] for child in children[node]) - 1
+            put(node, range(lowest, layer_of[node], -1))
+    used = {layer: at for at, layer in enumerate(sorted(set(layer_of.values())))}
+    return {node: used[layer] for node, layer in layer_of.items()}
 
 
 def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> list[_Box]:

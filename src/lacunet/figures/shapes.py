@@ -169,7 +169,21 @@ class Picture:
 
     def figure(self) -> Figure:
         """The picture as a matplotlib figure."""
-        return _drawn(self)
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise LacunetError(
+                "PDF and PNG need matplotlib.",
+                "install it with: pip install lacunet[plots]; SVG needs nothing.",
+            ) from None
+
+        figure = Figure(figsize=(self.width * POINTS / 72, self.height * POINTS / 72))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set(xlim=(0, self.width), ylim=(self.height, 0))
+        for order, shape in enumerate(self.shapes):
+            _draw(axes, shape, order)
+        return figure
 
     def write(self, path: str | Path) -> None:
         """Keep the picture in a file: ``.svg``, ``.pdf`` or ``.png``."""
@@ -242,58 +256,41 @@ def _text(shape: Words, stands_alone: bool) -> str:
     return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
 
 
-def _drawn(picture: Picture) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
-        from matplotlib.path import Path as Outline
-    except ImportError:
-        raise LacunetError(
-            "PDF and PNG need matplotlib.",
-            "install it with: pip install lacunet[plots]; SVG needs nothing.",
-        ) from None
+def _draw(axes: Any, shape: Shape, order: int) -> None:
+    """Draw a shape by matplotlib, above those before it."""
+    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
+    from matplotlib.path import Path as Outline
 
-    figure = Figure(figsize=(picture.width * POINTS / 72, picture.height * POINTS / 72))
-    axes: Any = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    axes.set(xlim=(0, picture.width), ylim=(picture.height, 0))
-    for order, shape in enumerate(picture.shapes):
-        if isinstance(shape, Words):
-            axes.text(
-                shape.x,
-                shape.y,
-                shape.text,
-                ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
-                va="baseline",
-                size=shape.size * POINTS,
-                weight="bold" if shape.is_bold else "normal",
-                color=COLOURS["ink"],
-                zorder=order,
-                parse_math=False,
-            )
-            continue
-        if isinstance(shape, Line) and STYLES[shape.style].is_round:
-            style = STYLES[shape.style]
-            for x, y in dict.fromkeys(corners(shape.path)):
-                colour = COLOURS[style.stroke]
-                axes.add_patch(Circle((x, y), style.width / 2, facecolor=colour, zorder=order))
-            continue
-        if isinstance(shape, Line):
-            patch: Any = PathPatch(Outline(*_outline(shape.path, Outline)))
-        elif isinstance(shape, Disc):
-            patch = Circle((shape.x, shape.y), shape.radius)
-        elif shape.radius:
-            inside = max(shape.width - 2 * shape.radius, 0), max(shape.height - 2 * shape.radius, 0)
-            corner = (shape.x + shape.radius, shape.y + shape.radius)
-            patch = FancyBboxPatch(corner, *inside, f"round,pad={shape.radius}")
-        else:
-            patch = Rectangle((shape.x, shape.y), shape.width, shape.height)
-        _dress(patch, STYLES[shape.style], order)
-        axes.add_patch(patch)
-    return figure
-
-
-def _dress(patch: Any, style: Style, order: int) -> None:
+    if isinstance(shape, Words):
+        axes.text(
+            shape.x,
+            shape.y,
+            shape.text,
+            ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
+            va="baseline",
+            size=shape.size * POINTS,
+            weight="bold" if shape.is_bold else "normal",
+            color=COLOURS["ink"],
+            zorder=order,
+            parse_math=False,
+        )
+        return
+    style = STYLES[shape.style]
+    if isinstance(shape, Line) and style.is_round:
+        for x, y in dict.fromkeys(corners(shape.path)):
+            colour = COLOURS[style.stroke]
+            axes.add_patch(Circle((x, y), style.width / 2, facecolor=colour, zorder=order))
+        return
+    if isinstance(shape, Line):
+        patch: Any = PathPatch(Outline(*_outline(shape.path, Outline)))
+    elif isinstance(shape, Disc):
+        patch = Circle((shape.x, shape.y), shape.radius)
+    elif shape.radius:
+        inside = max(shape.width - 2 * shape.radius, 0), max(shape.height - 2 * shape.radius, 0)
+        corner = (shape.x + shape.radius, shape.y + shape.radius)
+        patch = FancyBboxPatch(corner, *inside, f"round,pad={shape.radius}")
+    else:
+        patch = Rectangle((shape.x, shape.y), shape.width, shape.height)
     patch.set(
         edgecolor=COLOURS.get(style.stroke, "none"),
         facecolor=COLOURS.get(style.fill, "none"),
@@ -301,10 +298,9 @@ def _dress(patch: Any, style: Style, order: int) -> None:
         alpha=style.opacity,
         zorder=order,
     )
-    if style.is_round:
-        patch.set_capstyle("round")
     if style.dash:
         patch.set_linestyle((0, tuple(dash / style.width for dash in style.dash)))
+    axes.add_patch(patch)
 
 
 _STEP = re.compile(r"([MLHVCQZhv])([^MLHVCQZhv]*)")
