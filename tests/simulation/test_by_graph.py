@@ -302,3 +302,10 @@ def test_a_file_that_does_not_hold_mechanisms_is_refused(
         path.write_text(text)
         with pytest.raises(SimulationError, match="does not hold mechanisms"):
             read_missingness(path, NETWORK)
+
+
+def test_a_mechanism_below_another_that_has_no_further_cause_is_simulated() -> None:
+    table = simulate(NETWORK, 500, "R[A] <= R[B]", rng=1).table
+    hides_a, hides_b = ~table.is_shown(["A"]), ~table.is_shown(["B"])
+    assert hides_b.any()
+    assert hides_a[hides_b].all()

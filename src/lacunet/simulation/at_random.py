@@ -25,7 +25,6 @@ from lacunet.model.network import Network, Scope
 from lacunet.simulation.sampling import (
     SimulationError,
     check_beta,
-    check_least,
     check_share,
     check_whole,
 )
@@ -234,8 +233,8 @@ def _missingness(
 def _check_mechanisms(asked: MAR | InformedMAR) -> None:
     check_share("the share of variables that go missing", asked.share)
     what, name = "the number of parents of a mechanism", type(asked).__name__
-    check_whole(what, asked.parents, _meant_as_rate(name, asked.share, asked.parents))
-    check_least(what, 0, asked.parents)
+    hint = _meant_as_rate(name, asked.share, asked.parents)
+    check_whole(what, asked.parents, hint=hint)
     check_beta(asked.beta)
 
 

@@ -200,7 +200,7 @@ def _mechanism_cpt(
     else:
         table = rng.beta(*options.beta, shape)
     for earlier in (second for first, second in graph.monotone if first == variable):
-        without = np.moveaxis(table, parents.index(Mechanism(earlier)), 0)[0]
+        without = np.moveaxis(table, parents.index(Mechanism(earlier)), 0)[:1]
         if is_given and not (without == 1).all():
             raise SimulationError(
                 f"R[{variable}] <= R[{earlier}] says that {variable!r} is missing wherever "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lacunet.model.network import FloatArray, Network
-from lacunet.simulation.sampling import check_least, check_share
+from lacunet.simulation.sampling import check_share, check_whole
 
 
 def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
@@ -42,7 +42,7 @@ def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
     >>> sorted(set(square.cpt("v_2_2").table.ravel().tolist()))
     [0.0, 1.0]
     """
-    check_least("the size of a grid", 1, size)
+    check_whole("the size of a grid", size, least=1)
     check_share("the ratio of deterministic nodes", ratio)
     parents = {
         f"v_{row}_{column}": _left_and_upper(row, column)
@@ -97,10 +97,10 @@ def random_network(
     >>> made.variables, max(len(made.parents(name)) for name in made.variables)
     (('X1', 'X2', 'X3', 'X4'), 1)
     """
-    check_least("the number of variables", 1, variables)
-    check_least("the largest number of parents", 0, max_parents)
-    check_least("the smallest number of states", 2, states[0])
-    check_least("the largest number of states", states[0], states[1])
+    check_whole("the number of variables", variables, least=1)
+    check_whole("the largest number of parents", max_parents)
+    check_whole("the smallest number of states", states[0], least=2)
+    check_whole("the largest number of states", states[1], least=states[0])
     check_share("the determinism", determinism)
     names = [f"X{number}" for number in range(1, variables + 1)]
     size_of = {name: int(rng.integers(states[0], states[1] + 1)) for name in names}

@@ -30,12 +30,6 @@ class SimulationError(LacunetError):
     """The data asked for cannot be made."""
 
 
-def check_least(what: str, least: int, value: int) -> None:
-    """Refuse what is too small."""
-    if value < least:
-        raise SimulationError(f"{what} must be at least {least}, not {value}.")
-
-
 def check_share(what: str, value: float) -> None:
     """Refuse what is not a share."""
     if not (_is_number(value) and 0 <= value <= 1):
@@ -46,10 +40,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def check_whole(what: str, value: object, hint: str = "") -> None:
-    """Refuse what is not a whole number."""
+def check_whole(what: str, value: int, *, least: int = 0, hint: str = "") -> None:
+    """Refuse what is not a whole number, or too small."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise SimulationError(f"{what} must be a whole number, not {value!r}.", hint)
+    if value < least:
+        raise SimulationError(f"{what} must be at least {least}, not {value}.")
 
 
 def check_beta(shapes: tuple[float, float]) -> None:
@@ -85,9 +81,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
-    if isinstance(rows, bool) or not isinstance(rows, Integral):
-        raise SimulationError(f"the number of rows is {rows!r}.", "give a whole number.")
-    check_least("the number of rows", 0, rows)
+    check_whole("the number of rows", rows)
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, rng)
     in_order = {name: columns[name] for name in network.variables}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -330,12 +330,11 @@ def hide(
     return rows.to_native()
 
 
-def _drawn(
-    missing: Missing | MissingnessGraph | str, network: Network, rng: np.random.Generator
-) -> Missingness:
-    if isinstance(missing, MissingnessGraph) or _is_graph(missing):
+def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
+    is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
+    if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
-    if isinstance(missing, str) or not hasattr(missing, "draw"):
+    if not hasattr(missing, "draw"):
         if isinstance(missing, Mapping) and all(isinstance(one, Real) for one in missing.values()):
             text = "; ".join(str(Mechanism(name)) for name in missing)
             raise SimulationError(
@@ -347,9 +346,5 @@ def _drawn(
             f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
             "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'.",
         )
-    return missing.draw(network, rng)
-
-
-def _is_graph(missing: object) -> TypeGuard[str]:
-    """Whether it is the text of a missingness graph."""
-    return isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
+    drawn: Missingness = missing.draw(network, rng)
+    return drawn
