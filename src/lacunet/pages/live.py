@@ -8,7 +8,7 @@ carried in full, with the order in which to sum variables out. What runs is in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -166,53 +166,78 @@ def drawing(
 ) -> dict[str, Any]:
     """Where cards and arrows go, for each width that there is a drawing for; nothing is live."""
     place = {name: number for number, name in enumerate(network.variables)}
-    mechanisms = mechanism_data(graph, place)
+
+    def key(node: Node) -> str:
+        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
+
+    def keys(nodes: Iterable[Node]) -> list[str]:
+        return [key(node) for node in nodes]
+
+    causes_of = {} if graph is None else graph.causes
+    pairs = () if graph is None else graph.hidden
+    hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
     width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD
     is_large = len(network.variables) > DRAWN_WHOLE
-    size_of = {
-        f"v{number}": (
-            float(width),
-            float(HEAD + (0 if is_large else row * min(network.cardinality(name), MOST_STATES))),
-        )
-        for name, number in place.items()
-    }
-    for mechanism in mechanisms["mechanisms"]:
-        text = 7.2 * len(network.variables[mechanism["variable"]]) + 44
-        size_of[f"r{mechanism['variable']}"] = (min(text, width), float(MECHANISM))
-    edges = {(f"v{place[p]}", f"v{place[c]}"): "" for p, c in network.edges}
+    size_of: dict[Node, tuple[float, float]] = {}
+    for name in network.variables:
+        states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
+        size_of[name] = (float(width), float(HEAD + row * states))
+    for name in causes_of:
+        size_of[Mechanism(name)] = (min(7.2 * len(name) + 44, width), float(MECHANISM))
+    kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
     if other is not None:
-        for parent, child in other.edges:  # only those that keep the union acyclic can be drawn
-            edges.setdefault((f"v{place[parent]}", f"v{place[child]}"), "extra")
-        edges = _acyclic(edges, list(size_of))
-    for mechanism in mechanisms["mechanisms"]:
-        target = f"r{mechanism['variable']}"
-        edges |= {(cause, target): "cause" for cause in mechanism["causes"]}
+        extra = [edge for edge in other.edges if edge not in kind_of]
+        kind_of = _acyclic(kind_of | dict.fromkeys(extra, "extra"), [*size_of])
+    for name, causes in causes_of.items():
+        kind_of |= {(cause, Mechanism(name)): "cause" for cause in sorted(causes, key=key)}
+
+    def placed(layout: Placement[Node]) -> dict[str, Any]:
+        lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
+        lines += [((one, two), "hidden", bow(layout, size_of, one, two)) for one, two in hidden]
+        boxes = [Mechanism(name) for name in causes_of]
+        return {
+            "width": layout.width,
+            "height": layout.height,
+            "corners": [layout.corner_of[name] for name in network.variables],
+            "boxes": [[*layout.corner_of[box], size_of[box][0]] for box in boxes],
+            "edges": [
+                {"path": path, "kind": kind, "ends": " ".join(keys(edge)).replace("v", "")}
+                for edge, kind, path in lines
+            ],
+        }
+
     narrowest = rooms[-1]
     if is_large:
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
-    layouts = [layered(size_of, list(edges), room) for room in rooms]
-    card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     return {
-        **mechanisms,
+        "mechanisms": [
+            {"variable": place[name], "causes": sorted(keys(causes))}
+            for name, causes in causes_of.items()
+        ],
+        "hidden_causes": [*map(keys, hidden)],
         "has_rows": False,
         "live": None,
         "drawn": {
-            "card": card,
+            "card": {
+                "width": width,
+                "between": BETWEEN,
+                "head": HEAD,
+                "row": row,
+                "most": MOST_STATES,
+            },
             "most": DRAWN_WHOLE,
             "narrowest": narrowest,
-            "layouts": [
-                _layout_data(layout, size_of, edges, mechanisms, len(place)) for layout in layouts
-            ],
+            "layouts": [placed(layered(size_of, [*kind_of], room)) for room in rooms],
         },
     }
 
 
 def _acyclic(
-    edges: Mapping[tuple[str, str], str], nodes: Sequence[str]
-) -> dict[tuple[str, str], str]:
+    edges: Mapping[tuple[Node, Node], str], nodes: Sequence[Node]
+) -> dict[tuple[Node, Node], str]:
     """The edges, without those of the second network that would close a circle."""
-    reached: dict[str, set[str]] = {node: {node} for node in nodes}
+    reached: dict[Node, set[Node]] = {node: {node} for node in nodes}
     kept = {}
     for (tail, head), kind in edges.items():
         if kind and tail in reached[head]:
@@ -222,54 +247,6 @@ def _acyclic(
             if tail in reached[node]:
                 reached[node] |= reached[head]
     return kept
-
-
-def _layout_data(
-    layout: Placement[str],
-    size_of: Mapping[str, tuple[float, float]],
-    kind_of: Mapping[tuple[str, str], str],
-    mechanisms: Mapping[str, Any],
-    variables: int,
-) -> dict[str, Any]:
-    hidden = [
-        {"path": bow(layout, size_of, *pair), "kind": "hidden", "ends": _ends(pair)}
-        for pair in mechanisms["hidden_causes"]
-    ]
-    return {
-        "width": layout.width,
-        "height": layout.height,
-        "corners": [layout.corner_of[f"v{number}"] for number in range(variables)],
-        "boxes": [
-            [*layout.corner_of[f"r{one['variable']}"], size_of[f"r{one['variable']}"][0]]
-            for one in mechanisms["mechanisms"]
-        ],
-        "edges": [
-            {"path": path, "kind": kind_of[edge], "ends": _ends(edge)}
-            for edge, path in layout.path_of.items()
-        ]
-        + hidden,
-    }
-
-
-def _ends(edge: Sequence[str]) -> str:
-    return " ".join(end.removeprefix("v") for end in edge)
-
-
-def mechanism_data(graph: MissingnessGraph | None, place: Mapping[str, int]) -> dict[str, Any]:
-    """The mechanisms and the hidden causes of a graph, as the drawing wants them."""
-
-    def key(node: Node) -> str:
-        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
-
-    if graph is None:
-        return {"mechanisms": [], "hidden_causes": []}
-    return {
-        "mechanisms": [
-            {"variable": place[name], "causes": sorted(map(key, causes))}
-            for name, causes in graph.causes.items()
-        ],
-        "hidden_causes": sorted(sorted(map(key, pair)) for pair in graph.hidden),
-    }
 
 
 CONFOUNDED = (

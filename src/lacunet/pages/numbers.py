@@ -58,11 +58,7 @@ def pack(network: Network, behind: Behind, digits: int | None) -> str:
         The decimals that CPTs are carried with; None carries them in full.
     """
     names, rows, intervals = network.variables, behind.rows, behind.intervals
-    gone = {
-        name: np.zeros(network.shape(network.parents(name)), bool) if behind.withheld is None
-        else behind.withheld[name]
-        for name in names
-    }  # fmt: skip
+    gone = behind.withheld or {v: np.zeros(network.shape(network.parents(v)), bool) for v in names}
     parts: list[list[NDArray[Any]]] = [[]]
     if network.has_cpts:
         tables = behind.cpts or {name: network.cpt(name).table for name in names}
