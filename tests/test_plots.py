@@ -162,6 +162,11 @@ def test_the_network_figure_names_what_is_missing_and_what_hides_it() -> None:
     assert len(dashed) == 1 + 2  # an edge, and a bow drawn from both ends
 
 
+@pytest.mark.parametrize("text", ["W -> R[*]", "W <-> R[*]", "R[X] <-> R[*]; R[X]"])
+def test_whether_rows_are_recorded_is_drawn_in_the_network_figure(text: str) -> None:
+    assert "R[*]" in texts(network_figure(APPENDIX, missingness=text))
+
+
 @pytest.mark.parametrize(
     ("kind", "start"), [(".svg", b"<svg"), (".pdf", b"%PDF"), (".png", b"\x89PNG")]
 )

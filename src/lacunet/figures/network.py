@@ -41,10 +41,9 @@ def network_picture(
         for name in network.variables
     }
     edges: list[tuple[Node, Node]] = list(network.edges)
-    mechanisms = {} if graph is None else graph.causes
-    for name, causes in mechanisms.items():
-        size_of[Mechanism(name)] = (_room(f"R[{name}]"), LOW)
-        edges += [(cause, Mechanism(name)) for cause in sorted(causes, key=str)]
+    for mechanism, causes in () if graph is None else graph.causes_of.items():
+        size_of[mechanism] = (_room(str(mechanism)), LOW)
+        edges += [(cause, mechanism) for cause in sorted(causes, key=str)]
     layout = layered(size_of, edges, width)
     shapes: list[Shape] = []
     for (_, head), path in layout.path_of.items():

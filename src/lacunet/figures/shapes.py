@@ -152,7 +152,7 @@ class Picture:
         """The picture as a file of its own, in light colours."""
         size = f'width="{self.width:g}" height="{self.height:g}"'
         view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
-        parts = "".join(_element(shape, _attributes) for shape in self.shapes)
+        parts = "".join(_element(shape, in_page=False) for shape in self.shapes)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} role="img" '
             f'aria-label="{escape(self.words)}" font-family="{FONT}">'
@@ -161,7 +161,7 @@ class Picture:
 
     def markup(self) -> str:
         """The picture as a part of a page, which gives it its colours."""
-        parts = "".join(_element(shape, lambda name: f'class="{name}"') for shape in self.shapes)
+        parts = "".join(_element(shape, in_page=True) for shape in self.shapes)
         return (
             f'<svg class="chart" width="{self.width:g}" viewBox="0 0 {self.width:g} '
             f'{self.height:g}" role="img" aria-label="{escape(self.words)}">{parts}</svg>'
@@ -228,15 +228,13 @@ def _look(style: Style, colour_of: Mapping[str, str]) -> dict[str, str]:
     return look
 
 
-def _attributes(name: str) -> str:
-    return " ".join(f'{key}="{value}"' for key, value in _look(STYLES[name], COLOURS).items())
-
-
-def _element(shape: Shape, styled: Any) -> str:
+def _element(shape: Shape, *, in_page: bool) -> str:
+    """A shape in the words of SVG; a page has the styles apart."""
     if isinstance(shape, Words):
-        return _text(shape, styled is _attributes)
+        return _text(shape, in_page=in_page)
     title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
-    look = styled(shape.style)
+    styled = {"class": shape.style} if in_page else _look(STYLES[shape.style], COLOURS)
+    look = " ".join(f'{key}="{value}"' for key, value in styled.items())
     if isinstance(shape, Line):
         return f'<path {look} d="{shape.path}">{title}</path>'
     if isinstance(shape, Disc):
@@ -247,11 +245,11 @@ def _element(shape: Shape, styled: Any) -> str:
     return f'<rect {look} {place} height="{shape.height:.1f}"{corner}>{title}</rect>'
 
 
-def _text(shape: Words, stands_alone: bool) -> str:
+def _text(shape: Words, *, in_page: bool) -> str:
     parts = [f'x="{shape.x:.1f}" y="{shape.y:.1f}"']
     parts += [f'text-anchor="{shape.anchor}"'] if shape.anchor != "start" else []
     parts += ['font-weight="bold"'] if shape.is_bold else []
-    if stands_alone:
+    if not in_page:
         parts += [f'font-size="{shape.size:g}" fill="{COLOURS["ink"]}"']
     return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
 

@@ -25,7 +25,7 @@ from lacunet.inference.elimination.order import (
 )
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node
 from lacunet.pages.kit import section
 from lacunet.pages.numbers import NOTHING, Behind, pack
 
@@ -164,7 +164,10 @@ def drawing(
     with_states: bool = False,
     rooms: Sequence[float] = ROOMS,
 ) -> dict[str, Any]:
-    """Where cards and arrows go, for each width that there is a drawing for; nothing is live."""
+    """Where cards and arrows go, for each width that there is a drawing for; nothing is live.
+
+    R[*], whether a row was recorded at all, has no card.
+    """
     place = {name: number for number, name in enumerate(network.variables)}
 
     def key(node: Node) -> str:
@@ -174,7 +177,7 @@ def drawing(
         return [key(node) for node in nodes]
 
     causes_of = {} if graph is None else graph.causes
-    pairs = () if graph is None else graph.hidden
+    pairs = [] if graph is None else [pair for pair in graph.hidden if SELECTION not in pair]
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
     width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD

@@ -118,13 +118,7 @@ class MissingByGraph:
             graph = MissingnessGraph.parse(self.graph, network)
             _check_tables(graph, self.tables)
             return graph
-        return MissingnessGraph(
-            network,
-            self.graph.causes,
-            self.graph.hidden,
-            selection=self.graph.selection,
-            monotone=self.graph.monotone,
-        )
+        return MissingnessGraph(**self.graph.parts | {"network": network, "latent": ()})
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
