@@ -176,6 +176,11 @@ def test_a_picture_is_written_as_its_name_ends(tmp_path: Path, kind: str, start:
     assert (tmp_path / f"patterns{kind}").read_bytes().startswith(start)
 
 
+def test_a_picture_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    with pytest.raises(LacunetError, match="there is no folder"):
+        network_figure(RAIN).write(tmp_path / "nowhere" / "rain.svg")
+
+
 def test_a_picture_has_no_other_kind(tmp_path: Path) -> None:
     with pytest.raises(LacunetError, match=r"patterns\.gif"):
         missing_patterns(APPENDIX, appendix_table()).write(tmp_path / "patterns.gif")

@@ -49,11 +49,12 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
 
 @contextmanager
 def writing_to(
-    path: str | os.PathLike[str], refusal: Callable[[str], Exception]
+    path: str | os.PathLike[str], refusal: Callable[[str, str], Exception]
 ) -> Iterator[IO[bytes]]:
     """As `replacing`; an error made by ``refusal`` says why the file cannot be written."""
     try:
         with replacing(path) as file:
             yield file
     except OSError as error:
-        raise refusal(f"{path} cannot be written: {error.strerror or error}.") from None
+        reason = error.strerror or error
+        raise refusal(f"{path} cannot be written: {reason}.", "name another file.") from None

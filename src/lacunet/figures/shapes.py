@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.errors import LacunetError
-from lacunet.output import replacing
+from lacunet.output import writing_to
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,7 +199,7 @@ class Picture:
             metadata = {"CreationDate": None} if kind == ".pdf" else {}
             self.figure().savefig(stream, format=kind[1:], dpi=300, metadata=metadata)
             content = stream.getvalue()
-        with replacing(path) as file:
+        with writing_to(path, LacunetError) as file:
             file.write(content)
 
 

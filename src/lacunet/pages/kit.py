@@ -19,7 +19,7 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.figures.shapes import Picture, page_style
-from lacunet.output import replacing
+from lacunet.output import writing_to
 from lacunet.wording import counted, finite
 
 NETWORK_SAVES = {"save-network": "save the network (JSON)", "save-cpts": "save all CPTs (CSV)"}
@@ -128,14 +128,8 @@ def check_page_name(path: str | os.PathLike[str]) -> None:
 def write_page(path: str | os.PathLike[str], text: str) -> None:
     """Write a page, whole or not at all, or say why it cannot be written."""
     check_page_name(path)
-    try:
-        with replacing(path) as file:
-            file.write(text.encode(errors="backslashreplace"))
-    except OSError as error:
-        reason = error.strerror or error
-        raise LacunetError(
-            f"the page {str(path)!r} cannot be written: {reason}.", "give another file."
-        ) from None
+    with writing_to(path, LacunetError) as file:
+        file.write(text.encode(errors="backslashreplace"))
 
 
 def named(text: str) -> str:
