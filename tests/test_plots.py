@@ -153,6 +153,17 @@ def test_the_forest_of_answers_takes_their_intervals_and_share_without_data() ->
     assert "0.200" in words
 
 
+def test_the_forest_of_a_variable_with_one_state_is_drawn() -> None:
+    network = lc.Network({"A": ["always"]})
+    result = lc.learn(network, {"A": ["always", None]}, method="em", intervals=True)
+    assert "1.000" in " ".join(texts(cpt_forest(result, "A")))
+
+
+def test_points_that_a_logarithm_cannot_show_are_left_out() -> None:
+    picture = lines([Series("em", [0, 10, 100], [3.0, 2.0, 1.0])], "rows", "KL", log_x=True)
+    assert sum(isinstance(shape, Disc) for shape in picture.shapes) == 2
+
+
 def test_the_network_figure_names_what_is_missing_and_what_hides_it() -> None:
     result = lc.learn(APPENDIX, appendix_table(), method="direct-mcar")
     picture = network_figure(result, missingness="W -> R[X]; X <-> R[Y]")

@@ -239,7 +239,7 @@ def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
             group = given if len(shown) > 1 else ""
             value = float(rows[number, k])
             found.append(Estimate(label, value, low, high, float(bare[number]), group=group))
-    title = f"P({assigned(variable, states[1])} | ...)" if len(shown) == 1 else cpt.title
+    title = f"P({assigned(variable, states[-1])} | ...)" if len(shown) == 1 else cpt.title
     return charts.forest(found, title)
 
 

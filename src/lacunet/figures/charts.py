@@ -93,6 +93,7 @@ def _line(number: int, one: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]
     step = max(1, math.ceil(len(one.x) / MOST_POINTS))
     kept = [*range(0, len(one.x), step)]
     kept += [len(one.x) - 1] if kept and kept[-1] != len(one.x) - 1 else []
+    kept = [k for k in kept if x_axis.shows(one.x[k])]
     xs = {k: x_axis.at(one.x[k]) for k in kept}
     at = number % len(SERIES)
     shapes: list[Shape] = []
