@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
 
 from lacunet.formats.draft import (
     Declared,
@@ -57,24 +56,16 @@ _TYPE = re.compile(rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE
 _STATEMENT = re.compile(rf"\s*({_FREE});")
 _MARK = re.compile(r"[;}]")
 _WHOLE = re.compile(r"(table|default)\b")
+_ROW = re.compile(r"\([^)]*+\)")
 _SIDE = rf'(?:[^"|]++|{STRING})*+'
 _SIDES = re.compile(rf"({_SIDE})(?:\|({_SIDE}))?")
-
-
-class ProbabilityLine(NamedTuple):
-    """One line of a probability block: a row with its key, a whole table or a default."""
-
-    kind: str
-    key: str  # the states of the parents, where it is a row
-    numbers: str
-    place: str
 
 
 def parse(source: Source) -> Network:
     """The network that a BIF text describes."""
     source = source.without_comments(SLASH_COMMENTS)
     declared: list[Declared] = []
-    blocks: list[tuple[str, str, list[ProbabilityLine]]] = []  # the head, its place
+    blocks: list[tuple[str, str, list[tuple[str, str]]]] = []  # the head, its place, statements
     cursor = Cursor(source)
     while cursor.has_more():
         keyword = cursor.take(_KEYWORD, "'network', 'variable' or 'probability'")[1]
@@ -122,42 +113,42 @@ def _refuse_cut(cursor: Cursor, within: str) -> None:
         )
 
 
-def _statements(cursor: Cursor, head: str) -> Iterator[ProbabilityLine]:
+def _statements(cursor: Cursor, head: str) -> Iterator[tuple[str, str]]:
+    """The text of each statement of a probability block, and its place."""
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             child = head.strip().removeprefix("(").partition("|")[0].rstrip(" )").strip()
             _refuse_cut(cursor, f"the CPT of {child}")
             found = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
-            yield _statement(found[1], cursor.source.at(found.start(1)))
-
-
-def _statement(text: str, place: str) -> ProbabilityLine:
-    if whole := _WHOLE.match(text):
-        return ProbabilityLine(whole[1], "", text[whole.end() :], place)
-    # States may hold parentheses, numbers do not: the last one closes the key.
-    key, closing, numbers = text.removeprefix("(").rpartition(")")
-    if not (text.startswith("(") and closing):
-        raise FormatError.syntax(place, text[:30], "'( states ) numbers', 'table' or 'default'")
-    return ProbabilityLine("row", key, numbers, place)
+            text, place = found[1], cursor.source.at(found.start(1))
+            if not _ROW.match(text) and not _WHOLE.match(text):
+                expected = "'( states ) numbers', 'table' or 'default'"
+                raise FormatError.syntax(place, text[:30], expected)
+            yield text, place
 
 
 def _family(
-    variables: Variables, head: str, place: str, statements: list[ProbabilityLine]
+    variables: Variables, head: str, place: str, statements: list[tuple[str, str]]
 ) -> Family:
+    """The family of a probability block: rows with their keys, a whole table or a default."""
     members = _members(variables, head.strip(), place)
+    rows: list[Row] = []
+    whole: dict[str, Row] = {}
+    for text, where in statements:
+        if kind := _WHOLE.match(text):
+            if kind[1] in whole:
+                raise FormatError.duplicate_row(where, members.child, f"its {kind[1]!r}")
+            whole[kind[1]] = Row((), text[kind.end() :], where)
+        else:
+            # States may hold parentheses, numbers do not: the last one closes the key.
+            key, _, numbers = text.removeprefix("(").rpartition(")")
+            rows.append(Row(counted(key, len(members.parents), where), numbers, where))
     if not statements:
         return members
-    of_kind: dict[str, list[Row]] = {"table": [], "default": [], "row": []}
-    for kind, text, numbers, where in statements:
-        if kind != "row" and of_kind[kind]:
-            raise FormatError.duplicate_row(where, members.child, f"its {kind!r}")
-        key = counted(text, len(members.parents), where) if kind == "row" else ()
-        of_kind[kind].append(Row(key, numbers, where))
-    if not of_kind["table"]:
-        return from_rows(members, of_kind["row"], next(iter(of_kind["default"]), None))
+    if (table := whole.get("table")) is None:
+        return from_rows(members, rows, whole.get("default"))
     if len(statements) > 1:
         raise FormatError.duplicate_row(place, members.child, "what its 'table' gives")
-    [table] = of_kind["table"]
     numbers_of_all = read_numbers(table.numbers, table.place, members.child)
     return from_flat(members, numbers_of_all, order="child first")
 

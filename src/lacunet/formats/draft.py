@@ -224,8 +224,7 @@ def from_rows(
     for row in rows:
         number = _row_number(members, row, states or members.positions)
         if number in numbers:
-            given = members.given(number) or "no parents"
-            raise FormatError.duplicate_row(row.place, members.child, given)
+            raise FormatError.duplicate_row(row.place, members.child, members.given(number))
         numbers[number], places[number] = _row_numbers(members, row, number), row.place
     if default is None and len(numbers) < members.rows:
         missing = next(row for row in range(members.rows) if row not in numbers)
