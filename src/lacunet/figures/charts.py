@@ -229,12 +229,12 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
     is_missing = summary.is_missing[np.ix_(common, holes)]
     shares, rates = (summary.rows[common] / total).tolist(), (missing[holes] / total).tolist()
     step, top = 30, 96
+    heights = [top + step * row + step / 2 for row in range(len(names))]
     label = _label_room(names)
     left = label + 74
     shapes: list[Shape] = []
     tallest = max(shares, default=1.0) or 1.0
-    for row, (name, rate) in enumerate(zip(names, rates, strict=True)):
-        y = top + step * row + step / 2
+    for y, name, rate in zip(heights, names, rates, strict=True):
         shapes += [
             Words(label - 6, y + 4, short(name), "end"),
             Box(label, y - 6, rate * 34, 12, "block"),
@@ -248,10 +248,9 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
         ]
         shown = np.flatnonzero(pattern)
         if len(shown) > 1:
-            first, last = (top + step * row + step / 2 for row in (shown[0], shown[-1]))
-            shapes.append(Line(f"M{x},{first}V{last}", "link"))
+            shapes.append(Line(f"M{x},{heights[shown[0]]}V{heights[shown[-1]]}", "link"))
         for style, rows in (("off", np.flatnonzero(~pattern)), ("on", shown)):
-            discs = "".join(f"M{x:g},{top + step * row + step / 2:g}h0" for row in rows)
+            discs = "".join(f"M{x:g},{heights[row]:g}h0" for row in rows)
             shapes += [Line(discs, style)] if discs else []
     width, height = left + step * len(is_missing) + 12, top + step * len(names) + 6
     return Picture(width, height, tuple(shapes), "commonest patterns of missing values")

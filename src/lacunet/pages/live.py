@@ -67,7 +67,7 @@ def carried(
     digits
         The decimals to carry; None carries everything, and makes the page live.
     """
-    is_live = digits is None and is_carried_in_full(network)
+    is_live = digits is None and not why_not_live(network)
     if not is_live:
         digits = digits or 4
     data: dict[str, Any] = {
@@ -103,17 +103,11 @@ def _packed(network: Network, behind: Behind, digits: int | None) -> dict[str, A
     }
 
 
-def is_carried_in_full(network: Network) -> bool:
-    """Whether a page can be live: the network has CPTs, and they are not too large to carry."""
-    cells = sum(math.prod(network.shape(family)) for family in network.families)
-    return network.has_cpts and cells <= MOST_CARRIED
-
-
 def why_not_live(network: Network) -> str:
     """Why a page of a network can show no beliefs; nothing if it can."""
     if not network.has_cpts:
         return "The network has no CPTs, so there are no beliefs to show."
-    if not is_carried_in_full(network):
+    if sum(math.prod(network.shape(family)) for family in network.families) > MOST_CARRIED:
         return "No beliefs here: the CPTs are too large to carry. Use `lacunet query` instead."
     return ""
 
@@ -138,11 +132,12 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     place = {name: number for number, name in enumerate(names)}
     neighbours = joined(network.families)
     nodes = list(neighbours)
-    graph = numbered(neighbours, _weights(network))
+    weights = _weights(network)
+    graph = numbered(neighbours, weights)
     found = greedy_order(graph, one_per_edge, range(len(nodes)))
     order = [nodes[number] for number in found]
     if MANY_CELLS < cells_of(graph, found) <= SEARCHED * MOST_CELLS:
-        order = best_order(neighbours, _weights(network), order, patience=PATIENCE)
+        order = best_order(neighbours, weights, order, patience=PATIENCE)
     return [place[name] for name in order]
 
 
