@@ -359,3 +359,15 @@ def test_rates_of_variables_are_answered_with_the_whole_call() -> None:
     assert "lacunet.MissingByGraph('R[xray]', {'xray': 0.3}) in its place" in str(refused.value)
     drawn = simulate(lc.example("asia"), 400, MissingByGraph("R[xray]", {"xray": 0.3}), rng=0)
     assert 80 < drawn.table.missing_of["xray"] < 160  # of 400, four standard errors
+
+
+@pytest.mark.parametrize("text", ["R[Smoke]", "R[Smoke]; R[*]"])
+def test_codes_of_several_states_and_of_missing_values_stay_where_nothing_is_hidden(
+    text: str,
+) -> None:
+    codes = {"Smoke": {"some": ["few", "many"], "9": None}}
+    network = Network({"Smoke": ["none", "few", "many"]}, codes=codes)
+    values = ["none", "some", "9", "many", None] * 20
+    probabilities = {"Smoke": 0.0} | ({"*": 0.5} if "*" in text else {})
+    found = lc.hide(network, pl.DataFrame({"Smoke": values}), MissingByGraph(text, probabilities))
+    assert {*found["Smoke"]} == {*values}

@@ -321,11 +321,14 @@ def hide(
         ) from None
     for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
-    table = hide_cells(read_table(frame, network), missingness, for_hiding, network)
-    if SELECTION.variable in missingness.mechanisms and table.row_numbers is not None:
-        rows = rows[(table.row_numbers - 1).tolist()]
+    complete = read_table(frame, network)
+    table = hide_cells(complete, missingness, for_hiding, network)
+    if SELECTION.variable in missingness.mechanisms:
+        kept = table.numbers - 1
+        rows, complete = rows[kept.tolist()], complete.take(kept)
     for name in (name for name in missingness.mechanisms if name != SELECTION.variable):
-        shown = nw.new_series(name=name, values=table.is_shown([name]), backend=rows.implementation)
+        is_kept = table.columns[name] == complete.columns[name]
+        shown = nw.new_series(name=name, values=is_kept, backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native()
 
