@@ -80,12 +80,13 @@ def carried(
         packed = _packed(_reordered(other, network), behind_other, digits)
         data["other"] = {**packed, "parents": parents}
     if is_live:
+        sides = [(network, graph)] if other is None else [(network, graph), (other, None)]
         data["live"] = {
-            "orders": [_order(one, network.variables) for one in (network, other) if one],
+            "orders": [_order(side, network.variables) for side, _ in sides],
             "most_cells": MOST_CELLS,
             "few_cells": FEW_CELLS,
             "file": file,
-            "can_set": not _is_confounded(network, graph),
+            "can_set": not any(_is_confounded(*side) for side in sides),
             "intervals": None
             if behind.marginals is None
             else [np.round(behind.marginals[v], 6).tolist() for v in network.variables],
