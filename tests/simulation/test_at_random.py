@@ -201,3 +201,9 @@ def test_what_is_not_two_shapes_is_refused(beta: Any) -> None:
 def test_what_is_not_a_share_is_refused(missing: Any, share: Any) -> None:
     with pytest.raises(SimulationError, match=re.escape(f"between 0 and 1, not {share!r}")):
         missing(share)
+
+
+def test_nothing_goes_missing_where_no_variable_is_to() -> None:
+    network = Network({name: ["no", "yes"] for name in "AB"})
+    drawn = InformedMAR(share=0.0, separator=3).draw(network, np.random.default_rng(0))
+    assert not drawn.mechanisms

@@ -10,7 +10,7 @@ look at and with which probabilities they hide is drawn from ``rng``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -114,11 +114,7 @@ class MAR:
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose the variables that go missing, their mechanisms' parents and parameters."""
-        hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
-        observed = _observed(network, hidden, self.parents)
-        parents_of = {x: _nearest(x, network, observed, self.parents, rng) for x in hidden}
-        seen = {parent for parents in parents_of.values() for parent in parents}
-        return _missingness(network, parents_of, self.beta, _in_order(seen, observed), rng)
+        return _drawn(self, network, None, rng)
 
 
 @with_hints
@@ -167,11 +163,34 @@ class InformedMAR:
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:
         """Choose what goes missing, the separator, and from it the mechanisms' parents."""
-        hidden = _choose(network.variables, floor(variables_in(self.share, network)), rng)
-        observed = _observed(network, hidden, self.separator)
-        separator = _choose(observed, self.separator, rng)
-        parents_of = {x: _nearest(x, network, separator, self.parents, rng) for x in hidden}
-        return _missingness(network, parents_of, self.beta, separator, rng)
+        return _drawn(self, network, self.separator, rng)
+
+
+def _drawn(
+    asked: MAR | InformedMAR, network: Network, size: int | None, rng: np.random.Generator
+) -> Missingness:
+    """Mechanisms that look at fully observed variables: at ``size`` of them, or at any."""
+    hidden = _choose(network.variables, floor(variables_in(asked.share, network)), rng)
+    observed = tuple(name for name in network.variables if name not in hidden)
+    wanted = asked.parents if size is None else size
+    if hidden and len(observed) < wanted:
+        raise SimulationError(
+            f"{wanted} fully observed variables are asked for, but with {len(hidden)} variables "
+            f"partially observed only {len(observed)} are left.",
+            "lower the share of the variables that go missing, or the number of parents.",
+        )
+    separator = observed if size is None else _choose(observed, min(size, len(observed)), rng)
+    parents_of = {x: _nearest(x, network, separator, asked.parents, rng) for x in hidden}
+    mechanisms = {
+        variable: MechanismCpt(variable, parents, rng.beta(*asked.beta, network.shape(parents)))
+        for variable, parents in parents_of.items()
+    }
+    if size is None:
+        separator = _in_order(
+            {name for parents in parents_of.values() for name in parents}, observed
+        )
+    graph = MissingnessGraph.without_rules(network, parents_of)
+    return Missingness(graph, mechanisms, separator=separator)
 
 
 def variables_in(share: float, network: Network) -> Fraction:
@@ -201,33 +220,6 @@ def _choose(names: Scope, number: int, rng: np.random.Generator) -> Scope:
 
 def _in_order(chosen: Collection[str], names: Scope) -> Scope:
     return tuple(name for name in names if name in chosen)
-
-
-def _observed(network: Network, hidden: Scope, wanted: int) -> Scope:
-    """The fully observed variables, if there are as many as the mechanisms want."""
-    observed = tuple(name for name in network.variables if name not in hidden)
-    if hidden and len(observed) < wanted:
-        raise SimulationError(
-            f"{wanted} fully observed variables are asked for, but with {len(hidden)} variables "
-            f"partially observed only {len(observed)} are left.",
-            "lower the share of the variables that go missing, or the number of parents.",
-        )
-    return observed
-
-
-def _missingness(
-    network: Network,
-    parents_of: Mapping[str, Scope],
-    beta: tuple[float, float],
-    separator: Scope,
-    rng: np.random.Generator,
-) -> Missingness:
-    mechanisms = {
-        variable: MechanismCpt(variable, parents, rng.beta(*beta, network.shape(parents)))
-        for variable, parents in parents_of.items()
-    }
-    graph = MissingnessGraph.without_rules(network, parents_of)
-    return Missingness(graph, mechanisms, separator=separator)
 
 
 def _check_mechanisms(asked: MAR | InformedMAR) -> None:
