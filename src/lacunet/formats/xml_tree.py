@@ -44,10 +44,10 @@ class Element:
 
     def at_most_one(self, tag: str) -> Element | None:
         """The only child with a tag, or None."""
-        first, *more = [*self.all(tag), None]
-        if first is not None and len(more) > 1:
+        found = [*self.all(tag)]
+        if len(found) > 1:
             raise FormatError.syntax(self.place, f"several <{tag}>", "one")
-        return first
+        return found[0] if found else None
 
     def attribute(self, key: str) -> str:
         """An attribute that must be there."""
