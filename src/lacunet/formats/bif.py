@@ -65,16 +65,16 @@ def parse(source: Source) -> Network:
     """The network that a BIF text describes."""
     source = source.without_comments(SLASH_COMMENTS)
     declared: list[Declared] = []
-    blocks: list[tuple[str, str, list[tuple[str, str]]]] = []  # the head, its place, statements
+    blocks: list[tuple[str, str, list[tuple[str, str]]]] = []  # head, location, statements
     cursor = Cursor(source)
     while cursor.has_more():
         keyword = cursor.take(_KEYWORD, "'network', 'variable' or 'probability'")[1]
-        place = cursor.place
+        location = cursor.location
         head = cursor.take(_HEAD, "a name and '{'")[1]
         if keyword == "variable":
-            declared.append(_variable(cursor, name(head, place), place))
+            declared.append(_variable(cursor, name(head, location), location))
         elif keyword == "probability":
-            blocks.append((head, place, [*_statements(cursor, head)]))
+            blocks.append((head, location, [*_statements(cursor, head)]))
         else:
             [*_properties(cursor)]
             cursor.take(_END, "'property' or '}'")
@@ -83,24 +83,24 @@ def parse(source: Source) -> Network:
 
 
 def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
-    """The text of each property that follows, and its place."""
-    while found := cursor.try_take(_PROPERTY):
-        yield found[1], cursor.source.at(found.start(1))
+    """The text of each property that follows, and its location."""
+    while match := cursor.try_take(_PROPERTY):
+        yield match[1], cursor.source.location(match.start(1))
 
 
-def _variable(cursor: Cursor, variable: str, place: str) -> Declared:
+def _variable(cursor: Cursor, variable: str, location: str) -> Declared:
     properties = [*_properties(cursor)]
     _refuse_cut(cursor, f"the variable {variable}")
-    found = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
+    declaration = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
     properties += _properties(cursor)
     _refuse_cut(cursor, f"the variable {variable}")
     cursor.take(_END, "'property' or '}'")
-    announced = int(found[1])
-    states = counted(found[2], announced, place)
+    announced = int(declaration[1])
+    states = counted(declaration[2], announced, location)
     if len(states) != announced:
-        raise FormatError.state_count(place, variable, announced, states)
-    told = [(own[1], at) for text, at in properties if (own := _UNSUPPORTED.fullmatch(text))]
-    return Declared(variable, tuple(states), place, told[0] if told else None)
+        raise FormatError.state_count(location, variable, announced, states)
+    rows = [(mark[1], line) for text, line in properties if (mark := _UNSUPPORTED.fullmatch(text))]
+    return Declared(variable, tuple(states), location, rows[0] if rows else None)
 
 
 def _refuse_cut(cursor: Cursor, within: str) -> None:
@@ -108,30 +108,30 @@ def _refuse_cut(cursor: Cursor, within: str) -> None:
     source = cursor.source
     if not _MARK.search(source.text, cursor.offset):
         raise FormatError(
-            f"{source.at(len(source.text.rstrip()))}: the file ends here, within {within}.",
+            f"{source.location(len(source.text.rstrip()))}: the file ends here, within {within}.",
             "it may be cut short: write or fetch it again.",
         )
 
 
 def _statements(cursor: Cursor, head: str) -> Iterator[tuple[str, str]]:
-    """The text of each statement of a probability block, and its place."""
+    """The text of each statement of a probability block, and its location."""
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             child = head.strip().removeprefix("(").partition("|")[0].rstrip(" )").strip()
             _refuse_cut(cursor, f"the CPT of {child}")
-            found = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
-            text, place = found[1], cursor.source.at(found.start(1))
+            match = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
+            text, location = match[1], cursor.source.location(match.start(1))
             if not _ROW.match(text) and not _WHOLE.match(text):
                 expected = "'( states ) numbers', 'table' or 'default'"
-                raise FormatError.syntax(place, text[:30], expected)
-            yield text, place
+                raise FormatError.syntax(location, text[:30], expected)
+            yield text, location
 
 
 def _family(
-    variables: Variables, head: str, place: str, statements: list[tuple[str, str]]
+    variables: Variables, head: str, location: str, statements: list[tuple[str, str]]
 ) -> Family:
     """The family of a probability block: rows with their keys, a whole table or a default."""
-    members = _members(variables, head.strip(), place)
+    members = _members(variables, head.strip(), location)
     rows: list[Row] = []
     whole: dict[str, Row] = {}
     for text, where in statements:
@@ -148,28 +148,28 @@ def _family(
     if (table := whole.get("table")) is None:
         return from_rows(members, rows, whole.get("default"))
     if len(statements) > 1:
-        raise FormatError.duplicate_row(place, members.child, "what its 'table' gives")
-    numbers_of_all = read_numbers(table.numbers, table.place, members.child)
+        raise FormatError.duplicate_row(location, members.child, "what its 'table' gives")
+    numbers_of_all = read_numbers(table.numbers, table.location, members.child)
     return from_flat(members, numbers_of_all, order="child first")
 
 
-def _members(variables: Variables, head: str, place: str) -> Family:
+def _members(variables: Variables, head: str, location: str) -> Family:
     """The child and its parents: ``( child | parents )``, or ``( child parents )`` as of old."""
-    found = _SIDES.fullmatch(head[1:-1])
-    if not (found and head.startswith("(") and head.endswith(")") and len(head) > 1):
-        raise FormatError.syntax(place, head, "'( child | parents )'")
-    first = _names(found[1], variables, place)
-    if found[2] is None:
-        return family(variables, first[0], first[1:], place)
+    sides = _SIDES.fullmatch(head[1:-1])
+    if not (sides and head.startswith("(") and head.endswith(")") and len(head) > 1):
+        raise FormatError.syntax(location, head, "'( child | parents )'")
+    first = _names(sides[1], variables, location)
+    if sides[2] is None:
+        return family(variables, first[0], first[1:], location)
     if len(first) != 1:
-        raise FormatError.syntax(place, found[1].strip(), "one variable before '|'")
-    return family(variables, first[0], _names(found[2], variables, place), place)
+        raise FormatError.syntax(location, sides[1].strip(), "one variable before '|'")
+    return family(variables, first[0], _names(sides[2], variables, location), location)
 
 
-def _names(text: str, variables: Variables, place: str) -> list[str]:
+def _names(text: str, variables: Variables, location: str) -> list[str]:
     """The variables of a list; a bare name may hold blanks where the file declares it so."""
     bare_name = text.strip()
-    return [bare_name] if bare_name in variables.positions_of else separated(text, place)
+    return [bare_name] if bare_name in variables.positions_of else separated(text, location)
 
 
 def render(network: Network) -> str:
@@ -195,7 +195,7 @@ def render(network: Network) -> str:
 
 def _rendered_rows(network: Network, variable: str) -> Iterator[str]:
     table = network.cpt(variable).table
-    keys = product(*(map(quoted, network.states(one)) for one in network.parents(variable)))
+    keys = product(*(map(quoted, network.states(parent)) for parent in network.parents(variable)))
     for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
         head = f"({', '.join(key)})" if key else "table"
         yield f"  {head} {numerals(row, ', ')};\n"
@@ -206,54 +206,56 @@ _WORD = re.compile(rf'\s*({STRING}|[^",\s]+)(?=\s|"|$)')
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 
 
-def listed(text: str, place: str) -> list[str]:
+def listed(text: str, location: str) -> list[str]:
     """The names between commas; a name in quotes may hold commas itself."""
     if '"' not in text:
-        return [name(item, place) for item in text.split(",")]
-    return [*_matched(_ITEM, f"{text},", place, "a list of names with commas")]
+        return [name(item, location) for item in text.split(",")]
+    return [*_matched(_ITEM, f"{text},", location, "a list of names with commas")]
 
 
-def counted(text: str, count: int, place: str) -> list[str]:
+def counted(text: str, count: int, location: str) -> list[str]:
     """The names of a list that should have ``count``: one name may hold blanks without quotes."""
-    return listed(text, place) if count == 1 else separated(text, place)
+    return listed(text, location) if count == 1 else separated(text, location)
 
 
-def separated(text: str, place: str) -> list[str]:
+def separated(text: str, location: str) -> list[str]:
     """The names of a list: between commas, or between blanks where it has no comma."""
     outside_quotes = re.sub(STRING, "", text) if '"' in text else text
-    return listed(text, place) if "," in outside_quotes else _words(text, place)
+    return listed(text, location) if "," in outside_quotes else _words(text, location)
 
 
-def _words(text: str, place: str) -> list[str]:
+def _words(text: str, location: str) -> list[str]:
     """The names between blanks; a name in quotes may hold blanks itself."""
     text = text.strip()
     if not text:
-        raise FormatError.syntax(place, text, "a name")
-    return [*_matched(_WORD, text, place, "a list of names")]
+        raise FormatError.syntax(location, text, "a name")
+    return [*_matched(_WORD, text, location, "a list of names")]
 
 
-def _matched(pattern: re.Pattern[str], text: str, place: str, expected: str) -> Iterator[str]:
+def _matched(pattern: re.Pattern[str], text: str, location: str, expected: str) -> Iterator[str]:
     """The names that a pattern finds one behind the other, up to the end of the text."""
-    at = 0
-    while at < len(text):
-        found = pattern.match(text, at)
-        if not found:
-            raise FormatError.syntax(place, text.strip(), expected)
-        yield name(found[1], place)
-        at = found.end()
+    offset = 0
+    while offset < len(text):
+        match = pattern.match(text, offset)
+        if not match:
+            raise FormatError.syntax(location, text.strip(), expected)
+        yield name(match[1], location)
+        offset = match.end()
 
 
-def name(text: str, place: str) -> str:
+def name(text: str, location: str) -> str:
     """The one name that a text stands for."""
     text = text.strip()
     if text.startswith('"'):
         if not re.fullmatch(STRING, text):
-            raise FormatError.syntax(place, text, "one name in quotes")
+            raise FormatError.syntax(location, text, "one name in quotes")
         return unquoted(text)
     if not text:
-        raise FormatError.syntax(place, text, "a name")
+        raise FormatError.syntax(location, text, "a name")
     if re.search(r'[\r\n"]', text):
-        raise FormatError.syntax(place, text, "a name on one line, with quotes around all of it,")
+        raise FormatError.syntax(
+            location, text, "a name on one line, with quotes around all of it,"
+        )
     return text
 
 

@@ -49,7 +49,7 @@ class Declared:
 
     name: str
     states: tuple[str, ...]
-    place: str
+    location: str
     unsupported: tuple[str, str] | None = None
 
 
@@ -76,8 +76,8 @@ class Family:
     child: str
     parents: Scope
     positions: tuple[Mapping[str, int], ...]  # of the states of each parent, then of the child
-    place: str
-    place_of: Callable[[int], str]  # where a row of the CPT stands
+    location: str
+    location_of: Callable[[int], str]  # where a row of the CPT stands
     limit: int
     table: FloatArray | None = None
 
@@ -94,19 +94,23 @@ class Family:
     def given(self, row: int) -> str:
         """The states of the parents in a row, in words."""
         named = []
-        for parent, own in zip(reversed(self.parents), reversed(self.positions[:-1]), strict=True):
-            row, index = divmod(row, len(own))
-            named.append(f"{parent}={[*own][index]}")
+        for parent, states in zip(
+            reversed(self.parents), reversed(self.positions[:-1]), strict=True
+        ):
+            row, index = divmod(row, len(states))
+            named.append(f"{parent}={[*states][index]}")
         return ", ".join(reversed(named))
 
     def check_size(self) -> None:
         """Refuse a table that is too large, before it is made."""
         if len(self.shape) > MOST_AXES:
             raise FormatError(
-                f"{self.place}: {self.child!r} has {len(self.parents)} parents; "
+                f"{self.location}: {self.child!r} has {len(self.parents)} parents; "
                 f"a table can have {MOST_AXES - 1} at most."
             )
-        refuse_size(self.place, f"the CPT of {self.child!r}", 8 * math.prod(self.shape), self.limit)
+        refuse_size(
+            self.location, f"the CPT of {self.child!r}", 8 * math.prod(self.shape), self.limit
+        )
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,14 @@ class Row:
 
     key: Sequence[str]
     numbers: str
-    place: str
+    location: str
 
 
-def refuse_size(place: str, what: str, size: int, limit: int) -> None:
+def refuse_size(location: str, what: str, size: int, limit: int) -> None:
     """Refuse what would take more bytes than the limit."""
     if size > limit:
         raise FormatError(
-            f"{place}: {what} would take {gibibytes(size)}, more than the limit of "
+            f"{location}: {what} would take {gibibytes(size)}, more than the limit of "
             f"{gibibytes(limit)}.",
             f"if you trust the file, raise the limit: read_network(path, limit={size}).",
         )
@@ -132,22 +136,25 @@ def declare(source: Source, declared: Sequence[Declared]) -> Variables:
     """The states of every variable, in the order of the file."""
     positions_of: dict[str, Mapping[str, int]] = {}
     for each in declared:
-        name, states, place = each.name, each.states, each.place
+        name, states, location = each.name, each.states, each.location
         if not name:
-            raise FormatError(f"{place}: a variable has an empty name.")
+            raise FormatError(f"{location}: a variable has an empty name.")
         if name in positions_of:
             raise FormatError(
-                f"{place}: variable {name!r} is declared more than once.", "rename one."
+                f"{location}: variable {name!r} is declared more than once.", "rename one."
             )
         if not states:
-            raise FormatError(f"{place}: variable {name!r} has no states.")
-        positions_of[name] = {state: at for at, state in enumerate(states)}
+            raise FormatError(f"{location}: variable {name!r} has no states.")
+        positions_of[name] = {state: index for index, state in enumerate(states)}
         if "" in positions_of[name]:
-            raise FormatError(f"{place}: a state of {name!r} has an empty name.")
+            raise FormatError(f"{location}: a state of {name!r} has an empty name.")
         if len(positions_of[name]) < len(states):
-            state = next(own for at, own in enumerate(states) if positions_of[name][own] > at)
+            state = next(
+                state for index, state in enumerate(states) if positions_of[name][state] > index
+            )
             raise FormatError(
-                f"{place}: variable {name!r} has the state {state!r} more than once.", "rename one."
+                f"{location}: variable {name!r} has the state {state!r} more than once.",
+                "rename one.",
             )
     if not positions_of:
         raise FormatError(f"{source.name}: the file declares no variable.")
@@ -155,28 +162,29 @@ def declare(source: Source, declared: Sequence[Declared]) -> Variables:
     return Variables(source, positions_of, unsupported_of)
 
 
-def family(variables: Variables, child: str, parents: Sequence[str], place: str) -> Family:
+def family(variables: Variables, child: str, parents: Sequence[str], location: str) -> Family:
     """A family whose members the file declares, without a table."""
     declared, hint = variables.positions_of, "declare it, or correct its spelling."
     if child not in declared:
         raise FormatError(
-            f"{place}: a CPT is given for {child!r}, which is not a variable of the file.", hint
+            f"{location}: a CPT is given for {child!r}, which is not a variable of the file.", hint
         )
     seen = set()
     for parent in parents:
         if parent not in declared:
             raise FormatError(
-                f"{place}: {child!r} has the parent {parent!r}, which the file does not declare.",
+                f"{location}: {child!r} has the parent {parent!r}, "
+                "which the file does not declare.",
                 hint,
             )
         if parent == child:
-            raise FormatError(f"{place}: {child!r} is named among its own parents.")
+            raise FormatError(f"{location}: {child!r} is named among its own parents.")
         if parent in seen:
-            raise FormatError(f"{place}: {child!r} names the parent {parent!r} more than once.")
+            raise FormatError(f"{location}: {child!r} names the parent {parent!r} more than once.")
         seen.add(parent)
     positions = tuple(declared[name] for name in (*parents, child))
     limit = variables.source.limit
-    return Family(child, tuple(parents), positions, place, lambda _: place, limit)
+    return Family(child, tuple(parents), positions, location, lambda _: location, limit)
 
 
 def from_flat(
@@ -191,7 +199,9 @@ def from_flat(
     members.check_size()
     shape = members.shape
     if len(numbers) != math.prod(shape):
-        raise FormatError.wrong_length(members.place, members.child, len(numbers), math.prod(shape))
+        raise FormatError.wrong_length(
+            members.location, members.child, len(numbers), math.prod(shape)
+        )
     axes = list(range(len(shape)))
     if order == "child first":
         axes = [axes[-1], *axes[:-1]]
@@ -220,16 +230,16 @@ def from_rows(
     ``states`` are the positions of what a key may name, where these are not the states' names.
     """
     numbers: dict[int, list[float]] = {}
-    places: dict[int, str] = {}
+    locations: dict[int, str] = {}
     for row in rows:
         number = _row_number(members, row, states or members.positions)
         if number in numbers:
-            raise FormatError.duplicate_row(row.place, members.child, members.given(number))
-        numbers[number], places[number] = _row_numbers(members, row, number), row.place
+            raise FormatError.duplicate_row(row.location, members.child, members.given(number))
+        numbers[number], locations[number] = _row_numbers(members, row, number), row.location
     if default is None and len(numbers) < members.rows:
         missing = next(row for row in range(members.rows) if row not in numbers)
         raise FormatError(
-            f"{members.place}: the CPT of {members.child!r} has no row for "
+            f"{members.location}: the CPT of {members.child!r} has no row for "
             f"{members.given(missing) or 'no parents'}.",
             "give a row for every configuration of the parents.",
         )
@@ -238,11 +248,11 @@ def from_rows(
     if default is not None:
         table[:] = _row_numbers(members, default)
     table[list(numbers)] = np.reshape([*numbers.values()], (-1, members.shape[-1]))
-    elsewhere = default.place if default else members.place
+    elsewhere = default.location if default else members.location
     return replace(
         members,
         table=table.reshape(members.shape),
-        place_of=lambda row: places.get(row, elsewhere),
+        location_of=lambda row: locations.get(row, elsewhere),
     )
 
 
@@ -251,23 +261,23 @@ def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]
     parents = members.parents
     if len(row.key) != len(parents):
         raise FormatError(
-            f"{row.place}: the row ({', '.join(row.key)}) of {members.child!r} must name one state "
-            f"for each of its {counted(len(parents), 'parent')}: "
+            f"{row.location}: the row ({', '.join(row.key)}) of {members.child!r} must name one "
+            f"state for each of its {counted(len(parents), 'parent')}: "
             f"{listed(parents, most=5) or 'none'}."
         )
     number = 0
     for parent, state, known in zip(parents, row.key, positions, strict=False):
         if state not in known:
-            raise FormatError.unknown_state(row.place, members.child, parent, state, known)
+            raise FormatError.unknown_state(row.location, members.child, parent, state, known)
         number = number * len(known) + known[state]
     return number
 
 
 def _row_numbers(members: Family, row: Row, number: int | None = None) -> list[float]:
-    numbers, needed = read_numbers(row.numbers, row.place, members.child), members.shape[-1]
+    numbers, needed = read_numbers(row.numbers, row.location, members.child), members.shape[-1]
     if len(numbers) != needed:
         given = "" if number is None else members.given(number)
-        raise FormatError.wrong_length(row.place, members.child, len(numbers), needed, given)
+        raise FormatError.wrong_length(row.location, members.child, len(numbers), needed, given)
     return numbers
 
 
@@ -280,20 +290,22 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     name, size = variables.source.name, 0
     family_of: dict[str, Family] = {}
     for members in families:  # one after the other, so that the sum of their sizes is known
-        child, place = members.child, members.place
+        child, location = members.child, members.location
         if child in family_of:
             raise FormatError(
-                f"{place}: a second CPT is given for {child!r}.", "remove one of the two."
+                f"{location}: a second CPT is given for {child!r}.", "remove one of the two."
             )
         family_of[child] = members
         size += 0 if members.table is None else members.table.nbytes
-        refuse_size(place, "the CPTs up to here", size, variables.source.limit)
-    if missing := [one for one in variables.positions_of if one not in family_of]:
+        refuse_size(location, "the CPTs up to here", size, variables.source.limit)
+    if missing := [variable for variable in variables.positions_of if variable not in family_of]:
         raise FormatError(
             f"{name}: the parents and CPT of {listed(missing, most=5)} are not given.",
             "the file may be cut short; fetch it again, or add what is missing.",
         )
-    states_of = {one: tuple(positions) for one, positions in variables.positions_of.items()}
+    states_of = {
+        variable: tuple(positions) for variable, positions in variables.positions_of.items()
+    }
     parents = {child: members.parents for child, members in family_of.items()}
     try:
         network = Network(states_of, parents, tables_of(name, family_of))
@@ -302,7 +314,7 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     if not variables.unsupported_of:
         return network
     return network.with_support(
-        {child: _support(network, child, *told) for child, told in variables.unsupported_of.items()}
+        {child: _support(network, child, *note) for child, note in variables.unsupported_of.items()}
     )
 
 
@@ -335,19 +347,21 @@ def rows_without_data(network: Network, variable: str) -> str | None:
     return " ".join(parts) or NO_ROWS
 
 
-def _support(network: Network, child: str, text: str, place: str) -> Mask:
+def _support(network: Network, child: str, text: str, location: str) -> Mask:
     """Which rows of a CPT have data, from what `rows_without_data` wrote."""
     if text != NO_ROWS and not _ROW_RANGES.fullmatch(text):
-        raise FormatError.syntax(place, text[:30], f"row numbers such as '0 3-5', or {NO_ROWS!r}")
+        raise FormatError.syntax(
+            location, text[:30], f"row numbers such as '0 3-5', or {NO_ROWS!r}"
+        )
     rows = [(int(first), int(last or first)) for first, last in re.findall(_ROW_RANGE, text)]
     if any(first > last for first, last in rows):
-        raise FormatError.syntax(place, text[:30], "row numbers that ascend")
+        raise FormatError.syntax(location, text[:30], "row numbers that ascend")
     shape = network.shape(network.parents(child))
     number = math.prod(shape) if network.has_cpts else 0
     highest = max((last for _, last in rows), default=0)
     if highest >= number:
         raise FormatError(
-            f"{place}: row {highest} of the CPT of {child!r} is marked as without data, "
+            f"{location}: row {highest} of the CPT of {child!r} is marked as without data, "
             f"but the CPT has {counted(number, 'row')}.",
             "rows are numbered from 0, the first parent slowest.",
         )
@@ -382,7 +396,7 @@ def tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArra
     for child, members in family_of.items():
         if members.table is None:
             raise FormatError(
-                f"{members.place}: the CPT of {child!r} holds no numbers, though others do.",
+                f"{members.location}: the CPT of {child!r} holds no numbers, though others do.",
                 "give numbers for every variable, or for none to have a bare structure.",
             )
         tables[child], rescaled = _normalised(members, members.table)
@@ -401,7 +415,7 @@ def _normalised(members: Family, table: FloatArray) -> tuple[FloatArray, int]:
 
     def named(row: int) -> str:
         where = f" given {members.given(row)}" if members.parents else ""
-        return f"{members.place_of(row)}: the CPT of {members.child!r}{where}"
+        return f"{members.location_of(row)}: the CPT of {members.child!r}{where}"
 
     wrong = ~(np.isfinite(table) & (table >= 0))
     if wrong.any():
@@ -451,9 +465,9 @@ def refuse(
     for name in network.variables:
         if not variable(name):
             raise FormatError.cannot_carry_name(form, f"variable name {name!r}", others)
-        for own in network.states(name):
-            if not state(own):
-                raise FormatError.cannot_carry_name(form, f"state of {name!r} {own!r}", others)
+        for label in network.states(name):
+            if not state(label):
+                raise FormatError.cannot_carry_name(form, f"state of {name!r} {label!r}", others)
     if needs_cpts and not network.has_cpts:
         raise FormatError(
             f"{form} cannot carry a network without CPTs.", f"write {others} instead."

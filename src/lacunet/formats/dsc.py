@@ -55,15 +55,15 @@ def parse(source: Source) -> Network:
     cursor = Cursor(source)
     cursor.try_take(_HEAD)
     declared: list[Declared] = []
-    blocks: list[tuple[str, list[str], str, list[Row]]] = []  # child, parents, place, rows
+    blocks: list[tuple[str, list[str], str, list[Row]]] = []  # child, parents, location, rows
     while cursor.has_more():
-        place = cursor.place
+        location = cursor.location
         if node := cursor.try_take(_NODE):
-            declared.append(_variable(cursor, plain(node[1]), place))
+            declared.append(_variable(cursor, plain(node[1]), location))
         else:
-            found = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
-            child, parents = plain(found[1]), _words(found[2] or "")
-            blocks.append((child, parents, place, [*_rows(cursor)]))
+            match = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
+            child, parents = plain(match[1]), _words(match[2] or "")
+            blocks.append((child, parents, location, [*_rows(cursor)]))
     variables = declare(source, declared)
     return assemble(variables, (_family(variables, *block) for block in blocks))
 
@@ -72,28 +72,28 @@ def _words(text: str) -> list[str]:
     return [plain(word) for word in _ONE_WORD.findall(text)]
 
 
-def _variable(cursor: Cursor, name: str, place: str) -> Declared:
+def _variable(cursor: Cursor, name: str, location: str) -> Declared:
     cursor.try_take(_FIELDS)
-    found = cursor.take(_TYPE, "'type : discrete [ number ] = { \"states\" };'")
+    declaration = cursor.take(_TYPE, "'type : discrete [ number ] = { \"states\" };'")
     cursor.try_take(_FIELDS)
     cursor.take(_END, "'}'")
-    states = tuple(_words(found[2]))
-    if len(states) != int(found[1]):
-        raise FormatError.state_count(place, name, int(found[1]), states)
-    return Declared(name, states, place)
+    states = tuple(_words(declaration[2]))
+    if len(states) != int(declaration[1]):
+        raise FormatError.state_count(location, name, int(declaration[1]), states)
+    return Declared(name, states, location)
 
 
 def _rows(cursor: Cursor) -> Iterator[Row]:
     while not cursor.try_take(_END):
-        place = cursor.skip_blanks()
+        location = cursor.skip_blanks()
         if special := cursor.try_take(_SPECIAL):
             raise FormatError(
-                f"{place}: a CPT uses {special[1]!r}.",
+                f"{location}: a CPT uses {special[1]!r}.",
                 "only plain tables can be read; convert the node to one first.",
             )
-        found = cursor.take(_ROW, "'( state numbers ) : numbers;' or '}'")
-        key = () if found[1] is None else [_number(word) for word in found[1].split(",")]
-        yield Row(key, found[2], place)
+        match = cursor.take(_ROW, "'( state numbers ) : numbers;' or '}'")
+        key = () if match[1] is None else [_number(word) for word in match[1].split(",")]
+        yield Row(key, match[2], location)
 
 
 def _number(word: str) -> str:
@@ -101,10 +101,10 @@ def _number(word: str) -> str:
 
 
 def _family(
-    variables: Variables, child: str, parents: list[str], place: str, rows: list[Row]
+    variables: Variables, child: str, parents: list[str], location: str, rows: list[Row]
 ) -> Family:
-    members = family(variables, child, parents, place)
-    numbered = [{str(at): at for at in range(size)} for size in members.shape]
+    members = family(variables, child, parents, location)
+    numbered = [{str(index): index for index in range(size)} for size in members.shape]
     return from_rows(members, rows, states=numbered) if rows else members
 
 

@@ -119,15 +119,15 @@ def as_network(value: NetworkOrEdges) -> Network:
             "a network is needed, and of a missingness graph only the network would be used here.",
             "give graph.network; lacunet.learn, explain and effect take the graph itself.",
         )
-    found = read_network(value) if isinstance(value, str | os.PathLike) else value
-    found = getattr(found, "network", found)
+    network = read_network(value) if isinstance(value, str | os.PathLike) else value
+    network = getattr(network, "network", network)
     if are_edges(value):
         raise NetworkError(
             "a network is needed, and edges alone do not say the states of its variables.",
             f"learn its CPTs from data first: lacunet.learn(edges, data); {_FROM_EDGES} gives it "
             "without CPTs.",
         )
-    if not isinstance(found, Network):
+    if not isinstance(network, Network):
         raise NetworkError(
             f"a network is needed, not {type(value).__name__}.",
             "give a lacunet.Network, the result of lacunet.learn, a file's path or the name of a "
@@ -135,7 +135,7 @@ def as_network(value: NetworkOrEdges) -> Network:
             f"From edges and data lacunet.learn(edges, data) learns one, and {_FROM_EDGES} makes "
             "one without CPTs.",
         )
-    return found
+    return network
 
 
 def as_learned(value: Any) -> Any:
@@ -165,7 +165,7 @@ def pairs_in_frame(value: Any) -> Any:
 
     frame = nw.from_native(value, eager_only=True, pass_through=True)
     name_of = {str(name).lower(): name for name in getattr(frame, "columns", ())}
-    sides = [name_of[own] for names in (PARENTS, CHILDREN) for own in names if own in name_of]
+    sides = [name_of[word] for names in (PARENTS, CHILDREN) for word in names if word in name_of]
     is_edges = isinstance(frame, nw.DataFrame) and len(sides) == len(name_of) == 2
     return frame.select(sides).rows() if is_edges else value
 
@@ -313,7 +313,7 @@ def _room_of_statistics(data: Any) -> Any:
     """What knows the networks of statistics, where these are given in place of rows."""
     source = data.source
     several = source if isinstance(source, list | tuple) else [source]
-    paths = [str(own) for own in several if isinstance(own, str | os.PathLike)]
+    paths = [str(path) for path in several if isinstance(path, str | os.PathLike)]
     is_file = any(path.endswith(STATISTICS) for path in paths)
     if not is_file and type(source).__name__ != "Statistics":
         return None

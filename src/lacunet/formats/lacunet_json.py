@@ -60,7 +60,7 @@ class VariableEntry:
     """The object of one variable, and where it stands."""
 
     content: dict[str, object]
-    place: str
+    location: str
 
 
 def parse(source: Source) -> Network:
@@ -69,13 +69,13 @@ def parse(source: Source) -> Network:
     entries = document.get("variables", [])
     variables = declare(source, [_variable(entry) for entry in entries])
     network = assemble(variables, (_family(entry, variables) for entry in entries))
-    told = {
-        key: {str(own.content["name"]): read(own) for own in entries if key in own.content}
+    dictionary = {
+        key: {str(entry.content["name"]): read(entry) for entry in entries if key in entry.content}
         for key, read in (("cuts", _cuts), ("codes", _codes), ("not_asked", _rule))
     }
-    if any(told.values()):
+    if any(dictionary.values()):
         try:
-            whole = Network(network.states_of, network.parents_of, network.tables_of, **told)
+            whole = Network(network.states_of, network.parents_of, network.tables_of, **dictionary)
         except DictionaryError as error:
             raise FormatError(f"{source.name}: {error.message}", error.hint) from None
         network = whole.with_support(network.support)
@@ -89,7 +89,7 @@ def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]
         return []
     child, parents = str(entry.content["name"]), _texts(entry, "reversible")
     if strangers := [name for name in parents if name not in network.parents(child)]:
-        raise FormatError.syntax(entry.place, strangers[0], f"a parent of {child!r}")
+        raise FormatError.syntax(entry.location, strangers[0], f"a parent of {child!r}")
     return [(parent, child) for parent in parents]
 
 
@@ -102,16 +102,16 @@ def _with_mechanisms(network: Network, document: Mapping[str, Any], source: Sour
         raise FormatError(f"{source.name}: mechanisms are given, but no CPTs of the variables.")
     declared = [Declared(v, states, source.name) for v, states in network.states_of.items()]
     nodes = declare(source, [*declared, *map(_mechanism, entries)])
-    family_of = {str(own.content["variable"]): _family(own, nodes) for own in entries}
+    family_of = {str(entry.content["variable"]): _family(entry, nodes) for entry in entries}
     tables = tables_of(source.name, family_of) or {}
     cpt_of = {
         variable: Cpt(
-            own.child,
-            own.parents,
+            members.child,
+            members.parents,
             tables[variable],
-            tuple(tuple(states) for states in own.positions),
+            tuple(tuple(states) for states in members.positions),
         )
-        for variable, own in family_of.items()
+        for variable, members in family_of.items()
     }
     try:
         return network.with_mechanisms(Mechanisms(graph or "", cpt_of, document.get("latent", ())))
@@ -121,10 +121,10 @@ def _with_mechanisms(network: Network, document: Mapping[str, Any], source: Sour
 
 def _mechanism(entry: VariableEntry) -> Declared:
     if missing := [key for key in _MECHANISM if key not in entry.content]:
-        raise FormatError.syntax(entry.place, "a mechanism", f"its {missing[0]!r}")
-    _text(entry.content["variable"], entry.place, "the variable of a mechanism")
-    name = _text(entry.content["name"], entry.place, "the name of a mechanism")
-    return Declared(name, (MISSING, SHOWN), entry.place)
+        raise FormatError.syntax(entry.location, "a mechanism", f"its {missing[0]!r}")
+    _text(entry.content["variable"], entry.location, "the variable of a mechanism")
+    name = _text(entry.content["name"], entry.location, "the name of a mechanism")
+    return Declared(name, (MISSING, SHOWN), entry.location)
 
 
 def _cuts(entry: VariableEntry) -> Any:
@@ -132,14 +132,14 @@ def _cuts(entry: VariableEntry) -> Any:
     if not isinstance(values, list) or not all(
         value is None or isinstance(value, float) for value in values
     ):
-        raise FormatError.syntax(entry.place, json.dumps(values)[:30], "a list of cut points")
+        raise FormatError.syntax(entry.location, json.dumps(values)[:30], "a list of cut points")
     return cuts_from_json(values)
 
 
 def _codes(entry: VariableEntry) -> Any:
     codes = entry.content["codes"]
     if not isinstance(codes, dict):
-        raise FormatError.syntax(entry.place, json.dumps(codes)[:30], "an object of codes")
+        raise FormatError.syntax(entry.location, json.dumps(codes)[:30], "an object of codes")
     return dict(codes)
 
 
@@ -147,8 +147,8 @@ def _rule(entry: VariableEntry) -> Any:
     rule = entry.content["not_asked"]
     if not isinstance(rule, dict) or set(rule) != {"when", "state"}:
         what = 'an object with "when" and "state"'
-        raise FormatError.syntax(entry.place, json.dumps(rule)[:30], what)
-    when, state = (_text(rule[key], entry.place, repr(key)) for key in ("when", "state"))
+        raise FormatError.syntax(entry.location, json.dumps(rule)[:30], what)
+    when, state = (_text(rule[key], entry.location, repr(key)) for key in ("when", "state"))
     return when, state
 
 
@@ -158,41 +158,41 @@ def _document(source: Source) -> dict[str, Any]:
     The outer layers are walked by hand, to know the lines.
     """
     cursor = Cursor(source)
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     _punctuation(cursor, "{")
     while True:
-        place = cursor.place
-        key = _text(_value(cursor), place, "a key")
-        if key in found or key not in _PARTS:
-            raise FormatError.syntax(place, key, f"{', '.join(map(repr, _PARTS))}, once each")
+        location = cursor.location
+        key = _text(_value(cursor), location, "a key")
+        if key in parts or key not in _PARTS:
+            raise FormatError.syntax(location, key, f"{', '.join(map(repr, _PARTS))}, once each")
         _punctuation(cursor, ":")
-        found[key] = _entries(cursor, _KEYS_OF[key]) if key in _KEYS_OF else _value(cursor)
+        parts[key] = _entries(cursor, _KEYS_OF[key]) if key in _KEYS_OF else _value(cursor)
         if key == "missingness":
-            _text(found[key], place, "the missingness graph")
+            _text(parts[key], location, "the missingness graph")
         if key == "latent":
-            found[key] = _texts(VariableEntry({key: found[key]}, place), key)
+            parts[key] = _texts(VariableEntry({key: parts[key]}, location), key)
         if _punctuation(cursor, ",}") == "}":
             break
     if cursor.offset < len(source.text):
         raise cursor.unexpected("the end of the file")
-    if (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+    if (parts.get("format"), parts.get("version")) != (FORMAT, VERSION):
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
-    return found
+    return parts
 
 
 def _entries(cursor: Cursor, keys: Sequence[str]) -> list[VariableEntry]:
     entries: list[VariableEntry] = []
     _punctuation(cursor, "[")
     while True:
-        place = cursor.place
+        location = cursor.location
         value = _value(cursor)
         if not isinstance(value, dict):
-            raise FormatError.syntax(place, json.dumps(value)[:30], "the object of a variable")
+            raise FormatError.syntax(location, json.dumps(value)[:30], "the object of a variable")
         if unknown := [key for key in value if key not in keys]:
-            raise FormatError.syntax(place, unknown[0], f"one of {', '.join(keys)}")
-        entries.append(VariableEntry(value, place))
+            raise FormatError.syntax(location, unknown[0], f"one of {', '.join(keys)}")
+        entries.append(VariableEntry(value, location))
         if _punctuation(cursor, ",]") == "]":
             return entries
 
@@ -209,18 +209,18 @@ def _value(cursor: Cursor) -> object:
     try:
         value, cursor.offset = _DECODER.raw_decode(cursor.source.text, cursor.offset)
     except json.JSONDecodeError as error:
-        raise FormatError.unsound(cursor.source.at(error.pos), "JSON", error.msg) from None
+        raise FormatError.unsound(cursor.source.location(error.pos), "JSON", error.msg) from None
     except (ValueError, RecursionError) as error:
-        raise FormatError.unsound(cursor.place, "JSON", error) from None
+        raise FormatError.unsound(cursor.location, "JSON", error) from None
     return value
 
 
 def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f"the key {key!r} occurs twice in one object")
-    return found
+    return content
 
 
 def _refuse_constant(word: str) -> object:
@@ -232,33 +232,35 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _text(value: object, place: str, what: str) -> str:
+def _text(value: object, location: str, what: str) -> str:
     if not isinstance(value, str):
-        raise FormatError.syntax(place, json.dumps(value)[:30], f"{what} as a string")
+        raise FormatError.syntax(location, json.dumps(value)[:30], f"{what} as a string")
     if re.search("[\ud800-\udfff]", value):
-        raise FormatError.syntax(place, ascii(value), f"{what} as a string of Unicode characters")
+        raise FormatError.syntax(
+            location, ascii(value), f"{what} as a string of Unicode characters"
+        )
     return value
 
 
 def _texts(entry: VariableEntry, key: str) -> tuple[str, ...]:
     values = entry.content.get(key)
     if not isinstance(values, list):
-        raise FormatError.syntax(entry.place, json.dumps(values)[:30], f"a list of {key}")
-    return tuple(_text(value, entry.place, f"each of {key!r}") for value in values)
+        raise FormatError.syntax(entry.location, json.dumps(values)[:30], f"a list of {key}")
+    return tuple(_text(value, entry.location, f"each of {key!r}") for value in values)
 
 
 def _variable(entry: VariableEntry) -> Declared:
-    name = _text(entry.content.get("name"), entry.place, "the name of a variable")
+    name = _text(entry.content.get("name"), entry.location, "the name of a variable")
     unsupported = None
     if "unsupported" in entry.content:
-        rows = _text(entry.content["unsupported"], entry.place, "the CPT rows without data")
-        unsupported = rows, entry.place
-    return Declared(name, _texts(entry, "states"), entry.place, unsupported)
+        rows = _text(entry.content["unsupported"], entry.location, "the CPT rows without data")
+        unsupported = rows, entry.location
+    return Declared(name, _texts(entry, "states"), entry.location, unsupported)
 
 
 def _family(entry: VariableEntry, variables: Variables) -> Family:
     child = str(entry.content["name"])
-    members = family(variables, child, _texts(entry, "parents"), entry.place)
+    members = family(variables, child, _texts(entry, "parents"), entry.location)
     if "cpt" not in entry.content:
         return members
     members.check_size()
@@ -269,14 +271,14 @@ def _flat(value: object, members: Family, axis: int) -> list[float]:
     """The numbers of lists within lists, whose lengths must be those of the axes."""
     if axis == len(members.shape):
         if not isinstance(value, float):
-            raise FormatError.not_a_number(members.place, members.child, json.dumps(value)[:30])
+            raise FormatError.not_a_number(members.location, members.child, json.dumps(value)[:30])
         return [value]
     if not isinstance(value, list):
         what = f"a list of length {members.shape[axis]} in the CPT of {members.child!r}"
-        raise FormatError.syntax(members.place, json.dumps(value)[:30], what)
+        raise FormatError.syntax(members.location, json.dumps(value)[:30], what)
     if len(value) != members.shape[axis]:
         needed = members.shape[axis]
-        raise FormatError.wrong_length(members.place, members.child, len(value), needed)
+        raise FormatError.wrong_length(members.location, members.child, len(value), needed)
     return [number for part in value for number in _flat(part, members, axis + 1)]
 
 

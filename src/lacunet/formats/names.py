@@ -36,16 +36,16 @@ def renamed(
             name: _new_names(states, lambda state: fits("X", state))
             for name, states in network.states_of.items()
         }
-    said = [f"{name!r} is {own!r}" for name, own in new.items() if name != own]
+    changes = [f"{name!r} is {other!r}" for name, other in new.items() if name != other]
     for name, states in states_of.items():
-        said += [f"{name}={old} is {own!r}" for old, own in states.items() if old != own]
-    found = Network(
+        changes += [f"{name}={old} is {other!r}" for old, other in states.items() if old != other]
+    copy = Network(
         {new[v]: [states_of[v][state] for state in network.states(v)] for v in network.variables},
         {new[v]: [new[parent] for parent in network.parents(v)] for v in network.variables},
         network.tables_of and {new[v]: table for v, table in network.tables_of.items()},
     )
     support = network.support and {new[v]: rows for v, rows in network.support.items()}
-    return found.with_support(support), said
+    return copy.with_support(support), changes
 
 
 def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, str]:
@@ -56,11 +56,11 @@ def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, s
     >>> _new_names(["40-59", "40+59", "all"], str.isidentifier)
     {'all': 'all', '40-59': 's40_59', '40+59': 's40_59_'}
     """
-    found = {name: name for name in names if fits(name)}
+    new_of = {name: name for name in names if fits(name)}
     for name in names:
         plain = re.sub(r"\W", "_", name, flags=re.ASCII)
         plain = plain if plain[:1].isalpha() else f"s{plain}"
-        while name not in found and plain in found.values():
+        while name not in new_of and plain in new_of.values():
             plain += "_"
-        found.setdefault(name, plain)
-    return found
+        new_of.setdefault(name, plain)
+    return new_of

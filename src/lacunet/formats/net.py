@@ -52,7 +52,7 @@ _STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
 _ONE_STATE = re.compile(_STATE)
 
 
-Attributes = dict[str, tuple[str, str]]  # each value with its place
+Attributes = dict[str, tuple[str, str]]  # each value with its location
 
 
 def parse(source: Source) -> Network:
@@ -65,23 +65,23 @@ def parse(source: Source) -> Network:
     declared: list[Declared] = []
     potentials: list[tuple[str, re.Match[str], Attributes]] = []
     while not cursor.try_take(_END) if is_class else cursor.has_more():
-        place = cursor.skip_blanks()
+        location = cursor.skip_blanks()
         if node := cursor.try_take(_NODE):
-            declared.append(_variable(node[1], _attributes(cursor), place))
+            declared.append(_variable(node[1], _attributes(cursor), location))
         elif other := cursor.try_take(_OTHER):
             raise FormatError(
-                f"{place}: the file holds a {other[1]!r}.",
+                f"{location}: the file holds a {other[1]!r}.",
                 "only discrete chance nodes can be read.",
             )
         elif is_class and (attribute := cursor.try_take(_ATTRIBUTE)):
             if attribute[1] == "inputs" and attribute[2].strip(" \t\r\n()"):
                 raise FormatError(
-                    f"{place}: the class has inputs, which come from outside the file.",
+                    f"{location}: the class has inputs, which come from outside the file.",
                     "let Hugin save the network that uses the class.",
                 )
         else:
-            found = cursor.take(_POTENTIAL, "'node' or 'potential ( child | parents ) {'")
-            potentials.append((place, found, _attributes(cursor)))
+            head = cursor.take(_POTENTIAL, "'node' or 'potential ( child | parents ) {'")
+            potentials.append((location, head, _attributes(cursor)))
     cursor.check_end()
     variables = declare(source, declared)
     return assemble(variables, (_family(variables, *each) for each in potentials))
@@ -91,47 +91,47 @@ def _attributes(cursor: Cursor) -> Attributes:
     """The ``key = value;`` pairs up to the closing brace."""
     attributes: Attributes = {}
     while not cursor.try_take(_END):
-        place = cursor.skip_blanks()
+        location = cursor.skip_blanks()
         key, value = cursor.take(_ATTRIBUTE, "'name = value;' or '}'").groups()
         if key in attributes:
-            raise FormatError.syntax(place, f"a second {key!r}", "another attribute")
-        attributes[key] = value, place
+            raise FormatError.syntax(location, f"a second {key!r}", "another attribute")
+        attributes[key] = value, location
     return attributes
 
 
-def _variable(name: str, attributes: Attributes, place: str) -> Declared:
+def _variable(name: str, attributes: Attributes, location: str) -> Declared:
     if "states" not in attributes:
-        return Declared(name, (), place)
-    text, place = attributes["states"]
-    found = _STATES.fullmatch(text)
-    if not found:
-        raise FormatError.syntax(place, text.strip()[:30], f'states of {name!r} as ("a" "b")')
-    return Declared(name, tuple(map(plain, _ONE_STATE.findall(found[1]))), place)
+        return Declared(name, (), location)
+    text, location = attributes["states"]
+    match = _STATES.fullmatch(text)
+    if not match:
+        raise FormatError.syntax(location, text.strip()[:30], f'states of {name!r} as ("a" "b")')
+    return Declared(name, tuple(map(plain, _ONE_STATE.findall(match[1]))), location)
 
 
 def _family(
-    variables: Variables, place: str, found: re.Match[str], attributes: Attributes
+    variables: Variables, location: str, head: re.Match[str], attributes: Attributes
 ) -> Family:
-    parents = (found[2] or "").replace(",", " ").split()
-    members = family(variables, found[1], parents, place)
+    parents = (head[2] or "").replace(",", " ").split()
+    members = family(variables, head[1], parents, location)
     if "model_data" in attributes or "model_nodes" in attributes:
         raise FormatError(
-            f"{place}: the CPT of {found[1]!r} is a model.",
+            f"{location}: the CPT of {head[1]!r} is a model.",
             "let Hugin compute the table from the model, then save again.",
         )
     for key, (_, where) in attributes.items():
         if key.islower() and key not in _KNOWN:
-            raise FormatError.syntax(where, f"{key} =", f"'data' of {found[1]!r}")
+            raise FormatError.syntax(where, f"{key} =", f"'data' of {head[1]!r}")
     if "data" not in attributes:
         return members
-    text, place = attributes["data"]
-    numbers = read_numbers(text.replace("(", " ").replace(")", " "), place, members.child)
+    text, location = attributes["data"]
+    numbers = read_numbers(text.replace("(", " ").replace(")", " "), location, members.child)
     members = from_flat(members, numbers)
-    _check_nesting(text, place, members)
+    _check_nesting(text, location, members)
     return members
 
 
-def _check_nesting(text: str, place: str, members: Family) -> None:
+def _check_nesting(text: str, location: str, members: Family) -> None:
     """Refuse parentheses that do not pair, or that show another shape than the parents have.
 
     All numbers may stand in one pair; a pair inside another must hold the numbers of one
@@ -141,7 +141,7 @@ def _check_nesting(text: str, place: str, members: Family) -> None:
     depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
     is_one_group = text.startswith("(") and text.endswith(")")
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
-        raise FormatError.syntax(place, text[:30], "numbers in pairs of parentheses")
+        raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
     sizes = [math.prod(members.shape[axis:]) for axis in range(len(members.shape))]
     numbers = 0
     groups = [(0, len(sizes))]  # where each open one starts, and the outermost axis inside it
@@ -155,7 +155,7 @@ def _check_nesting(text: str, place: str, members: Family) -> None:
             fitting = [axis for axis in range(inner) if sizes[axis] == size]
             if not fitting or start % size:
                 raise FormatError(
-                    f"{place}: the parentheses in the CPT of {members.child!r} hold "
+                    f"{location}: the parentheses in the CPT of {members.child!r} hold "
                     f"{counted(size, 'number')} where its parents and states, in their order, have "
                     f"the sizes {', '.join(map(str, members.shape))}.",
                     "correct the order of the parents, or write all numbers in one pair.",

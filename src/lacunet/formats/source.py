@@ -43,9 +43,9 @@ class Source:
     @classmethod
     def of(cls, name: str, text: str, limit: int = LIMIT) -> Source:
         """Find the lines of a text, once."""
-        return cls(name, text, tuple(found.start() for found in _BREAK.finditer(text)), limit)
+        return cls(name, text, tuple(match.start() for match in _BREAK.finditer(text)), limit)
 
-    def at(self, offset: int) -> str:
+    def location(self, offset: int) -> str:
         """The name of the file and the number of the line, as messages begin."""
         return f"{self.name}:{bisect_left(self.breaks, offset) + 1}"
 
@@ -58,10 +58,12 @@ class Source:
         unclosed = string.removesuffix('"')
         pattern = re.compile(f"({string}|{unclosed})|(?:{comments})", re.DOTALL)
 
-        def kept_or_blank(found: re.Match[str]) -> str:
-            if found[0] == "/*":
-                raise FormatError.syntax(self.at(found.start()), "/*", "'*/' somewhere after it")
-            return found[1] or re.sub(r"[^\r\n]", " ", found[0])
+        def kept_or_blank(match: re.Match[str]) -> str:
+            if match[0] == "/*":
+                raise FormatError.syntax(
+                    self.location(match.start()), "/*", "'*/' somewhere after it"
+                )
+            return match[1] or re.sub(r"[^\r\n]", " ", match[0])
 
         return replace(self, text=pattern.sub(kept_or_blank, self.text))
 
@@ -75,22 +77,22 @@ class Cursor:
 
     def try_take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """The match of a pattern here, moving behind it; None, and no move, without a match."""
-        found = pattern.match(self.source.text, self.offset)
-        if found:
-            self.offset = found.end()
-        return found
+        match = pattern.match(self.source.text, self.offset)
+        if match:
+            self.offset = match.end()
+        return match
 
     def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         """The match of a pattern here, or an error that says what was expected."""
-        found = self.try_take(pattern)
-        if not found:
+        match = self.try_take(pattern)
+        if not match:
             raise self.unexpected(expected)
-        return found
+        return match
 
     def skip_blanks(self) -> str:
-        """Move to the next character that is no blank; its place, as messages begin."""
+        """Move to the next character that is no blank; its location, as messages begin."""
         self.try_take(_BLANKS)
-        return self.place
+        return self.location
 
     def has_more(self) -> bool:
         """Whether anything but blanks is left; these are skipped."""
@@ -103,15 +105,15 @@ class Cursor:
             raise self.unexpected("the end of the file")
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the cursor is, as messages begin."""
-        return self.source.at(self.offset)
+        return self.source.location(self.offset)
 
     def unexpected(self, expected: str) -> FormatError:
         """What to raise when the text here is not what it should be."""
         self.skip_blanks()
-        found = _SNIPPET.match(self.source.text, self.offset)
-        return FormatError.syntax(self.place, found[0] if found else None, expected)
+        snippet = _SNIPPET.match(self.source.text, self.offset)
+        return FormatError.syntax(self.location, snippet[0] if snippet else None, expected)
 
 
 def plain(word: str) -> str:
@@ -130,10 +132,10 @@ _NUMBERS = re.compile(rf"\s*+{NUMBER}(?:{_SEPARATOR}{NUMBER})*+\s*+")
 _ONE = re.compile(NUMBER)
 
 
-def read_numbers(text: str, place: str, child: str) -> list[float]:
+def read_numbers(text: str, location: str, child: str) -> list[float]:
     """The numbers of a CPT, separated by blanks or single commas; at least one."""
     if not _NUMBERS.fullmatch(text):
-        raise FormatError.not_a_number(place, child, _first_wrong(text))
+        raise FormatError.not_a_number(location, child, _first_wrong(text))
     return [float(word) for word in text.replace(",", " ").split()]
 
 

@@ -42,7 +42,7 @@ def parse(source: Source) -> Network:
     kind = cursor.take(_KIND, "'BAYES'")[1]
     if kind != "BAYES":
         raise FormatError(
-            f"{cursor.place}: the file is of the kind {kind!r}.",
+            f"{cursor.location}: the file is of the kind {kind!r}.",
             "only 'BAYES' networks can be read.",
         )
     variables = declare(source, _variables(cursor))
@@ -61,10 +61,10 @@ def _with_tables(cursor: Cursor, families: list[Family], order: Order) -> Iterat
 
 
 def _count(cursor: Cursor, expected: str, most: int) -> int:
-    place = cursor.skip_blanks()
+    location = cursor.skip_blanks()
     count = int(cursor.take(_COUNT, expected)[1])
     if count > most:
-        raise FormatError.syntax(place, str(count), f"{expected}, at most {most},")
+        raise FormatError.syntax(location, str(count), f"{expected}, at most {most},")
     return count
 
 
@@ -75,47 +75,47 @@ def _variables(cursor: Cursor) -> list[Declared]:
     for number in range(_count(cursor, "the number of variables", left)):
         size = _count(cursor, f"the number of states of variable {number}", left)
         left -= size
-        declared.append(Declared(f"X{number}", tuple(map(str, range(size))), cursor.place))
+        declared.append(Declared(f"X{number}", tuple(map(str, range(size))), cursor.location))
     return declared
 
 
 def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]:
     """The families that the scopes name, and whether comments say that pyAgrum wrote them."""
     names = [*variables.positions_of]
-    place = cursor.skip_blanks()
+    location = cursor.skip_blanks()
     count = _count(cursor, "the number of functions", len(cursor.source.text))
     if count != len(names):
-        raise FormatError.syntax(place, str(count), f"one function for {len(names)} variables")
+        raise FormatError.syntax(location, str(count), f"one function for {len(names)} variables")
     families, has_comment = [], set()
     for _ in range(count):
-        place = cursor.skip_blanks()
+        location = cursor.skip_blanks()
         size = _count(cursor, "the size of a scope", len(names))
         if not size:
-            raise FormatError.syntax(place, "0", "the size of a scope, at least 1")
+            raise FormatError.syntax(location, "0", "the size of a scope, at least 1")
         numbers = [_count(cursor, "a variable's number", len(names) - 1) for _ in range(size)]
         *parents, child = [names[number] for number in numbers]
-        families.append(family(variables, child, parents, place))
+        families.append(family(variables, child, parents, location))
         has_comment.add(cursor.try_take(_COMMENT) is not None)
         if len(has_comment) > 1:
-            raise FormatError.syntax(place, "some comments", "one behind each scope, or none")
+            raise FormatError.syntax(location, "some comments", "one behind each scope, or none")
     return families, has_comment == {True}
 
 
 def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:
-    place = cursor.skip_blanks()
+    location = cursor.skip_blanks()
     announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
     if announced != needed:
-        raise FormatError.wrong_length(place, child, announced, needed)
+        raise FormatError.wrong_length(location, child, announced, needed)
     pattern = re.compile(rf"(?:\s++{NUMBER}(?!\S)){{{announced}}}+")
-    found = cursor.take(pattern, f"{announced} numbers for the table of {child!r}")
-    return [float(word) for word in found[0].split()]
+    match = cursor.take(pattern, f"{announced} numbers for the table of {child!r}")
+    return [float(word) for word in match[0].split()]
 
 
 def render(network: Network) -> str:
     """The UAI text of a network with the names that reading a UAI file gives."""
     refuse(network, "UAI", _OTHERS, bool, bool, needs_cpts=True)
     _refuse_names(network)
-    number = {name: at for at, name in enumerate(network.variables)}
+    number = {name: index for index, name in enumerate(network.variables)}
     cpts = network.cpts
     scopes = [[number[name] for name in cpt.family] for cpt in cpts]
     lines = [
@@ -132,9 +132,9 @@ def render(network: Network) -> str:
 
 
 def _refuse_names(network: Network) -> None:
-    for at, name in enumerate(network.variables):
-        if name != f"X{at}":
-            what = f"names: {name!r} would come back as 'X{at}'"
+    for number, name in enumerate(network.variables):
+        if name != f"X{number}":
+            what = f"names: {name!r} would come back as 'X{number}'"
             raise FormatError.cannot_carry_name("UAI", what, _OTHERS)
         for index, state in enumerate(network.states(name)):
             if state != str(index):

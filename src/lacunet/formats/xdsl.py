@@ -39,11 +39,11 @@ def parse(source: Source) -> Network:
     """The network that an XDSL text describes."""
     root = parse_xml(source, "smile")
     root.check(["nodes", "extensions", "properties", "property", "cases", "observationcost"])
-    nodes = root.one("nodes").children
+    nodes = root.only("nodes").children
     for node in nodes:
         if node.tag not in _READ:
             raise FormatError(
-                f"{node.place}: node {node.attributes.get('id')!r} is of the type {node.tag!r}.",
+                f"{node.location}: node {node.attributes.get('id')!r} is of the type {node.tag!r}.",
                 "let GeNIe turn it into a node with a CPT, then save again.",
             )
     variables = declare(source, [_variable(node) for node in _in_order(nodes)])
@@ -54,8 +54,8 @@ def parse(source: Source) -> Network:
 
 
 def _is_agrum(root: Element) -> bool:
-    programs = (one for extensions in root.all("extensions") for one in extensions.all("genie"))
-    return any(one.attributes.get("app", "").startswith("aGrUM") for one in programs)
+    programs = (genie for extensions in root.all("extensions") for genie in extensions.all("genie"))
+    return any(program.attributes.get("app", "").startswith("aGrUM") for program in programs)
 
 
 def _parents(node: Element) -> list[str]:
@@ -67,46 +67,46 @@ def _in_order(nodes: list[Element]) -> list[Element]:
     """The nodes in the order that we noted when we wrote them, else as they stand."""
     noted = [(each.text, node) for node in nodes for each in _noted(node, _POSITION)]
     positions = sorted(text for text, _ in noted)
-    if positions != sorted(str(at) for at in range(len(nodes))):
+    if positions != sorted(str(index) for index in range(len(nodes))):
         return nodes
     return [node for _, node in sorted(noted, key=lambda pair: int(pair[0]))]
 
 
 def _noted(node: Element, name: str) -> list[Element]:
     """The user properties of a node that have a name."""
-    return [own for own in node.all("property") if own.attributes.get("id") == name]
+    return [element for element in node.all("property") if element.attributes.get("id") == name]
 
 
 def _variable(node: Element) -> Declared:
     node.check(_KNOWN)
     states = tuple(state.attribute("id") for state in node.all("state"))
-    unsupported = ((own.text, own.place) for own in _noted(node, _UNSUPPORTED))
-    return Declared(node.attribute("id"), states, node.place, next(unsupported, None))
+    unsupported = ((element.text, element.location) for element in _noted(node, _UNSUPPORTED))
+    return Declared(node.attribute("id"), states, node.location, next(unsupported, None))
 
 
 def _family(node: Element, variables: Variables, order: Order) -> Family:
-    members = family(variables, node.attribute("id"), _parents(node), node.place)
+    members = family(variables, node.attribute("id"), _parents(node), node.location)
     if node.tag == "deterministic":
         return _deterministic(node, members, order)
     if (wrong := node.at_most_one("resultingstates")) is not None:
-        raise FormatError.syntax(wrong.place, "<resultingstates>", "<probabilities>")
+        raise FormatError.syntax(wrong.location, "<resultingstates>", "<probabilities>")
     numbers = node.at_most_one("probabilities")
     if numbers is None:
         return members
     numbers.check([], has_text=True)
-    return from_flat(members, read_numbers(numbers.text, numbers.place, members.child), order)
+    return from_flat(members, read_numbers(numbers.text, numbers.location, members.child), order)
 
 
 def _deterministic(node: Element, members: Family, order: Order) -> Family:
     """One state for each configuration of the parents, the first parent slowest."""
-    results = node.one("resultingstates")
+    results = node.only("resultingstates")
     position_of, given = members.positions[-1], results.text.split()
     if len(given) != members.rows:
-        raise FormatError.wrong_length(results.place, members.child, len(given), members.rows)
+        raise FormatError.wrong_length(results.location, members.child, len(given), members.rows)
     for state in given:
         if state not in position_of:
             child = members.child
-            raise FormatError.unknown_state(results.place, child, child, state, position_of)
+            raise FormatError.unknown_state(results.location, child, child, state, position_of)
     members.check_size()
     chosen = np.zeros((members.rows, members.shape[-1]))
     chosen[np.arange(members.rows), [position_of[state] for state in given]] = 1
@@ -121,7 +121,7 @@ def render(network: Network) -> str:
         '<smile version="1.0" id="Network" numsamples="1000">',
         "  <nodes>",
     ]
-    position_of = {name: at for at, name in enumerate(network.variables)}
+    position_of = {name: index for index, name in enumerate(network.variables)}
     is_sorted = all(position_of[tail] < position_of[head] for tail, head in network.edges)
     written = network.variables if is_sorted else network.order
     for variable in written:

@@ -22,7 +22,7 @@ class Element:
 
     tag: str
     attributes: dict[str, str]
-    place: str
+    location: str
     children: list[Element] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
 
@@ -35,24 +35,26 @@ class Element:
         """The children with a tag."""
         return (child for child in self.children if child.tag == tag)
 
-    def one(self, tag: str) -> Element:
+    def only(self, tag: str) -> Element:
         """The only child with a tag."""
-        found = self.at_most_one(tag)
-        if found is None:
-            raise FormatError.syntax(self.place, f"<{self.tag}>", f"<{self.tag}> with one <{tag}>")
-        return found
+        child = self.at_most_one(tag)
+        if child is None:
+            raise FormatError.syntax(
+                self.location, f"<{self.tag}>", f"<{self.tag}> with one <{tag}>"
+            )
+        return child
 
     def at_most_one(self, tag: str) -> Element | None:
         """The only child with a tag, or None."""
-        found = [*self.all(tag)]
-        if len(found) > 1:
-            raise FormatError.syntax(self.place, f"several <{tag}>", "one")
-        return found[0] if found else None
+        children = [*self.all(tag)]
+        if len(children) > 1:
+            raise FormatError.syntax(self.location, f"several <{tag}>", "one")
+        return children[0] if children else None
 
     def attribute(self, key: str) -> str:
         """An attribute that must be there."""
         if key not in self.attributes:
-            raise FormatError.syntax(self.place, f"<{self.tag}>", f"its attribute {key!r}")
+            raise FormatError.syntax(self.location, f"<{self.tag}>", f"its attribute {key!r}")
         return self.attributes[key]
 
     def check(self, children: Iterable[str], has_text: bool = False) -> None:
@@ -61,9 +63,11 @@ class Element:
         for child in self.children:
             if child.tag not in known:
                 wanted = ", ".join(f"<{tag}>" for tag in sorted(known)) or "no element"
-                raise FormatError.syntax(child.place, f"<{child.tag}>", wanted)
+                raise FormatError.syntax(child.location, f"<{child.tag}>", wanted)
         if self.text and not has_text:
-            raise FormatError.syntax(self.place, self.text[:30], f"only elements in <{self.tag}>")
+            raise FormatError.syntax(
+                self.location, self.text[:30], f"only elements in <{self.tag}>"
+            )
 
 
 def parse_xml(source: Source, root: str) -> Element:
@@ -72,11 +76,11 @@ def parse_xml(source: Source, root: str) -> Element:
     parser.buffer_text = True
     stack = [Element("", {}, source.name)]  # the elements that are open, each below the one before
 
-    def place() -> str:
+    def location() -> str:
         return f"{source.name}:{parser.CurrentLineNumber}"
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        stack.append(Element(tag, attributes, place()))
+        stack.append(Element(tag, attributes, location()))
         stack[-2].children.append(stack[-1])
 
     def add_text(text: str) -> None:
@@ -84,7 +88,7 @@ def parse_xml(source: Source, root: str) -> Element:
 
     def refuse_entity(entity: str, *_: object) -> None:
         raise FormatError(
-            f"{place()}: the file uses an entity of its own, {entity!r}.",
+            f"{location()}: the file uses an entity of its own, {entity!r}.",
             "replace the entity by its text.",
         )
 
@@ -97,10 +101,10 @@ def parse_xml(source: Source, root: str) -> Element:
         parser.Parse(source.text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         raise FormatError.unsound(f"{source.name}:{error.lineno}", "XML", error) from None
-    found = stack[0].children[0]
-    if found.tag != root:
-        raise FormatError.syntax(found.place, f"<{found.tag}>", f"<{root}>")
-    return found
+    outermost = stack[0].children[0]
+    if outermost.tag != root:
+        raise FormatError.syntax(outermost.location, f"<{outermost.tag}>", f"<{root}>")
+    return outermost
 
 
 def tagged(tag: str, text: str) -> str:

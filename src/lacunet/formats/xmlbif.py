@@ -23,35 +23,35 @@ def parse(source: Source) -> Network:
     """The network that an XMLBIF text describes."""
     root = parse_xml(source, "BIF")
     root.check(["NETWORK"])
-    network = root.one("NETWORK")
+    network = root.only("NETWORK")
     network.check(["NAME", "PROPERTY", "VARIABLE", "DEFINITION"])
-    variables = declare(source, [_variable(one) for one in network.all("VARIABLE")])
-    families = (_family(one, variables) for one in network.all("DEFINITION"))
+    variables = declare(source, [_variable(element) for element in network.all("VARIABLE")])
+    families = (_family(element, variables) for element in network.all("DEFINITION"))
     return assemble(variables, families)
 
 
 def _variable(element: Element) -> Declared:
     element.check(["NAME", "OUTCOME", "PROPERTY"])
-    name = element.one("NAME").text
+    name = element.only("NAME").text
     kind = element.attributes.get("TYPE", "nature")
     if kind != "nature":
         raise FormatError(
-            f"{element.place}: variable {name!r} is of the type {kind!r}.",
+            f"{element.location}: variable {name!r} is of the type {kind!r}.",
             "only 'nature' can be read.",
         )
     states = tuple(outcome.text for outcome in element.all("OUTCOME"))
-    return Declared(name, states, element.place)
+    return Declared(name, states, element.location)
 
 
 def _family(element: Element, variables: Variables) -> Family:
     element.check(["FOR", "GIVEN", "TABLE", "PROPERTY"])
     parents = [given.text for given in element.all("GIVEN")]
-    members = family(variables, element.one("FOR").text, parents, element.place)
+    members = family(variables, element.only("FOR").text, parents, element.location)
     table = element.at_most_one("TABLE")
     if table is None:
         return members
     table.check([], has_text=True)
-    return from_flat(members, read_numbers(table.text, table.place, members.child))
+    return from_flat(members, read_numbers(table.text, table.location, members.child))
 
 
 def render(network: Network) -> str:
