@@ -44,7 +44,7 @@ def lines(
 
     More than one line have a legend below, in columns.
     """
-    shown = [value for one in series for value in (*one.y, *one.low, *one.high)]
+    shown = [value for line in series for value in (*line.y, *line.low, *line.high)]
     y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
     base = HEIGHT - BOTTOM
     shapes: list[Shape] = []
@@ -53,9 +53,9 @@ def lines(
         named = [f"{value - y_axis.high:,.3g}" for value in y_axis.ticks]
         y_label = f"{y_label}, from {y_axis.high:,.9g}"
     left = max(LEFT, 12 + 7 * max(map(len, named), default=0))
-    x_axis = _Axis.over([x for one in series for x in one.x], left, WIDTH - RIGHT, log_x)
+    x_axis = _Axis.over([x for line in series for x in line.x], left, WIDTH - RIGHT, log_x)
     for value, name in zip(y_axis.ticks, named, strict=True):
-        y = y_axis.at(value)
+        y = y_axis.pixel(value)
         shapes.append(Line(f"M{left},{y:.1f}H{WIDTH - RIGHT}", "grid"))
         shapes.append(Words(left - 6, y + 4, name, "end"))
     shapes += [
@@ -63,11 +63,11 @@ def lines(
         Line(f"M{left},{TOP}V{base}H{WIDTH - RIGHT}", "axis"),
         Words(4, 10, y_label),
     ]
-    for number, one in enumerate(series):
-        shapes += _line(number, one, x_axis, y_axis)
+    for number, line in enumerate(series):
+        shapes += _line(number, line, x_axis, y_axis)
     height = float(HEIGHT)
     if len(series) > 1:
-        legend, height = _legend([one.label for one in series])
+        legend, height = _legend([line.label for line in series])
         shapes += legend
     return Picture(WIDTH, height, tuple(shapes), f"{y_label} against {x_label}")
 
@@ -89,25 +89,25 @@ def _legend(labels: Sequence[str]) -> tuple[list[Shape], float]:
     return shapes, HEIGHT + 16.0 * math.ceil(len(labels) / columns) + 6
 
 
-def _line(number: int, one: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]:
-    step = max(1, math.ceil(len(one.x) / MOST_POINTS))
-    kept = [*range(0, len(one.x), step)]
-    kept += [len(one.x) - 1] if kept and kept[-1] != len(one.x) - 1 else []
-    kept = [k for k in kept if x_axis.shows(one.x[k])]
-    xs = {k: x_axis.at(one.x[k]) for k in kept}
-    at = number % len(SERIES)
+def _line(number: int, line: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]:
+    step = max(1, math.ceil(len(line.x) / MOST_POINTS))
+    kept = [*range(0, len(line.x), step)]
+    kept += [len(line.x) - 1] if kept and kept[-1] != len(line.x) - 1 else []
+    kept = [k for k in kept if x_axis.shows(line.x[k])]
+    xs = {k: x_axis.pixel(line.x[k]) for k in kept}
+    colour = number % len(SERIES)
     shapes: list[Shape] = []
-    if one.low:
-        there = [k for k in kept if y_axis.shows(one.low[k]) and y_axis.shows(one.high[k])]
-        path = [f"{xs[k]:.1f},{y_axis.at(one.high[k]):.1f}" for k in there]
-        path += [f"{xs[k]:.1f},{y_axis.at(one.low[k]):.1f}" for k in reversed(there)]
-        shapes += [Line(f"M{'L'.join(path)}Z", f"band-{at}")] if path else []
-    points = {k: y_axis.at(one.y[k]) for k in kept if y_axis.shows(one.y[k])}
+    if line.low:
+        there = [k for k in kept if y_axis.shows(line.low[k]) and y_axis.shows(line.high[k])]
+        path = [f"{xs[k]:.1f},{y_axis.pixel(line.high[k]):.1f}" for k in there]
+        path += [f"{xs[k]:.1f},{y_axis.pixel(line.low[k]):.1f}" for k in reversed(there)]
+        shapes += [Line(f"M{'L'.join(path)}Z", f"band-{colour}")] if path else []
+    points = {k: y_axis.pixel(line.y[k]) for k in kept if y_axis.shows(line.y[k])}
     if points:
         path = [f"{xs[k]:.1f},{y:.1f}" for k, y in points.items()]
         shapes.append(Line(f"M{'L'.join(path)}", line_style(number)))
     if len(points) <= 40:
-        shapes += [Disc(xs[k], y, 3, f"dot-{at}") for k, y in points.items()]
+        shapes += [Disc(xs[k], y, 3, f"dot-{colour}") for k, y in points.items()]
     return shapes
 
 
@@ -134,7 +134,7 @@ class _Axis:
         """Whether the value has a place."""
         return math.isfinite(value) and (value > 0 or not self.is_log)
 
-    def at(self, value: float) -> float:
+    def pixel(self, value: float) -> float:
         low, high, here = map(math.log10 if self.is_log else float, (self.low, self.high, value))
         return self.start + (here - low) / (high - low) * (self.end - self.start)
 
@@ -154,7 +154,7 @@ class _Axis:
 
 def _below(axis: _Axis, base: float, label: str) -> list[Shape]:
     """The numbers below a horizontal axis at ``base``, and what they are."""
-    texts = [(axis.at(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
+    texts = [(axis.pixel(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
     texts.append(((axis.start + axis.end) / 2, base + 34, label))
     return [Words(x, y, text, "middle") for x, y, text in texts]
 
@@ -167,7 +167,7 @@ def dots(values: Sequence[float], label: str) -> Picture:
     for number, value in enumerate(values):
         if not axis.shows(value):
             continue
-        column = round(axis.at(value) / 8)
+        column = round(axis.pixel(value) / 8)
         stacked[column] = stacked.get(column, 0) + 1
         discs.append((8.0 * column, stacked[column], "first" if number == 0 else "dot-0", value))
     base = 14.0 + 9 * max(stacked.values(), default=1)
@@ -186,13 +186,13 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
     left = _label_room([name for name, _ in rows])
     axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
     base = 8.0 + step * len(rows)
-    shapes: list[Shape] = [Line(f"M{axis.at(v):.1f},4V{base}", "grid") for v in axis.ticks]
+    shapes: list[Shape] = [Line(f"M{axis.pixel(v):.1f},4V{base}", "grid") for v in axis.ticks]
     for number, (name, spread) in enumerate(rows):
         y = 4 + step * number + step / 2
         shapes.append(Words(left - 8, y + 4, short(name), "end"))
         if not all(map(axis.shows, spread)):
             continue
-        low, median, high, worst = map(axis.at, spread)
+        low, median, high, worst = map(axis.pixel, spread)
         words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
         shapes += [
             Line(f"M{low:.1f},{y}H{high:.1f}", "range", words.format(*spread)),
@@ -258,12 +258,12 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
 
 def dumbbell(first: float, second: float) -> Picture:
     """Two probabilities on one line from 0 to 1: a ring, and a disc where it went."""
-    one, two = (6 + 108 * min(max(value, 0.0), 1.0) for value in (first, second))
+    start, end = (6 + 108 * min(max(value, 0.0), 1.0) for value in (first, second))
     shapes = (
         Line("M6,7H114", "grid"),
-        Line(f"M{one:.1f},7H{two:.1f}", "s0-0"),
-        Disc(one, 7, 4, "ring"),
-        Disc(two, 7, 4, "dot-0"),
+        Line(f"M{start:.1f},7H{end:.1f}", "s0-0"),
+        Disc(start, 7, 4, "ring"),
+        Disc(end, 7, 4, "dot-0"),
     )
     return Picture(120, 14, shapes, f"from {first:.3f} to {second:.3f}")
 
@@ -282,14 +282,14 @@ def heat_map(
     cell = max(56.0, LETTER * max(len(short(name)) for name in columns) + 12)
     shapes: list[Shape] = [Words(6, 16, title, is_bold=True), Words(left - 8, 38, given, "end")]
     shapes += [
-        Words(left + cell * (at + 0.5), 38, short(name), "middle")
-        for at, name in enumerate(columns)
+        Words(left + cell * (column + 0.5), 38, short(name), "middle")
+        for column, name in enumerate(columns)
     ]
     for number, name in enumerate(rows):
         y = 46.0 + 24 * number
         shapes.append(Words(left - 8, y + 16, short(name), "end"))
-        for at, value in enumerate(table[number]):
-            x = left + cell * at
+        for column, value in enumerate(table[number]):
+            x = left + cell * column
             shapes.append(Box(x, y, cell - 1, 23, f"heat-{round(10 * float(value))}"))
             shapes.append(Words(x + cell / 2, y + 16, f"{value:.3f}", "middle"))
         if not is_supported[number]:
@@ -329,41 +329,41 @@ def forest(
     Where a tenth or more of an estimate rests on no data its disc is hollow and its interval
     dotted. Estimates of one group stand under its name; ``reference`` is a line to compare with.
     """
-    ends = [end for one in estimates for end in (one.value, one.low, one.high)]
+    ends = [end for estimate in estimates for end in (estimate.value, estimate.low, estimate.high)]
     known = [end for end in ends if math.isfinite(end)] or [0.0, 1.0]
     if min(known) >= 0 and max(known) <= 1 and max(known) - min(known) > 0.3:
         known = [0.0, 1.0]
-    left, across = _label_room([f"  {one.label}" for one in estimates]), 300.0
+    left, across = _label_room([f"  {estimate.label}" for estimate in estimates]), 300.0
     axis = _Axis.over([*known, *([] if reference is None else [reference])], left, left + across)
     shapes: list[Shape] = []
     y, group = 12.0, ""
-    for one in estimates:
-        if one.group != group:
-            group = one.group
+    for estimate in estimates:
+        if estimate.group != group:
+            group = estimate.group
             shapes.append(Words(6, y + 12, group, is_bold=True))
             y += 22
-        shapes += _estimate(one, axis, left, y + 8)
+        shapes += _estimate(estimate, axis, left, y + 8)
         y += 20
     base = y + 4
-    grid: list[Shape] = [Line(f"M{axis.at(v):.1f},8V{base}", "grid") for v in axis.ticks]
+    grid: list[Shape] = [Line(f"M{axis.pixel(v):.1f},8V{base}", "grid") for v in axis.ticks]
     if reference is not None:
-        grid.append(Line(f"M{axis.at(reference):.1f},8V{base}", "axis"))
+        grid.append(Line(f"M{axis.pixel(reference):.1f},8V{base}", "axis"))
     grid += [Line(f"M{left},{base}h{across}", "axis"), *_below(axis, base, axis_label)]
     width = left + across + 26 + LETTER * 24
     return Picture(width, base + 42, (*grid, *shapes), f"{axis_label}: {len(estimates)} estimates")
 
 
-def _estimate(one: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
-    is_bare = one.unsupported >= 0.1
-    shapes: list[Shape] = [Words(left - 10, y + 4, short(one.label), "end")]
-    text = f"{one.value:.3f}"
-    if math.isfinite(one.low) and math.isfinite(one.high):
-        low, high = axis.at(one.low), axis.at(one.high)
+def _estimate(estimate: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
+    is_bare = estimate.unsupported >= 0.1
+    shapes: list[Shape] = [Words(left - 10, y + 4, short(estimate.label), "end")]
+    text = f"{estimate.value:.3f}"
+    if math.isfinite(estimate.low) and math.isfinite(estimate.high):
+        low, high = axis.pixel(estimate.low), axis.pixel(estimate.high)
         shapes.append(Line(f"M{low:.1f},{y}H{high:.1f}", "s0-2" if is_bare else "s0-0"))
         shapes += [Line(f"M{end:.1f},{y - 4}v8", "s0-0") for end in (low, high)]
-        text += f" [{one.low:.3f}, {one.high:.3f}]"
+        text += f" [{estimate.low:.3f}, {estimate.high:.3f}]"
     if is_bare:
-        text += f" {one.unsupported:.0%} no data"
-    shapes.append(Disc(axis.at(one.value), y, 4, "hollow" if is_bare else "dot-0"))
+        text += f" {estimate.unsupported:.0%} no data"
+    shapes.append(Disc(axis.pixel(estimate.value), y, 4, "hollow" if is_bare else "dot-0"))
     shapes.append(Words(axis.end + 14, y + 4, text))
     return shapes

@@ -148,16 +148,16 @@ def _layers(
 
     free = [node for node in size_of if not parents[node]]
     while free:
-        node = max(free, key=lambda one: below[one])
+        node = max(free, key=lambda node: below[node])
         free.remove(node)
         put(node, count(max((layer_of[parent] + 1 for parent in parents[node]), default=0)))
         free += [c for c in children[node] if all(p in layer_of for p in parents[c])]
     movable = [node for node in layer_of if len(children[node]) > len(parents[node])]
     for _ in range(4):  # towards the children, where that shortens edges
-        for node in sorted(movable, key=lambda one: -layer_of[one]):
+        for node in sorted(movable, key=lambda node: -layer_of[node]):
             lowest = min(layer_of[child] for child in children[node]) - 1
             put(node, range(lowest, layer_of[node], -1))
-    used = {layer: at for at, layer in enumerate(sorted(set(layer_of.values())))}
+    used = {layer: index for index, layer in enumerate(sorted(set(layer_of.values())))}
     return {node: used[layer] for node, layer in layer_of.items()}
 
 
@@ -221,11 +221,11 @@ def _sort_by_medians(layer: list[_Box], downwards: bool) -> None:
 def _swap_neighbours(layers: list[list[_Box]]) -> None:
     """Exchange boxes that stand side by side as long as that saves crossings."""
     for layer in layers:
-        for at in range(len(layer) - 1):
-            one, two = layer[at], layer[at + 1]
-            if _cost(two, one) < _cost(one, two):
-                layer[at], layer[at + 1] = two, one
-                one.rank, two.rank = two.rank, one.rank
+        for index in range(len(layer) - 1):
+            left, right = layer[index], layer[index + 1]
+            if _cost(right, left) < _cost(left, right):
+                layer[index], layer[index + 1] = right, left
+                left.rank, right.rank = right.rank, left.rank
 
 
 def _cost(left: _Box, right: _Box) -> int:
@@ -239,15 +239,15 @@ def _cost(left: _Box, right: _Box) -> int:
 
 
 def _crossings(layers: list[list[_Box]]) -> int:
-    found = 0
+    crossings = 0
     for layer in layers:
         seen: list[int] = []
         for box in layer:
             ranks = [other.rank for other in box.below]
-            found += sum(len(seen) - bisect_right(seen, rank) for rank in ranks)
+            crossings += sum(len(seen) - bisect_right(seen, rank) for rank in ranks)
             for rank in ranks:
                 insort(seen, rank)
-    return found
+    return crossings
 
 
 def _spread(layers: list[list[_Box]], room: float) -> None:
@@ -291,11 +291,11 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
             blocks[-1] = [a + b for a, b in zip(blocks[-1], last, strict=True)]
     lowest = layer[0].width / 2
     highest = max(room - offsets[-1] - layer[-1].width / 2, lowest)
-    at = 0
+    start = 0
     for total, weight, number in blocks:
-        for box, offset in zip(layer[at : at + int(number)], offsets[at:], strict=False):
+        for box, offset in zip(layer[start : start + int(number)], offsets[start:], strict=False):
             box.x = min(max(total / weight, lowest), highest) + offset
-        at += int(number)
+        start += int(number)
 
 
 def _tops(layers: list[list[_Box]], tall: Sequence[float]) -> list[float]:
@@ -334,16 +334,16 @@ def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
 
 
 def bow(
-    layout: Placement[Node], size_of: Mapping[Node, tuple[float, float]], one: Node, two: Node
+    layout: Placement[Node], size_of: Mapping[Node, tuple[float, float]], first: Node, second: Node
 ) -> str:
     """A bow between the sides of two boxes that face each other."""
     (x, y), (to_x, to_y) = (
         (layout.corner_of[end][0], layout.corner_of[end][1] + size_of[end][1] / 2)
-        for end in (one, two)
+        for end in (first, second)
     )
     if x <= to_x:
-        x += size_of[one][0]
+        x += size_of[first][0]
     else:
-        to_x += size_of[two][0]
+        to_x += size_of[second][0]
     middle_x, middle_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
     return f"M{x:.1f},{y:.1f}Q{middle_x:.1f},{middle_y:.1f} {to_x:.1f},{to_y:.1f}"

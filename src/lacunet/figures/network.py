@@ -50,8 +50,8 @@ def network_picture(
         style = "cause" if isinstance(head, Mechanism) else "edge"
         shapes += [Line(path, style), _arrow(path, style)]
     for pair in () if graph is None else graph.hidden:
-        one, two = sorted(pair, key=str)
-        for ends in ((one, two), (two, one)):
+        first, second = sorted(pair, key=str)
+        for ends in ((first, second), (second, first)):
             path = bow(layout, size_of, *ends)
             shapes += [Line(path, "cause"), _arrow(path, "cause")]
     for node, (x, y) in layout.corner_of.items():

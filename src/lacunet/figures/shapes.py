@@ -73,12 +73,12 @@ STYLES = {
     "hatch": Style("ink", width=0.7, opacity=0.6),
     **{f"heat-{tenth}": Style("paper", "heat", opacity=0.055 * tenth) for tenth in range(11)},
     **{
-        f"s{at}-{number}": Style(colour, width=2, dash=dash)
-        for at, colour in enumerate(SERIES)
+        f"s{index}-{number}": Style(colour, width=2, dash=dash)
+        for index, colour in enumerate(SERIES)
         for number, dash in enumerate(DASHES)
     },
-    **{f"dot-{at}": Style(fill=colour) for at, colour in enumerate(SERIES)},
-    **{f"band-{at}": Style(fill=colour, opacity=0.15) for at, colour in enumerate(SERIES)},
+    **{f"dot-{index}": Style(fill=colour) for index, colour in enumerate(SERIES)},
+    **{f"band-{index}": Style(fill=colour, opacity=0.15) for index, colour in enumerate(SERIES)},
 }
 
 
@@ -238,11 +238,11 @@ def _element(shape: Shape, *, in_page: bool) -> str:
     if isinstance(shape, Line):
         return f'<path {look} d="{shape.path}">{title}</path>'
     if isinstance(shape, Disc):
-        place = f'cx="{shape.x:.1f}" cy="{shape.y:.1f}" r="{shape.radius:g}"'
-        return f"<circle {look} {place}>{title}</circle>"
-    place = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}"'
+        geometry = f'cx="{shape.x:.1f}" cy="{shape.y:.1f}" r="{shape.radius:g}"'
+        return f"<circle {look} {geometry}>{title}</circle>"
+    geometry = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}"'
     corner = f' rx="{shape.radius:g}"' if shape.radius else ""
-    return f'<rect {look} {place} height="{shape.height:.1f}"{corner}>{title}</rect>'
+    return f'<rect {look} {geometry} height="{shape.height:.1f}"{corner}>{title}</rect>'
 
 
 def _text(shape: Words, *, in_page: bool) -> str:
