@@ -112,23 +112,25 @@ class Disclosure:
 EVERYTHING = Disclosure()
 
 
-def told_estimation(found: Estimation, table: EncodedTable, told: Disclosure) -> Estimation:
+def told_estimation(
+    estimation: Estimation, table: EncodedTable, disclosure: Disclosure
+) -> Estimation:
     """An estimate as it may be told: withheld where a small count is behind it, else rounded.
 
     What only the rows used could give away, weights and warnings, is left out.
     """
-    scope = (*found.given, *found.target)
+    scope = (*estimation.given, *estimation.target)
     rows = count(table, [scope])[scope].row_counts()
-    inner = tuple(range(len(found.given), rows.ndim))
-    small = ((rows > 0) & (rows < told.min_count)).any(axis=inner, keepdims=True)
-    rounded = told.probability(found.table, rows.sum(axis=inner))
+    inner = tuple(range(len(estimation.given), rows.ndim))
+    small = ((rows > 0) & (rows < disclosure.min_count)).any(axis=inner, keepdims=True)
+    rounded = disclosure.probability(estimation.table, rows.sum(axis=inner))
     return replace(
-        found,
+        estimation,
         table=np.where(small, np.nan, rounded),
-        rows_used=int(told.count(found.rows_used) or 0),
-        rows_shown=int(told.count(found.rows_shown) or 0),
-        share_used=told.share(found.rows_used) or 0.0,
-        given_share=np.full_like(found.given_share, np.nan),
+        rows_used=int(disclosure.count(estimation.rows_used) or 0),
+        rows_shown=int(disclosure.count(estimation.rows_shown) or 0),
+        share_used=disclosure.share(estimation.rows_used) or 0.0,
+        given_share=np.full_like(estimation.given_share, np.nan),
         weighted_size=np.nan,
         largest_weight=np.nan,
         warnings=(),

@@ -137,9 +137,9 @@ def named(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
-def panel_link(place: int, markup: str) -> str:
-    """A link that shows the variable at a place of the network in its panel."""
-    return f'<a href="#panel" data-choose="{place}">{markup}</a>'
+def panel_link(index: int, markup: str) -> str:
+    """A link that shows the variable at an index of the network in its panel."""
+    return f'<a href="#panel" data-choose="{index}">{markup}</a>'
 
 
 def save_bar(text_of: Mapping[str, str]) -> str:
@@ -197,11 +197,12 @@ def table(
     """A table whose first ``left`` columns are labels; with an identifier it can be sorted."""
     kind = f' id="{escape(identifier)}" class="sortable"' if identifier else ""
     head = "".join(
-        f'<th scope="col"{_label(at < left)}>{escape(text)}</th>' for at, text in enumerate(header)
+        f'<th scope="col"{_label(column < left)}>{escape(text)}</th>'
+        for column, text in enumerate(header)
     )
     extra = attributes or [""] * len(rows)
     body = "\n".join(
-        f"<tr{more}>{''.join(_cell(cell, at < left) for at, cell in enumerate(row))}</tr>"
+        f"<tr{more}>{''.join(_cell(cell, column < left) for column, cell in enumerate(row))}</tr>"
         for row, more in zip(rows, extra, strict=True)
     )
     return (

@@ -75,8 +75,8 @@ def carried(
         **_packed(network, behind, digits),
     }
     if other is not None:
-        place = {name: number for number, name in enumerate(network.variables)}
-        parents = [[place[p] for p in other.parents(v)] for v in network.variables]
+        index_of = {name: number for number, name in enumerate(network.variables)}
+        parents = [[index_of[p] for p in other.parents(v)] for v in network.variables]
         packed = _packed(_reordered(other, network), behind_other, digits)
         data["other"] = {**packed, "parents": parents}
     if is_live:
@@ -130,16 +130,16 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     A page is asked often, so a better order is worth a search, unless the cliques would stay too
     large as a whole: then the page answers the variables that take little, in any order.
     """
-    place = {name: number for number, name in enumerate(names)}
+    index_of = {name: number for number, name in enumerate(names)}
     neighbours = joined(network.families)
     nodes = list(neighbours)
     weights = _weights(network)
     graph = numbered(neighbours, weights)
-    found = greedy_order(graph, one_per_edge, range(len(nodes)))
-    order = [nodes[number] for number in found]
-    if MANY_CELLS < cells_of(graph, found) <= SEARCHED * MOST_CELLS:
+    numbers = greedy_order(graph, one_per_edge, range(len(nodes)))
+    order = [nodes[number] for number in numbers]
+    if MANY_CELLS < cells_of(graph, numbers) <= SEARCHED * MOST_CELLS:
         order = best_order(neighbours, weights, order, patience=PATIENCE)
-    return [place[name] for name in order]
+    return [index_of[name] for name in order]
 
 
 def cliques_size(network: Network) -> float:
@@ -164,10 +164,12 @@ def drawing(
 
     R[*], whether a row was recorded at all, has no card.
     """
-    place = {name: number for number, name in enumerate(network.variables)}
+    index_of = {name: number for number, name in enumerate(network.variables)}
 
     def key(node: Node) -> str:
-        return f"r{place[node.variable]}" if isinstance(node, Mechanism) else f"v{place[node]}"
+        return (
+            f"r{index_of[node.variable]}" if isinstance(node, Mechanism) else f"v{index_of[node]}"
+        )
 
     def keys(nodes: Iterable[Node]) -> list[str]:
         return [key(node) for node in nodes]
@@ -193,7 +195,10 @@ def drawing(
 
     def placed(layout: Placement[Node]) -> dict[str, Any]:
         lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
-        lines += [((one, two), "hidden", bow(layout, size_of, one, two)) for one, two in hidden]
+        lines += [
+            ((first, second), "hidden", bow(layout, size_of, first, second))
+            for first, second in hidden
+        ]
         boxes = [Mechanism(name) for name in causes_of]
         return {
             "width": layout.width,
@@ -211,7 +216,7 @@ def drawing(
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
     return {
         "mechanisms": [
-            {"variable": place[name], "causes": sorted(keys(causes))}
+            {"variable": index_of[name], "causes": sorted(keys(causes))}
             for name, causes in causes_of.items()
         ],
         "hidden_causes": [*map(keys, hidden)],
@@ -258,15 +263,15 @@ def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
     """Whether two variables share a hidden common cause, in this graph or the network's own."""
     graph = graph or kept_graph(network)
     pairs = () if graph is None else graph.hidden
-    return any(isinstance(one, str) and isinstance(two, str) for one, two in pairs)
+    return any(isinstance(first, str) and isinstance(second, str) for first, second in pairs)
 
 
 def _reading(data: Mapping[str, Any]) -> list[str]:
     """What the marks of the drawing mean, and which keys do what."""
     live = data["live"]
-    found = []
+    lines = []
     if live:
-        found += [
+        lines += [
             "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
             "The address of the page carries what was seen, so a question can be sent.",
             CONFOUNDED
@@ -278,36 +283,36 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             "now, grey: less.",
         ]
         if live["intervals"]:
-            found.append('<span class="swatch whisker"></span> interval, without evidence.')
+            lines.append('<span class="swatch whisker"></span> interval, without evidence.')
     if data.get("has_support"):
-        found.append(
+        lines.append(
             '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
             "of passing through one."
         )
     if any("missing" in variable for variable in data["variables"]):
-        found.append(
+        lines.append(
             '<span class="swatch missing"></span> share of the values that are missing. ! marks a '
             "warning."
         )
     if data["mechanisms"]:
-        found.append(
+        lines.append(
             '<span class="swatch dashed"></span> R[X]: whether X is recorded, and what that '
             "depends on; variables that may be missing are shaded."
         )
     keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
     if live:
         keys += " Tab goes on to the states of the chosen variable."
-    return [*found, keys]
+    return [*lines, keys]
 
 
 def variables_as_data(network: Network) -> list[dict[str, Any]]:
     """Every variable with its states and the places of its parents."""
-    place = {name: number for number, name in enumerate(network.variables)}
+    index_of = {name: number for number, name in enumerate(network.variables)}
     return [
         {
             "name": name,
             "states": list(network.states(name)),
-            "parents": [place[parent] for parent in network.parents(name)],
+            "parents": [index_of[parent] for parent in network.parents(name)],
         }
         for name in network.variables
     ]

@@ -53,7 +53,7 @@ UNKNOWN = Provenance("", "")
 def provenance(
     arguments: Sequence[str],
     read: Sequence[str | Path],
-    made: datetime,
+    time: datetime,
     seed: int | None = None,
     *,
     network: str = "",
@@ -67,18 +67,18 @@ def provenance(
     """
     from glob import glob
 
-    found: list[Path] = []
+    files: list[Path] = []
     for name in read:
         paths = [Path(name)] if Path(name).exists() else [Path(p) for p in sorted(glob(str(name)))]
         for path in paths or [Path(name)]:
-            found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+            files += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     versions = [("lacunet", own_version()), ("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
     return Provenance(
         shlex.join(["lacunet", *arguments]),
-        made.isoformat(sep=" ", timespec="seconds"),
+        time.isoformat(sep=" ", timespec="seconds"),
         seed,
-        tuple((str(path), _hash(path)) for path in found),
+        tuple((str(path), _hash(path)) for path in files),
         tuple(versions),
         Path(network).name,
         first_of([Path(name).name or name for name in data], MOST_NAMES),
