@@ -208,14 +208,14 @@ def _nearest(
     """Some of the observed variables, neighbours first and evenly among their like."""
     children = {name for name in network.variables if variable in network.parents(name)}
     neighbours = children.union(network.parents(variable))
-    shuffled = [observed[at] for at in rng.permutation(len(observed))]
+    shuffled = [observed[index] for index in rng.permutation(len(observed))]
     by_distance = sorted(shuffled, key=lambda name: name not in neighbours)
     return _in_order(by_distance[:number], network.variables)
 
 
 def _choose(names: Scope, number: int, rng: np.random.Generator) -> Scope:
     chosen = rng.choice(len(names), number, replace=False)
-    return _in_order([names[at] for at in chosen], names)
+    return _in_order([names[index] for index in chosen], names)
 
 
 def _in_order(chosen: Collection[str], names: Scope) -> Scope:

@@ -137,9 +137,9 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         text, separator = str(data["graph"]), data.get("separator")
-        tables = {name: one["missing"] for name, one in data["mechanisms"].items()}
-        parents_of = {name: one.get("parents") for name, one in data["mechanisms"].items()}
-        zeros = {name: one["zero"] for name, one in data.get("hidden causes", {}).items()}
+        tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
+        parents_of = {name: entry.get("parents") for name, entry in data["mechanisms"].items()}
+        zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}
         promised = None if separator is None else tuple(map(str, separator))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SimulationError(
@@ -152,13 +152,13 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     }
     drawn = MissingByGraph(graph, tables).draw(network, np.random.default_rng(0))
     lacking = [name for name in drawn.mechanisms if name not in tables]
-    lacking += [name for one in drawn.causes if (name := node_name(one.cause)) not in zeros]
+    lacking += [name for cpt in drawn.causes if (name := node_name(cpt.cause)) not in zeros]
     if lacking:
         raise SimulationError(f"{path} has no table for {lacking}.")
     causes = tuple(
-        replace(one, zero=_checked_table(name, one.parents, one.zero.shape, zeros[name]))
-        for one in drawn.causes
-        for name in [node_name(one.cause)]
+        replace(cpt, zero=_checked_table(name, cpt.parents, cpt.zero.shape, zeros[name]))
+        for cpt in drawn.causes
+        for name in [node_name(cpt.cause)]
     )
     return replace(drawn, causes=causes, separator=promised)
 
@@ -172,21 +172,24 @@ def _over_rules(
         return table
     by_rule = {*rule.scope, *map(Mechanism, rule.scope)}
     try:
-        found = np.asarray(table, np.float64)
+        array = np.asarray(table, np.float64)
     except (TypeError, ValueError):
         return table  # which is refused where tables are checked
     for axis, node in enumerate(graph.causes[variable]):
-        if node in by_rule and node_name(node) not in parents and axis <= found.ndim:
+        if node in by_rule and node_name(node) not in parents and axis <= array.ndim:
             size = 2 if isinstance(node, Mechanism) else graph.network.cardinality(node)
-            found = np.repeat(np.expand_dims(found, axis), size, axis)
-    return found
+            array = np.repeat(np.expand_dims(array, axis), size, axis)
+    return array
 
 
 def _mechanism_cpt(
     variable: str, graph: MissingnessGraph, options: MissingByGraph, rng: np.random.Generator
 ) -> MechanismCpt:
-    own = Mechanism(variable)
-    parents = (*graph.causes_of[own], *(HiddenCause(*pair) for pair in graph.hidden if own in pair))
+    mechanism = Mechanism(variable)
+    parents = (
+        *graph.causes_of[mechanism],
+        *(HiddenCause(*pair) for pair in graph.hidden if mechanism in pair),
+    )
     shape = tuple(graph.network.cardinality(p) if isinstance(p, str) else 2 for p in parents)
     is_given = variable in options.tables
     if is_given:
@@ -230,17 +233,17 @@ def _checked_table(
 
 def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[HiddenCauseCpt]:
     at_variable: dict[str, list[HiddenCause]] = {}
-    for one, two in graph.hidden:  # the graph puts variables before mechanisms
-        if isinstance(two, str):
+    for first, second in graph.hidden:  # the graph puts variables before mechanisms
+        if isinstance(second, str):
             raise SimulationError(
-                f"the missingness graph has {named(one)!r} <-> {two!r}, but the network already "
-                "says how its variables depend on each other.",
+                f"the missingness graph has {named(first)!r} <-> {second!r}, but the network "
+                "already says how its variables depend on each other.",
                 "add the common cause to the network as a variable of its own.",
             )
-        if isinstance(one, str):
-            at_variable.setdefault(one, []).append(HiddenCause(one, two))
+        if isinstance(first, str):
+            at_variable.setdefault(first, []).append(HiddenCause(first, second))
         else:
-            yield HiddenCauseCpt(HiddenCause(one, two), (), np.array(0.5))
+            yield HiddenCauseCpt(HiddenCause(first, second), (), np.array(0.5))
     for variable, causes in at_variable.items():
         yield from _coins(variable, causes, graph.network, rng)
 
@@ -256,10 +259,10 @@ def _coins(
         )
     table = network.cpt(variable).table
     so_far = np.ones(table.shape)  # 1 + sum over i < j of h_i g_i, one more axis for each coin
-    for at, cause in enumerate(causes):
+    for index, cause in enumerate(causes):
         tilt = _tilt(table, rng) / len(causes)  # g_j
-        tilt = tilt.reshape(table.shape + (1,) * at)
-        parents: tuple[Parent, ...] = (*network.family(variable), *causes[:at])
+        tilt = tilt.reshape(table.shape + (1,) * index)
+        parents: tuple[Parent, ...] = (*network.family(variable), *causes[:index])
         yield HiddenCauseCpt(cause, parents, (so_far + tilt) / (2 * so_far))
         so_far = np.stack([so_far + tilt, so_far - tilt], axis=-1)
 

@@ -44,18 +44,18 @@ def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:
     """
     check_whole("the size of a grid", size, least=1)
     check_share("the ratio of deterministic nodes", ratio)
-    parents = {
+    parents_of = {
         f"v_{row}_{column}": _left_and_upper(row, column)
         for row in range(1, size + 1)
         for column in range(1, size + 1)
     }
     tables = {
-        name: _function([2] * len(own), 2, rng)
-        if own and rng.random() < ratio
-        else _binary_rows(len(own), rng)
-        for name, own in parents.items()
+        name: _function([2] * len(parents), 2, rng)
+        if parents and rng.random() < ratio
+        else _binary_rows(len(parents), rng)
+        for name, parents in parents_of.items()
     }
-    return Network(dict.fromkeys(parents, ("true", "false")), parents, tables)
+    return Network(dict.fromkeys(parents_of, ("true", "false")), parents_of, tables)
 
 
 def random_network(
@@ -111,7 +111,7 @@ def random_network(
         else rng.dirichlet(np.ones(size_of[name]), [size_of[parent] for parent in parents[name]])
         for name in names
     }
-    states_of = {name: [f"s{at}" for at in range(1, size_of[name] + 1)] for name in names}
+    states_of = {name: [f"s{number}" for number in range(1, size_of[name] + 1)] for name in names}
     return Network(states_of, parents, tables)
 
 
@@ -126,10 +126,10 @@ def _random_parents(
 ) -> dict[str, list[str]]:
     order = rng.permutation(len(names))
     parents = {}
-    for at, place in enumerate(order):
-        number = rng.integers(0, min(max_parents, at) + 1)
-        chosen = rng.choice(order[:at], number, replace=False)
-        parents[names[place]] = [names[parent] for parent in chosen]
+    for position, child in enumerate(order):
+        number = rng.integers(0, min(max_parents, position) + 1)
+        chosen = rng.choice(order[:position], number, replace=False)
+        parents[names[child]] = [names[parent] for parent in chosen]
     return parents
 
 

@@ -114,10 +114,10 @@ def draw_columns(
     columns = {**given, **drawn}
     for start in range(0, rows, BLOCK):
         block = slice(start, min(start + BLOCK, rows))
-        for one in samplers:
+        for sampler in samplers:
             uniform = rng.random(block.stop - block.start)
-            offsets = _offsets(one, columns, block)
-            drawn[one.child][block] = _search(one, offsets, uniform)
+            offsets = _offsets(sampler, columns, block)
+            drawn[sampler.child][block] = _search(sampler, offsets, uniform)
     return drawn
 
 
@@ -145,24 +145,24 @@ def _sampler(cpt: Cpt) -> _Sampler:
     last = size - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
     sums[np.arange(sums.shape[1]) >= last[:, None]] = np.inf
     widths = [*cpt.table.shape[1:-1], 1 << steps] if cpt.parents else []
-    strides = [int(np.prod(widths[at:])) for at in range(len(widths))]
+    strides = [int(np.prod(widths[axis:])) for axis in range(len(widths))]
     return _Sampler(cpt.child, tuple(zip(cpt.parents, strides, strict=True)), sums.ravel(), steps)
 
 
-def _offsets(one: _Sampler, columns: Mapping[str, Codes], block: slice) -> NDArray[np.intp]:
+def _offsets(sampler: _Sampler, columns: Mapping[str, Codes], block: slice) -> NDArray[np.intp]:
     """Where in ``sums`` the row of each row's parent configuration starts."""
     offsets = np.zeros(block.stop - block.start, np.intp)
-    for parent, stride in one.strides:
+    for parent, stride in sampler.strides:
         offsets += np.multiply(columns[parent][block], stride, dtype=np.intp)
     return offsets
 
 
-def _search(one: _Sampler, offsets: NDArray[np.intp], uniform: FloatArray) -> NDArray[np.intp]:
+def _search(sampler: _Sampler, offsets: NDArray[np.intp], uniform: FloatArray) -> NDArray[np.intp]:
     """The number of sums that are at most the uniform number, by halving."""
     state = np.zeros(len(uniform), np.intp)
-    for step in reversed(range(one.steps)):
+    for step in reversed(range(sampler.steps)):
         middle = offsets + state
         middle += (1 << step) - 1
-        passed = uniform >= one.sums[middle]
+        passed = uniform >= sampler.sums[middle]
         state += np.multiply(passed, 1 << step, dtype=np.intp)
     return state

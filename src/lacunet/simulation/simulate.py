@@ -67,10 +67,10 @@ def hide_cells(
     given = {named(name): column for name, column in complete.columns.items()}
     drawn = draw_columns(cpts, given, complete.rows, rng)
     columns = dict(complete.columns)
-    for name, one in missingness.mechanisms.items():
-        if one.node != SELECTION:
+    for name, mechanism in missingness.mechanisms.items():
+        if mechanism.node != SELECTION:
             columns[name] = columns[name].copy()
-            columns[name][drawn[str(one.node)] == 0] = complete.cardinality_of[name]
+            columns[name][drawn[str(mechanism.node)] == 0] = complete.cardinality_of[name]
     for rule in () if network is None else skips_of(network, complete.sets_of):
         if rule.name in missingness.mechanisms:
             codes = columns[rule.name]
@@ -84,8 +84,8 @@ def hide_cells(
 
 def _cpts(missingness: Missingness) -> list[Cpt]:
     """Every coin and mechanism as a CPT with two states; names are quoted, so none meet."""
-    coins = [_cpt(one.cause, one.parents, one.zero) for one in missingness.causes]
-    hiding = [_cpt(one.node, one.parents, one.missing) for one in missingness.mechanisms.values()]
+    coins = [_cpt(cpt.cause, cpt.parents, cpt.zero) for cpt in missingness.causes]
+    hiding = [_cpt(cpt.node, cpt.parents, cpt.missing) for cpt in missingness.mechanisms.values()]
     return coins + hiding
 
 
@@ -249,7 +249,7 @@ def simulate(
     return Simulation(network, complete, table, missingness)
 
 
-def _network_and_how(args: Sequence[Any], named: Mapping[str, Any]) -> str:
+def _whole_call(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The whole call, where too little is given."""
     if len(args) + len(named) > 2 or named.keys() - {"network", "frame", "missing", "rng"}:
         return ""
@@ -259,7 +259,7 @@ def _network_and_how(args: Sequence[Any], named: Mapping[str, Any]) -> str:
 
 
 @by_name("rng")
-@with_hints_by(_network_and_how)
+@with_hints_by(_whole_call)
 def hide(
     network: NetworkOrEdges,
     frame: Any,
@@ -338,7 +338,7 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
     if not hasattr(missing, "draw"):
-        if isinstance(missing, Mapping) and all(isinstance(one, Real) for one in missing.values()):
+        if isinstance(missing, Mapping) and all(isinstance(p, Real) for p in missing.values()):
             text = "; ".join(str(Mechanism(name)) for name in missing)
             raise SimulationError(
                 f"{missing!r} does not say how values go missing.",
