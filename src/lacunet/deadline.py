@@ -35,7 +35,7 @@ def timed_by(clock: Clock) -> Iterator[None]:
 class Deadline:
     """A moment on a clock."""
 
-    at: float = inf
+    moment: float = inf
     clock: Clock = field(default=monotonic, compare=False)
 
     @classmethod
@@ -59,7 +59,7 @@ class Deadline:
 
     def check(self) -> None:
         """Raise `OutOfTimeError` once the moment has passed."""
-        if self.clock() > self.at:
+        if self.clock() > self.moment:
             raise OutOfTimeError
 
     def check_pace(self, left_before: float, done: float) -> None:
@@ -81,12 +81,12 @@ class Deadline:
 
     def earlier(self, seconds: float) -> Deadline:
         """So many seconds before it: the time that is kept for what comes after."""
-        return Deadline(self.at - seconds, self.clock)
+        return Deadline(self.moment - seconds, self.clock)
 
     @property
     def left(self) -> float:
         """The seconds that remain."""
-        return self.at - self.clock()
+        return self.moment - self.clock()
 
 
 NEVER = Deadline()

@@ -130,7 +130,7 @@ def test_the_clock_of_a_limit_starts_before_the_rows_are_read(
     seen = []
 
     def watched(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
-        seen.append(setting.deadline.at)
+        seen.append(setting.deadline.moment)
         return run(plan, statistics, setting)
 
     monkeypatch.setattr("lacunet.estimate.learn.run", watched)
