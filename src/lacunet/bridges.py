@@ -81,8 +81,8 @@ def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     """The values of a CPD, each axis in the order of the states in its variable's own CPD."""
     values = cpd.values
     for axis, variable in enumerate(cpd.variables):
-        own = list(map(str, cpd.state_names[variable]))
-        values = values.take([own.index(state) for state in states_of[str(variable)]], axis=axis)
+        states = list(map(str, cpd.state_names[variable]))
+        values = values.take([states.index(state) for state in states_of[str(variable)]], axis=axis)
     return values
 
 
@@ -166,13 +166,13 @@ def from_pyagrum(other: Any) -> Network:
         parents = tuple(cpt.names[1:])
         cpts.append((name, parents, cpt.toarray().transpose(_turned(parents))))
     cuts = {
-        name: _cuts(own)
-        for name, own in variables.items()
-        if own.varType() == _imported("pyagrum").VarType_DISCRETIZED
+        name: _cuts(variable)
+        for name, variable in variables.items()
+        if variable.varType() == _imported("pyagrum").VarType_DISCRETIZED
     }
     states_of = {
-        name: labels_of(cuts[name]) if name in cuts else own.labels()
-        for name, own in variables.items()
+        name: labels_of(cuts[name]) if name in cuts else variable.labels()
+        for name, variable in variables.items()
     }
     network = network_of("the pyAgrum network", states_of, cpts)
     return Network(network.states_of, network.parents_of, network.tables_of, cuts)

@@ -94,14 +94,14 @@ def kl_divergence(
     0.143841
     """
     truth, learned = as_network(truth), as_network(learned)
-    found = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
-    if not found.exact:
+    kl = divergence(truth, learned, memory=memory, samples=samples, rng=rng)
+    if not kl.exact:
         warn(
-            f"the divergence is the mean over {found.samples:,} samples, with a standard error "
-            f"of {found.standard_error:.2g}: exact inference is over the budget of "
+            f"the divergence is the mean over {kl.samples:,} samples, with a standard error "
+            f"of {kl.standard_error:.2g}: exact inference is over the budget of "
             f"{gibibytes(memory_budget(memory))}."
         )
-    return found.value
+    return kl.value
 
 
 def divergence(
@@ -113,12 +113,12 @@ def divergence(
     rng: np.random.Generator | int | None = None,
 ) -> Divergence:
     """The divergence as `kl_divergence` gives it, and whether it is exact."""
-    own = matched(truth, learned)
+    learned = matched(truth, learned)
     try:
-        return Divergence(_exact(truth, own, memory), 0.0, exact=True, samples=0)
+        return Divergence(_exact(truth, learned, memory), 0.0, exact=True, samples=0)
     except OverBudgetError:
         generator = randomness.generator(SEED if rng is None else rng)
-        value, standard_error = sampled_divergence(truth, own, samples, generator)
+        value, standard_error = sampled_divergence(truth, learned, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
 
 
@@ -132,15 +132,15 @@ def _terms(truth: Network, learned: Network) -> list[Lookup]:
     """The tables whose expectations under the truth add up to the divergence."""
     from scipy.special import rel_entr
 
-    found: list[Lookup] = []
+    terms: list[Lookup] = []
     for name in truth.variables:
         if truth.parents(name) == learned.parents(name):
             cells = rel_entr(truth.cpt(name).table, learned.cpt(name).table)
-            found.append((truth.parents(name), np.asarray(cells.sum(axis=-1))))  # of each row
+            terms.append((truth.parents(name), np.asarray(cells.sum(axis=-1))))  # of each row
         else:
-            found.append((truth.family(name), _log_table(truth, name)))
-            found.append((learned.family(name), -_log_table(learned, name)))
-    return found
+            terms.append((truth.family(name), _log_table(truth, name)))
+            terms.append((learned.family(name), -_log_table(learned, name)))
+    return terms
 
 
 def _log_table(network: Network, name: str) -> FloatArray:
@@ -228,8 +228,8 @@ def evaluate(
     truth, learned = as_network(truth), as_network(learned)
     apart = divergence(truth, learned, memory=memory)
     errors = cpt_error(truth, learned)
-    found = None if test is None else data_fit(learned, test, memory)
-    return Evaluation(apart, errors, found)
+    test_fit = None if test is None else data_fit(learned, test, memory)
+    return Evaluation(apart, errors, test_fit)
 
 
 def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
@@ -290,16 +290,18 @@ def cpt_error(truth: Network, learned: Network) -> CptError:
     >>> error.largest, error.mean, error.variable, error.state
     (0.25, 0.25, 'A', 'x')
     """
-    own = matched(truth, learned)
-    compared = [name for name in truth.variables if truth.parents(name) == own.parents(name)]
+    learned = matched(truth, learned)
+    compared = [name for name in truth.variables if truth.parents(name) == learned.parents(name)]
     left_out = tuple(name for name in truth.variables if name not in compared)
     if not compared:
         return CptError(np.nan, np.nan, 0, "", "", {}, left_out)
-    differences = {name: np.abs(truth.cpt(name).table - own.cpt(name).table) for name in compared}
+    differences = {
+        name: np.abs(truth.cpt(name).table - learned.cpt(name).table) for name in compared
+    }
     worst = max(compared, key=lambda name: float(differences[name].max()))
     table = differences[worst]
-    at = np.unravel_index(np.argmax(table), table.shape)
-    *given, child = zip(truth.family(worst), at, strict=True)
+    cell = np.unravel_index(np.argmax(table), table.shape)
+    *given, child = zip(truth.family(worst), cell, strict=True)
     cells = sum(table.size for table in differences.values())
     return CptError(
         largest=float(table.max()),

@@ -154,13 +154,13 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
     >>> forest({"treated": (0.3, 0.2, 0.4), "not treated": (0.5, 0.45, 0.56)}).words
     'probability: 2 estimates'
     """
-    found: list[Estimate] = []
+    estimates: list[Estimate] = []
     for label, answer in answers.items():
         if isinstance(answer, Answer):
-            found += _of_answer(label, answer)
+            estimates += _of_answer(label, answer)
         else:
-            found.append(_of_numbers(label, answer))
-    return charts.forest(found, "probability", reference=reference)
+            estimates.append(_of_numbers(label, answer))
+    return charts.forest(estimates, "probability", reference=reference)
 
 
 def _of_numbers(label: str, given: Any) -> Estimate:
@@ -195,14 +195,14 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
     """
     if measure not in MEASURES:
         raise LacunetError(f"the measure is {measure!r}.", f"it is one of {', '.join(MEASURES)}.")
-    found = []
+    estimates = []
     for effect in [effects] if isinstance(effects, Effect) else effects:
-        for one in effect.contrasts:
-            value, low, high = getattr(one, measure.replace(" ", "_"))
-            label = f"{one.outcome}: {one.state} vs {one.reference}"
-            share = effect.unsupported_of(one)
-            found.append(Estimate(label, value, low, high, share, group=effect.title))
-    return charts.forest(found, measure, reference=0.0 if measure == "difference" else 1.0)
+        for contrast in effect.contrasts:
+            value, low, high = getattr(contrast, measure.replace(" ", "_"))
+            label = f"{contrast.outcome}: {contrast.state} vs {contrast.reference}"
+            share = effect.unsupported_of(contrast)
+            estimates.append(Estimate(label, value, low, high, share, group=effect.title))
+    return charts.forest(estimates, measure, reference=0.0 if measure == "difference" else 1.0)
 
 
 def _of_answer(label: str, answer: Answer) -> list[Estimate]:
@@ -230,7 +230,7 @@ def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
     bare = np.zeros(len(rows), bool) if cpt.supported is None else ~cpt.supported.ravel()
     states = network.states(variable)
     shown = range(1, 2) if len(states) == 2 else range(len(states))
-    found = []
+    estimates = []
     for number, parents in enumerate(product(*map(network.states, cpt.parents))):
         given = ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
         for k in shown:
@@ -238,9 +238,9 @@ def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
             low, high = ends[number, k].tolist()
             group = given if len(shown) > 1 else ""
             value = float(rows[number, k])
-            found.append(Estimate(label, value, low, high, float(bare[number]), group=group))
+            estimates.append(Estimate(label, value, low, high, float(bare[number]), group=group))
     title = f"P({assigned(variable, states[-1])} | ...)" if len(shown) == 1 else cpt.title
-    return charts.forest(found, title)
+    return charts.forest(estimates, title)
 
 
 def network_figure(

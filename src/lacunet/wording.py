@@ -62,8 +62,8 @@ def separated(text: str) -> list[str]:
     >>> separated('Age, "income, net", "size"="5"" or more"')
     ['Age', 'income, net', 'size=5" or more']
     """
-    commas = [at for at, sign in enumerate(quotes_blanked(text)) if sign == ","]
-    ends = zip([0, *(at + 1 for at in commas)], [*commas, len(text)], strict=True)
+    commas = [position for position, sign in enumerate(quotes_blanked(text)) if sign == ","]
+    ends = zip([0, *(comma + 1 for comma in commas)], [*commas, len(text)], strict=True)
     parts = [text[begin:end].strip() for begin, end in ends]
     return [_QUOTED.sub(lambda match: match[1] + match[2].replace('""', '"'), p) for p in parts]
 
@@ -87,8 +87,8 @@ def key_and_rest(text: str, sign: str) -> tuple[str, str]:
     quoted = re.match(rf'\s*"((?:[^"]|"")*)"\s*{sign}', text)
     if quoted:
         return quoted[1].replace('""', '"'), text[quoted.end() :]
-    name, found, rest = text.partition(sign)
-    return (name, rest) if found else ("", text)
+    name, separator, rest = text.partition(sign)
+    return (name, rest) if separator else ("", text)
 
 
 def in_shell(text: str) -> str:
@@ -134,7 +134,7 @@ def listed(names: Iterable[object], most: int | None = None) -> str:
     return first_of(list(map(repr, names)), most)
 
 
-def differing(one: str, names: Iterable[str], two: str, others: Iterable[str]) -> str:
+def differing(first: str, names: Iterable[str], second: str, others: Iterable[str]) -> str:
     """What each of two has and the other has not, a few of them.
 
     Examples
@@ -143,8 +143,8 @@ def differing(one: str, names: Iterable[str], two: str, others: Iterable[str]) -
     ("only the first has 'A', only the second has 'C', 'D'", "only two has 'B'")
     """
     here, there = {*names}, {*others}
-    sides = [(one, sorted(here - there)), (two, sorted(there - here))]
-    return ", ".join(f"only {who} has {listed(own, most=5)}" for who, own in sides if own)
+    sides = [(first, sorted(here - there)), (second, sorted(there - here))]
+    return ", ".join(f"only {who} has {listed(extra, most=5)}" for who, extra in sides if extra)
 
 
 def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> str:
@@ -181,7 +181,7 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     ['smoking_status']
     """
     # Comparing long names takes long.
-    lower = {one.lower().removeprefix("--")[:60]: one for one in known}
+    lower = {other.lower().removeprefix("--")[:60]: other for other in known}
     if not lower:
         return []
     from difflib import get_close_matches
@@ -189,8 +189,8 @@ def close_to(name: str, known: Iterable[str]) -> list[str]:
     word = str(name).lower().removeprefix("--")[:60]
     near = get_close_matches(word, lower, cutoff={2: 0.75, 3: 0.65}.get(len(word), 0.7))
     far = get_close_matches(word, lower, cutoff=0.6)
-    begun = [one for one in far if one.startswith(word) or word.startswith(one)]
-    return [lower[one] for one in far if one in near or one in begun]
+    prefixed = [other for other in far if other.startswith(word) or word.startswith(other)]
+    return [lower[other] for other in far if other in near or other in prefixed]
 
 
 def beginning_with(start: str, known: Iterable[str]) -> list[str]:
@@ -202,8 +202,8 @@ def beginning_with(start: str, known: Iterable[str]) -> list[str]:
     (['positive'], [])
     """
     lower = start.lower()
-    found = [name for name in known if lower and name.lower().startswith(lower)]
-    return found if len(found) <= 3 else []
+    names = [name for name in known if lower and name.lower().startswith(lower)]
+    return names if len(names) <= 3 else []
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -248,8 +248,8 @@ def near_files(path: str) -> str:
     except (OSError, ValueError):  # a null byte in the name is a ValueError
         return ""
     stem = name.partition(".")[0]
-    alike = [own for own in close_to(name, known) if close_to(stem, [own.partition(".")[0]])]
-    return question(os.path.join(folder, own) for own in alike)
+    alike = [file for file in close_to(name, known) if close_to(stem, [file.partition(".")[0]])]
+    return question(os.path.join(folder, file) for file in alike)
 
 
 def read_formula(formula: str) -> str:
@@ -278,8 +278,8 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     lines = []
     for row in [header, *rows]:
         cells = [
-            cell.ljust(width) if at < left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
@@ -294,9 +294,9 @@ def finite(value: Any) -> Any:
     {'a': [1.0, None], 'b': '-inf'}
     """
     if isinstance(value, Mapping):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
+        return [finite(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
