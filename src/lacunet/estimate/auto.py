@@ -25,7 +25,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import MANY_ROWS, TOO_FEW_BRANCH, can_hold_out, climb_stage
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
 from lacunet.estimate.options import ABOVE_ZERO, check_options, graph_option, option
-from lacunet.estimate.prior import has_pseudo_counts, is_given
+from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts, is_given
 from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
@@ -59,31 +59,39 @@ class Auto:
     def __post_init__(self) -> None:
         check_options(self)
 
-    def plan(self, network: Network, look: Look) -> Plan:
-        """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+        """Frequencies where nothing is missing, a closed form for a few rows; else EM.
+
+        Under a prior that is learned EM converges; under one that is given, held-out rows say how
+        far it goes.
+        """
         if self.missingness is not None:
-            plan = EM(time_limit=self.time_limit, missingness=self.missingness).plan(network, look)
-            return replace(plan, method=self.name)
+            em = EM(time_limit=self.time_limit, missingness=self.missingness)
+            return replace(em.plan(network, look, prior), method=self.name)
         if look.partially == ():
-            plan = DirectMCAR().plan(network, look)
+            plan = DirectMCAR().plan(network, look, prior)
             return self._closed(plan, "no value is missing", _frequencies)
         if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
-            plan, choice = FactoredMAR().plan(network, look), _too_few(look.rows or 0, look.total)
+            choice = _too_few(look.rows or 0, look.total)
+            plan = FactoredMAR().plan(network, look, prior)
             return self._closed(plan, choice, partial(_why, choice))
-        em = EM(stop="heldout", time_limit=self.time_limit)
-        plan = em.plan(network, look)
+        plan = EM(stop="heldout", time_limit=self.time_limit).plan(network, look, prior)
         closed, climb = plan.stages
-        converging = EM(time_limit=self.time_limit)
-        to_its_end = climb_stage(converging, network, plan.partially, closed, averages=True)
-        solve = partial(_em, climb.solve, to_its_end.solve)
+        until = "until held-out rows stop getting more likely"
+        if not is_given(prior):
+            em, until = EM(time_limit=self.time_limit), "to convergence"
+            climb = climb_stage(em, network, plan.partially, closed, averages=True)
         branches = (branch for branch in climb.branches if branch != TOO_FEW_BRANCH)
-        climb = replace(climb, solve=solve, branches=(*_branches(look.total), *branches))
+        climb = replace(
+            climb,
+            solve=partial(_em, climb.solve),
+            branches=(*_branches(look.total), *branches),
+        )
         return replace(
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM to convergence, starting from the factored-mar estimate; if you give a "
-            "prior, only until held-out rows stop getting more likely",
+            intention=f"EM {until}, starting from the factored-mar estimate",
         )
 
     def _closed(self, plan: Plan, intention: str, why: Why) -> Plan:
@@ -120,11 +128,9 @@ def _too_few(rows: int, total: float) -> str:
     return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 
-def _em(
-    heldout: Solve, to_its_end: Solve, statistics: Statistics, closed: Learned, setting: Setting
-) -> Learned:
+def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
-    solve, whole = heldout if is_given(setting.prior) else to_its_end, setting.whole
+    whole = setting.whole
     if statistics.stopped_by:
         cut = CUT_SHORT[statistics.stopped_by]
         choice = f"factored-mar alone: {cut} before the first EM step"

@@ -16,16 +16,14 @@ from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand
 from lacunet.estimands.terms import Factor
-from lacunet.estimate.auto import Auto
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
-from lacunet.estimate.em.stage import HELDOUT_BRANCH
 from lacunet.estimate.families import FamilyPlan, assumed_by
 from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.learn import asked_method
-from lacunet.estimate.method import Method, MethodError, Plan, Stage
+from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
-from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior, is_given
+from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.hints import ByName, with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
@@ -180,7 +178,7 @@ class Explanation:
             "assumption": self.assumption,
             "refusal": self.refusal,
             "stages": [
-                {"name": stage.name, "branches": _branches(plan, stage)}
+                {"name": stage.name, "branches": list(stage.branches)}
                 for stage in (() if plan.refusal else plan.stages)
             ],
             "prior": self.prior,
@@ -208,18 +206,12 @@ class Explanation:
         }
 
 
-def _branches(plan: Plan, stage: Stage) -> list[str]:
-    """What a stage does otherwise; "auto" holds rows out only under a prior that was given."""
-    heldout = Auto.name not in (plan.method, stage.name) or is_given(plan.prior)
-    return [branch for branch in stage.branches if heldout or branch != HELDOUT_BRANCH]
-
-
 def _stage_lines(plan: Plan) -> list[str]:
     """The stages and their branches."""
     lines = []
     if len(plan.stages) > 1:
         lines.append("stages: " + ", then ".join(stage.name for stage in plan.stages))
-    branches = dict.fromkeys(branch for stage in plan.stages for branch in _branches(plan, stage))
+    branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
     return [*lines, *(f"  if {branch}" for branch in branches)]
 
 

@@ -255,17 +255,16 @@ class Method(Protocol):
         """What the estimate of a family takes at once for each of its cells."""
         ...
 
-    def plan(self, network: Network, look: Look) -> Plan:
-        """All that will be done with data that look so."""
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+        """All that will be done with data that look so, under a prior."""
         ...
 
 
 def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
     """All that a method will do with data that look so, under a prior."""
     return replace(
-        method.plan(network, look),
+        method.plan(network, look, prior),
         scale=look.scale,
         is_unequal=look.is_unequal,
         units=look.units,
-        prior=prior,
     )

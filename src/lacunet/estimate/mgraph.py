@@ -16,7 +16,7 @@ from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
-from lacunet.estimate.prior import merged
+from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, merged
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
@@ -75,7 +75,7 @@ class MGraph:
                 f"otherwise is {self.otherwise!r}, but must be one of {', '.join(known)}."
             )
 
-    def plan(self, network: Network, look: Look) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
         from lacunet.estimate.recovery import Recovery
@@ -90,7 +90,7 @@ class MGraph:
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         is_stood_in = self.otherwise in STAND_INS
-        plan = self._stand_in(graph).plan(network, look) if is_stood_in else None
+        plan = self._stand_in(graph).plan(network, look, prior) if is_stood_in else None
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)
@@ -109,6 +109,7 @@ class MGraph:
             heldout=None if plan is None else plan.heldout,
             notes=notes,
             graph=graph,
+            prior=prior,
             refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,
         )
 

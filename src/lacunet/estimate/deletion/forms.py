@@ -40,7 +40,7 @@ from lacunet.estimate.method import (
     Stage,
 )
 from lacunet.estimate.options import check_options, graph_option, option
-from lacunet.estimate.prior import FROM_SHOWN, merged, prior_of_counts
+from lacunet.estimate.prior import FROM_SHOWN, ONE_PER_CELL, AskedPrior, merged, prior_of_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
@@ -122,13 +122,13 @@ class Deletion:
             return self.form.direct, {}
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
-    def plan(self, network: Network, look: Look) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
         """One stage; intervals by the counts, by what rows move, or by replicates."""
         stage = self.stage(network, look)
         in_groups = INFLUENCE if stage.needs.groupings else COUNTS
         recipe = in_groups if self.form.direct is None else JACKKNIFE
         hidden = look.hidden(network)
-        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe)
+        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe, prior=prior)
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""
@@ -368,18 +368,18 @@ class Informed(Deletion):
             )
         super().__post_init__()
 
-    def plan(self, network: Network, look: Look) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
         """The same with the separator resolved; with the graph, where one was given."""
         method = self.resolved(network, look)
         if self.missingness is None:
-            return Deletion.plan(method, network, look)
+            return Deletion.plan(method, network, look, prior)
         from lacunet.missingness.confounding import notes_on_graph
 
         graph = self.missingness.over(network)
         notes = notes_on_graph(graph, look.partially)
         if look.partially is None:
             look = replace(look, partially=graph.partially_observed)
-        return replace(Deletion.plan(method, network, look), notes=notes, graph=graph)
+        return replace(Deletion.plan(method, network, look, prior), notes=notes, graph=graph)
 
     def resolved(self, network: Network, look: Look) -> Informed:
         """The same with a graph of what seems to decide on being missing, if asked for."""

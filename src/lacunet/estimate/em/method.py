@@ -17,6 +17,7 @@ from lacunet.estimate.em.stage import (
 from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, MethodError, Plan
 from lacunet.estimate.options import check_options, graph_option, option
+from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
 from lacunet.hints import with_hints
 from lacunet.inference.engine import Inference
 from lacunet.model.network import Network
@@ -146,12 +147,12 @@ class EM:
         """What the estimate of a family takes at once for each of its cells."""
         return starting_form(self.start).bytes_per_cell
 
-    def plan(self, network: Network, look: Look) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
         """The closed form that EM starts from, if it does, then the climb; on the graph if any."""
         if self.missingness is not None:
             from lacunet.estimate.em.on_graph import graph_plan
 
-            return graph_plan(self, self.missingness, network, look)
+            return replace(graph_plan(self, self.missingness, network, look), prior=prior)
         closed = start_stage(starting_form(self.start).stage(network, look), self)
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)
@@ -168,6 +169,7 @@ class EM:
             RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
             intention=f"{self.name} starts from {begins}",
             heldout=self.heldout_share if self.stop == "heldout" else None,
+            prior=prior,
         )
 
     @property
