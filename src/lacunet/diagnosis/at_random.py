@@ -253,7 +253,9 @@ def _tests(
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
     tests = []
-    for index in np.flatnonzero(result.degrees_of_freedom).tolist():
+    for index, result in enumerate(results):
+        if result.degrees_of_freedom == 0:
+            continue
         missing, cause = pairs[index]
         most, least = float(share[index, high[index]]), float(share[index, low[index]])
         names = network.states(cause)
@@ -263,17 +265,15 @@ def _tests(
                 "cause": cause,
                 "given": given[index],
                 "by_design": float(p_values[index]),
-                "p_value": float(result.p_value[index]),
-                "unsure": (counts[index].copy(), result.statistic[index])
-                if result.how[index] == DRAWS
-                else None,
-                "effect": float(result.effect[index]),
+                "p_value": result.p_value,
+                "unsure": (counts[index].copy(), result.statistic) if result.how == DRAWS else None,
+                "effect": result.effect,
                 "highest": names[high[index]],
                 "lowest": names[low[index]],
                 "rates": (most, least),
                 "ratio": most / least if least > 0 else float("inf"),
-                "rows": float(result.rows[index]),
-                "by_draws": result.how[index] == DRAWS,
+                "rows": result.rows,
+                "by_draws": result.how == DRAWS,
             }
         )
     return tests

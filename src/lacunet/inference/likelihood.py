@@ -102,9 +102,9 @@ def log_likelihood(
             total += table_log_likelihood(network, table, budget, before)
             before += table.rows
             if np.isneginf(total):
-                break
+                return total
         rows.notes(read_report)  # warns of what was met
-        return total * rows.look().scale if np.isfinite(total) else total
+        return total * rows.look().scale
 
 
 def table_log_likelihood(

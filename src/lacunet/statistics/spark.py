@@ -172,7 +172,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # What the tasks refuse they take as missing: only all of it together can be told.
     # The frame itself cannot travel to them.
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
-    sizes = Sizes(memory, row_bytes(reading.cardinality_of, reading.data.extras))
+    sizes = Sizes(memory, row_bytes(reading.network.cardinality_of, reading.data.extras))
     task = Task(lenient, Gathering(Needs(families), network), None, sizes)
     statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
@@ -201,15 +201,6 @@ class Task:
     together: Scope | None
     sizes: Sizes
     left: float = inf
-    scale: float = 1.0
-    replicate: int | None = None
-    room: int = field(init=False)
-    most: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        each = row_bytes(self.reading.network.cardinality_of, self.reading.data.extras)
-        object.__setattr__(self, "room", rows_in(self.memory / PART_SHARE, each))
-        object.__setattr__(self, "most", rows_in(self.memory / TABLE_SHARE, each, MOST_ROWS))
 
     @property
     def coded(self) -> str:
@@ -411,8 +402,8 @@ def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> Encode
     columns: dict[str, Any] = {}
     byte = 0
     for name, kind in types.items():
-        columns[name] = np.ascontiguousarray(codes[:, at : at + kind.itemsize]).view(kind)[:, 0]
-        at += kind.itemsize
+        columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
+        byte += kind.itemsize
     return EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
 
 

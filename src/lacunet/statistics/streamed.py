@@ -160,8 +160,8 @@ class Streamed:
         def chosen() -> Iterator[EncodedTable]:
             start = 0
             for table in self.tables(read_report):
-                own = table.uncounted(slice(-start % step, None, step)).without_sets()
-                yield replace(own, row_numbers=None)
+                taken = table.uncounted(slice(-start % step, None, step)).without_sets()
+                yield replace(taken, row_numbers=None)
                 start += table.rows
 
         whole = EncodedTable.joined(self.network.cardinality_of, {}, chosen())

@@ -226,7 +226,8 @@ class Judge:
         rule = self.nodes.not_asked_of.get(names[node])
         if rule is None:
             return _normalised(counts)
-        possible = rule.possible([names[x] for x in parents], self.nodes.states(names[node]))
+        variable, family = names[node], [names[member] for member in (*parents, node)]
+        possible = rule.can_occur(family, variable, self.nodes.states(variable))
         return _normalised(counts, possible)
 
     def changed(self, fit: FittedStructure, node: int, parents: frozenset[int]) -> FittedStructure:

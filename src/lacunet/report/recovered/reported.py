@@ -109,7 +109,7 @@ def reported(
             return replace(bare, estimate=estimate)
         laws = population_laws(verdict.graph.network, verdict, population)
         both = recovered(verdict, table, population=laws)
-        return replace(bare, estimate=both.found, interval=both.interval(level))
+        return replace(bare, estimate=both.estimation, interval=both.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
 
