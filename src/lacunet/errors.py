@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 # Control characters of names and files, which must never reach a terminal; lines may break.
-_ESCAPED = {at: f"\\x{at:02x}" for at in (*range(10), *range(11, 32), *range(127, 160))}
+_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(10), *range(11, 32), *range(127, 160))}
 _OURS = (str(Path(__file__).parent), contextlib.__file__)  # `with` runs our code from there
 
 

@@ -315,7 +315,7 @@ def _statements(written: Written, start: int, end: int, *, in_block: bool) -> It
             continue  # rankdir=LR, bb="0,0,1,1"
         if in_block and statement[0].text == "subgraph":
             problem = "subgraphs are not read: list their edges outside"
-            raise written.wrong(problem, statement[0].at)
+            raise written.wrong(problem, statement[0].position)
         yield from _steps(statement, written, in_block=in_block)
 
 
@@ -368,11 +368,11 @@ def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> I
         signs = ["->" if arrow.kind == "right" else "<-" for arrow in arrows]
         apart = as_separate_edges(groups, signs)
         if apart is None:
-            raise written.wrong(AMBIGUOUS, comma.at, both_readings(groups, signs))
+            raise written.wrong(AMBIGUOUS, comma.position, both_readings(groups, signs))
         sides = apart
     if not arrows:
         if len(groups[0]) > 1 and not in_block:
-            raise written.wrong("there is no arrow between these variables", statement[0].at)
+            raise written.wrong("there is no arrow between these variables", statement[0].position)
         yield from (((), [name]) for name in groups[0])
     for arrow, (left, right) in zip(arrows, sides, strict=True):
         yield (left, right) if arrow.kind == "right" else (right, left)
@@ -396,7 +396,7 @@ def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: 
         if token.kind in ("comma", "open", "close"):
             names.append([])
         elif token.kind == "equals":
-            raise written.wrong("'=' is not understood here", token.at)
+            raise written.wrong("'=' is not understood here", token.position)
         elif token.kind == "quoted":
             names += [[re.sub(r"\\(.)", r"\1", token.text[1:-1])], []]
         elif in_block:
@@ -405,5 +405,5 @@ def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: 
             names[-1].append(token.text)
     joined = [" ".join(words) for words in names if words]
     if not joined:
-        raise written.wrong("a variable is missing beside the arrow", near.at)
+        raise written.wrong("a variable is missing beside the arrow", near.position)
     return joined

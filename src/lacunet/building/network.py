@@ -10,9 +10,9 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
+    DeclaredCodes,
     FirstRows,
     IdentifierError,
-    Said,
     Seen,
     StatesError,
     WeightsError,
@@ -139,11 +139,14 @@ class ColumnsHeld:
             parents = {v: parsed_rule(text, states)[0] for v, text in when.items()}
         codes = {}
         for name in names:
-            column = self.seen[name] if name in self.seen else Seen(Said.of(name, self.data))
+            column = (
+                self.seen[name] if name in self.seen else Seen(DeclaredCodes.of(name, self.data))
+            )
             codes[name] = {
                 code: meaning
                 for code, meaning in column.missing_codes.items()
-                if code in column.said.codes or code not in states[name]  # else the state is meant
+                if code in column.declared.codes
+                or code not in states[name]  # else the state is meant
             }
         cuts = {name: points for name, points in self.cuts.items() if name in names}
         return Network(states, parents, cuts=cuts, codes=codes, not_asked=rules)

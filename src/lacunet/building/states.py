@@ -60,7 +60,7 @@ class NestedError(StatesError):
 
 
 @dataclass(frozen=True)
-class Said:
+class DeclaredCodes:
     """What is said of the values of one column, by their spelling.
 
     ``codes`` are those declared for the column, with what they mean (None: missing), ``missing``
@@ -71,7 +71,7 @@ class Said:
     missing: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, name: str, data: Data) -> Said:
+    def of(cls, name: str, data: Data) -> DeclaredCodes:
         """What the data's owner says of a column."""
         return cls(data.codes_in(name), frozenset(map(spelled, data.missing_anywhere)))
 
@@ -100,7 +100,7 @@ class Seen:
     which are not counted.
     """
 
-    said: Said = field(default_factory=Said)
+    declared: DeclaredCodes = field(default_factory=DeclaredCodes)
     cells: Counter[str] = field(default_factory=Counter)
     order: dict[str, None] = field(default_factory=dict)
     tokens: Counter[str] = field(default_factory=Counter)
@@ -120,17 +120,17 @@ class Seen:
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(map(self.said.spelled, values))
+            self.order |= dict.fromkeys(map(self.declared.spelled, values))
         for value, count in zip(values, counts, strict=True):
             if is_null(value):
                 self.empty += count
             elif count:
-                self._count(self.said.spelled(value), value, count)
+                self._count(self.declared.spelled(value), value, count)
                 self.rows += count
 
     def _count(self, text: str, value: object, count: int) -> None:
-        codes = self.said.codes
-        if text in codes or text in self.said.missing:
+        codes = self.declared.codes
+        if text in codes or text in self.declared.missing:
             if codes.get(text) is None:
                 self.asked[text] += count
             else:
@@ -156,9 +156,9 @@ class Seen:
     @property
     def missing_codes(self) -> dict[str, object]:
         """What later data have to be told about the column: its codes, and what was missing."""
-        codes: dict[str, object] = dict.fromkeys(self.said.missing, None)
+        codes: dict[str, object] = dict.fromkeys(self.declared.missing, None)
         codes |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
-        return codes | dict(self.said.codes)
+        return codes | dict(self.declared.codes)
 
 
 def _is_nested(column: Column) -> bool:
@@ -186,21 +186,21 @@ def seen_in(
     DataError
         There are no rows, and a column does not say its states otherwise.
     """
-    seen = {name: Seen(Said.of(name, data)) for name in columns}
+    seen = {name: Seen(DeclaredCodes.of(name, data)) for name in columns}
     first = None
     for piece, copies in copied_pieces(source, (*columns, *also), data):
         first = first or (piece, copies)
         for name in columns:
             seen[name].add(piece.columns[name])
     has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
-    if not has_rows and not all(column.said.labels for column in seen.values()):
+    if not has_rows and not all(column.declared.labels for column in seen.values()):
         raise DataError.no_rows(source.label)
     return {name: column.completed() for name, column in seen.items()}, first
 
 
 def tokens_in(name: str, data: Data) -> frozenset[str]:
     """What is not a number in a column of numbers, spelled as states are."""
-    declared = Said.of(name, data)
+    declared = DeclaredCodes.of(name, data)
     return frozenset({*TOKENS, "", NONE, *declared.missing, *declared.codes})
 
 
@@ -221,7 +221,7 @@ def states_of(
     >>> column = Seen(cells=Counter({"10": 3, "9": 1}), rows=5)
     >>> states_of("Age", column)
     ('9', '10')
-    >>> coded = Seen(Said({"2": "female", "1": "male", "9": None}), rows=5)
+    >>> coded = Seen(DeclaredCodes({"2": "female", "1": "male", "9": None}), rows=5)
     >>> states_of("Sex", coded, extra=["not_asked"])
     ('male', 'female', 'not_asked')
     """
@@ -230,9 +230,9 @@ def states_of(
             f"column {name!r} holds lists or records; a variable has one value in each row.",
             f"leave {name!r} out of the edges, or make columns of single values from it.",
         )
-    labels = seen.said.labels
+    labels = seen.declared.labels
     if seen.order:
-        dropped = {*seen.asked, *seen.tokens, *(seen.said.codes.keys() - labels.keys()), ""}
+        dropped = {*seen.asked, *seen.tokens, *(seen.declared.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}
         kept = [text for text in seen.order if text not in dropped]
         if kept == sorted(kept) and None not in map(number_of, kept):  # numbers sorted as texts
@@ -359,8 +359,8 @@ def _as_states(
 
 def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:
     """That no column holds any of the values that were said to mean "not observed"."""
-    asked = sorted({code for column in seen.values() for code in column.said.missing})
-    if asked and not any(column.said.missing & column.asked.keys() for column in seen.values()):
+    asked = sorted({code for column in seen.values() for code in column.declared.missing})
+    if asked and not any(column.declared.missing & column.asked.keys() for column in seen.values()):
         yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
 
 
@@ -374,7 +374,7 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
             f"codes={{{name!r}: {{'None': None}}}} (--missing {option}) if it "
             "means missing too."
         )
-    labels = seen.said.labels
+    labels = seen.declared.labels
     occurring = {*seen.cells, *(labels.get(code) for code in seen.labelled)}
     for code, state in labels.items():
         if state not in occurring:
@@ -427,7 +427,7 @@ def _within(seen: Seen) -> str:
         return ""
     for code in seen.asked:
         number = number_of(code)
-        is_general = code in seen.said.missing and code not in seen.said.codes
+        is_general = code in seen.declared.missing and code not in seen.declared.codes
         if is_general and number is not None and min(shown) < number < max(shown):
             return (
                 f" Among the numbers here {code!r} could be one too: missing={{...: [{code}]}} "

@@ -154,9 +154,9 @@ def _answered(
 
 def _disclosed(answer: Reported, table: EncodedTable | None, disclosure: Disclosure) -> Reported:
     """An answer as a page may show it."""
-    from lacunet.pages.disclosure import told_estimation
+    from lacunet.pages.disclosure import disclosed_estimation
 
     if not disclosure.is_limited or table is None:
         return answer
-    estimate = answer.estimate and told_estimation(answer.estimate, table, disclosure)
+    estimate = answer.estimate and disclosed_estimation(answer.estimate, table, disclosure)
     return replace(answer, estimate=estimate, interval=None, bounds=None, assumptions=None)

@@ -21,7 +21,7 @@ from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, few_rows, kept_columns, made_like
+from lacunet.data.whole import SeenValues, few_rows, frame_like, kept_columns
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     OF_DATA,
@@ -162,7 +162,9 @@ def predict(
         keep=(keep,) if isinstance(keep, str) else tuple(keep),
     )
     predicted = None
-    is_declared = bool(network.codes_of or network.not_asked_of or given.said.keys() > {"source"})
+    is_declared = bool(
+        network.codes_of or network.not_asked_of or given.given_options.keys() > {"source"}
+    )
     if not (is_declared or given_targets or asked.logs or asked.bounds or asked.keep):
         predicted = _one_by_one(asked, given.source)
     posteriors, rows = predicted or _in_pieces(asked, given, warns=not is_one_row(data))
@@ -183,7 +185,7 @@ def predict(
             f"keep names {listed(twice)}, which the predictions have too.",
             "rename that column of the data, or leave it out of keep (--keep).",
         )
-    return made_like(given.source, {**rows.kept, **columns})
+    return frame_like(given.source, {**rows.kept, **columns})
 
 
 def _refuse_order(network: Any, *others: Any) -> None:

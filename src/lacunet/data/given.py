@@ -272,7 +272,7 @@ class Data:
             ) from None
 
     def __repr__(self) -> str:
-        options = {name: value for name, value in self.said.items() if name != "source"}
+        options = {name: value for name, value in self.given_options.items() if name != "source"}
         shown = [] if self.source is None else [_shown(self.source)]
         shown += [f"{name}={_shown(value)}" for name, value in options.items()]
         return f"Data({without_secrets(', '.join(shown))})"
@@ -305,7 +305,7 @@ class Data:
         return replace(self, **named, aside=columns_beside(learned))
 
     @property
-    def said(self) -> dict[str, Any]:
+    def given_options(self) -> dict[str, Any]:
         """What the user said that is not as it is by default, but no secrets."""
         return {
             option.name: getattr(self, option.name)
@@ -343,7 +343,7 @@ class Data:
 
         The latent variables are among it.
         """
-        options = [name for name in (*PER_ROW, "replicate_weights") if name in self.said]
+        options = [name for name in (*PER_ROW, "replicate_weights") if name in self.given_options]
         columns_of = {
             name: tuple(column for column, use in self.beside.items() if use == name)
             for name in options
@@ -393,7 +393,7 @@ def data_given(data: Any, **options: Any) -> Data:
         raise DataError.unknown_kind(data)
     if not isinstance(data, Data):
         return Data(data, **given)
-    if twice := [name for name in given if name in data.said]:
+    if twice := [name for name in given if name in data.given_options]:
         raise DataError(
             f"{twice[0]}= is said twice: in Data and beside it.", "say it in one of the two."
         )

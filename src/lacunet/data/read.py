@@ -164,7 +164,7 @@ def _keeping(
 
 
 def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable:
-    for option in data.said:
+    for option in data.given_options:
         if option not in ("source", "fully_observed"):
             raise DataError(
                 f"{option}= has no meaning for a table that is already encoded.",

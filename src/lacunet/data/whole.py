@@ -360,7 +360,7 @@ def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
 
 
 def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Columns as they came, as `made_like` takes them: those of the frame itself, or the pieces."""
+    """Columns as they came, for `frame_like`: those of the frame itself, or the pieces."""
     names = pieces[0]
     if _library(frame) in ("pandas", "polars"):
         return {name: held(frame)[name] for name in names}
@@ -373,7 +373,7 @@ def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, A
     return dict(zip(names, whole.columns, strict=True))
 
 
-def made_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
+def frame_like(frame: Any, columns: Mapping[str, NDArray[Any]]) -> Any:
     """A new frame of the same kind, with these columns; pandas keeps the index.
 
     What is neither a dict nor a frame of pandas or Polars gives an Arrow table.

@@ -99,7 +99,7 @@ def parse_statements(
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
-            raise written.wrong(*_unreadable(text, token.at))
+            raise written.wrong(*_unreadable(text, token.position))
         if token.kind != "end":
             statement.append(token)
         elif statement:
@@ -126,14 +126,14 @@ def _statements(
     if tokens[index].kind == "end":
         if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
             raise written.wrong(
-                "an arrow is missing after this", tokens[index].at - 1, _meant(left)
+                "an arrow is missing after this", tokens[index].position - 1, _meant(left)
             )
         yield from (Statement((node,), "", ()) for node in left)
-    first_arrow, edges = tokens[index].at, []
+    first_arrow, edges = tokens[index].position, []
     while tokens[index].kind != "end":
         if tokens[index].kind not in _ARROWS:
             raise written.wrong(
-                "expected '->', '<->' or '<='", tokens[index].at, _quotes(tokens[index])
+                "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
             )
         arrow = _ARROWS[tokens[index].kind]
         right, index = _nodes(tokens, index + 1, written)
@@ -143,7 +143,7 @@ def _statements(
         groups, arrows = [edges[0].left, *(s.right for s in edges)], [s.arrow for s in edges]
         apart = as_separate_edges(groups, arrows)
         if apart is None:
-            commas = [token.at for token in tokens if token.kind == "comma"]
+            commas = [token.position for token in tokens if token.kind == "comma"]
             comma = next(position for position in commas if position > first_arrow)
             raise written.wrong(AMBIGUOUS, comma, both_readings(groups, arrows))
         sides = zip(apart, arrows, strict=True)
@@ -167,7 +167,7 @@ def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[
             nodes.append(Mechanism(_name(tokens[index + 1], written)))
             if tokens[index + 2].kind != "close":
                 raise written.wrong(
-                    "expected ']'", tokens[index + 2].at, _quotes(tokens[index + 2])
+                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2])
                 )
             index += 2
         else:
@@ -186,7 +186,7 @@ def _name(token: Token, written: Written) -> str:
         return token.text
     if token.kind == "quoted":
         return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], token.text[1:-1])
-    raise written.wrong("expected a variable or a mechanism R[...]", token.at)
+    raise written.wrong("expected a variable or a mechanism R[...]", token.position)
 
 
 def write_statements(statements: list[Statement]) -> str:

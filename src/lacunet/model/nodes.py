@@ -63,7 +63,7 @@ class Token(NamedTuple):
 
     kind: str
     text: str
-    at: int
+    position: int
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Disclosure:
 EVERYTHING = Disclosure()
 
 
-def told_estimation(
+def disclosed_estimation(
     estimation: Estimation, table: EncodedTable, disclosure: Disclosure
 ) -> Estimation:
     """An estimate as it may be told: withheld where a small count is behind it, else rounded.

@@ -217,19 +217,19 @@ class Statistics:
         rows = self.rows
         return tuple(name for name, missing in self.missing_of.items() if missing == rows)
 
-    def counts_in_sample(self, family: Scope, at: int) -> Counts:
+    def counts_in_sample(self, family: Scope, number: int) -> Counts:
         """The counts of one family in one sample: 0 for all rows."""
         counts = self.counts[family]
-        return counts if self.folds is None else counts.sampled(self.folds.samples[at])
+        return counts if self.folds is None else counts.sampled(self.folds.samples[number])
 
-    def sample(self, at: int) -> Statistics:
+    def sample(self, number: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
 
         The number of rows, and what is missing of them, are those of all rows still.
         """
         if self.folds is None:
             return self
-        multiples = self.folds.samples[at]
+        multiples = self.folds.samples[number]
         tally = Tally(
             np.array([self.tally.weights @ multiples]),
             np.array([self.tally.rows.sum()]),
@@ -239,12 +239,12 @@ class Statistics:
         return replace(
             self,
             tally=tally,
-            counts={scope: self.counts_in_sample(scope, at) for scope in self.counts},
+            counts={scope: self.counts_in_sample(scope, number) for scope in self.counts},
             complete={scope: counts.sampled(multiples) for scope, counts in self.complete.items()},
             reduced={
-                family: (samples[at],)
+                family: (samples[number],)
                 for family, samples in self.reduced.items()
-                if at < len(samples)
+                if number < len(samples)
             },
             problems=None if problems is None else problems.sampled(multiples[None]),
             distinct={scope: rows.sampled(multiples) for scope, rows in self.distinct.items()},

@@ -46,7 +46,7 @@ class Groups:
     configs: tuple[NDArray[np.integer], ...]
     weights: FloatArray
 
-    def place(self, subset: Sequence[str]) -> Keys:
+    def in_table(self, subset: Sequence[str]) -> Keys:
         """Where each group lies in a table over ``subset``, a part of the scope."""
         axes = [self.scope.index(name) for name in subset]
         return pack(

@@ -409,7 +409,7 @@ def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
 
 def _refuse_options(data: Data) -> None:
     """Refuse to be told how to read what has been read."""
-    for name in data.said:
+    for name in data.given_options:
         if name != "source":
             raise StatisticsError(
                 f"{name}= has no meaning for statistics.", "give it when the data are counted."

@@ -105,7 +105,7 @@ class Solved:
         every, has_rows = np.arange(number), np.zeros(number, dtype=bool)
         has_rows[cells.group] = True
         shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
-        index = groups.place([name for name in family if name not in cells.scope])
+        index = groups.in_table([name for name in family if name not in cells.scope])
         shown = Summands(np.where(has_rows, groups.weights, 0.0), index, every, number, shape)
         return (
             _of_cells(cells, family, sizes),

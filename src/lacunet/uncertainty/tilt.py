@@ -139,7 +139,7 @@ def tilted_shares(
     weights = table.row_weights
     gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
     # Groups in which no row shows all: pooled with those that agree on the question's variables.
-    pool, pool_of = distinct(groups.place(always), int(np.prod(network.shape(always))))
+    pool, pool_of = distinct(groups.in_table(always), int(np.prod(network.shape(always))))
     fell = known == 0
     pooled_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
     pooled = [added_up(pool_of[fell], part[fell], len(pool)) for part in (groups.weights, gone)]
