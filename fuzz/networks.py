@@ -8,6 +8,7 @@ import math
 import random
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ import numpy as np
 from damage import damaged
 from lacunet.errors import LacunetError
 from lacunet.formats.catalogue import example
-from lacunet.formats.files import FORMATS, parsed, rendered
+from lacunet.formats.files import FORMATS, parsed
 from lacunet.model.network import Network
 
 LIMIT = 2**22
@@ -43,6 +44,12 @@ ODD = Network(
 LONE = Network({"A": ["only"]}, {}, {"A": [1.0]})
 
 
+def rendered(network: Network, suffix: str) -> bytes:
+    """The content of a file with this ending that describes the network."""
+    text: str = import_module(f"lacunet.formats.{FORMATS[suffix]}").render(network)
+    return text.encode()
+
+
 def numbered(network: Network) -> Network:
     """The same network under the names that a UAI file gives."""
     name = {variable: f"X{at}" for at, variable in enumerate(network.variables)}
@@ -61,7 +68,7 @@ def prepared(seed: int) -> Callable[[int], str]:
         for suffix in FORMATS:
             own = numbered(network) if suffix == ".uai" else network
             try:
-                bases.append((suffix, rendered(own, f"file{suffix}")))
+                bases.append((suffix, rendered(own, suffix)))
             except LacunetError:
                 continue
     bases += [(suffix, content) for suffix, content in _of_other_programs() for _ in range(3)]
@@ -74,7 +81,7 @@ def prepared(seed: int) -> Callable[[int], str]:
             name, content = f"{name}.gz", gzip.compress(content, mtime=0)
         content = damaged(content, rng)
         try:
-            network = parsed(name, content, LIMIT)
+            network, _ = parsed(name, content, LIMIT)
         except LacunetError as error:
             assert str(error).startswith(name), f"no place: {error}"
             assert not CONTROL & set(str(error)), f"control characters: {error!r}"
@@ -87,25 +94,26 @@ def prepared(seed: int) -> Callable[[int], str]:
 
 def _of_other_programs() -> list[tuple[str, bytes]]:
     """A default row, a class of Hugin's, and files as pyAgrum writes them."""
-    net = rendered(RAIN, "x.net").partition(b"}\n")[2]
-    uai = rendered(numbered(RAIN), "x.uai").splitlines(keepends=True)
+    net = rendered(RAIN, ".net").partition(b"}\n")[2]
+    uai = rendered(numbered(RAIN), ".uai").splitlines(keepends=True)
     scopes = [line.replace(b"\n", b"   # name\n") for line in uai[4:7]]
     return [
-        (".bif", rendered(RAIN, "x.bif").replace(b"(no, off)", b"default", 1)),
+        (".bif", rendered(RAIN, ".bif").replace(b"(no, off)", b"default", 1)),
         (".net", b"class Rain\n{\n  inputs = ();\n  outputs = (Wet);\n" + net + b"}\n"),
         (".uai", b"".join([*uai[:4], *scopes, *uai[7:]])),
-        (".xdsl", rendered(RAIN, "x.xdsl").replace(b'app="lacunet"', b'app="aGrUM 3.3.1"')),
+        (".xdsl", rendered(RAIN, ".xdsl").replace(b'app="lacunet"', b'app="aGrUM 3.3.1"')),
     ]
 
 
 def _hold(network: Network, suffix: str, content: bytes) -> None:
     for form in (".json", suffix):
         try:
-            text = rendered(network, f"back{form}")
+            text = rendered(network, form)
         except LacunetError as error:
             assert "cannot carry" in str(error) and form != ".json", f"not written: {error}"
             continue
-        assert parsed(f"back{form}", text, LIMIT) == network, f"another network came back by {form}"
+        back, _ = parsed(f"back{form}", text, LIMIT)
+        assert back == network, f"another network came back by {form}"
     is_plain = content and not (suffix == ".uai" and b"#" in content)  # pyAgrum's has comments
     if is_plain and suffix in READERS and network.tables_of is not None:
         numbers = READERS[suffix](content)

@@ -357,8 +357,14 @@ def read_with_text(path: str | os.PathLike[str]) -> tuple[Network, str]:
 
 
 def _read(name: str, limit: int) -> tuple[Network, str]:
-    module, text = _module_of(name), _text_of(name, limit)
-    return module.parse(Source.of(name, text, limit)), text
+    _module_of(name)  # an ending that is not known is refused before the file is looked for
+    return parsed(name, _content(name), limit)
+
+
+def parsed(name: str, content: bytes, limit: int) -> tuple[Network, str]:
+    """The network that the content of a file of this name describes, and its text."""
+    text = _text_of(name, content, limit)
+    return _module_of(name).parse(Source.of(name, text, limit)), text
 
 
 @with_hints
@@ -570,9 +576,8 @@ def _content(name: str) -> bytes:
         raise FormatError(f"{name}: the file cannot be read ({error}).") from None
 
 
-def _text_of(name: str, limit: int) -> str:
+def _text_of(name: str, content: bytes, limit: int) -> str:
     """The text of a file: UTF-8, unless an XML declaration names another encoding."""
-    content = _content(name)
     if _is_packed(name):
         try:
             with gzip.open(BytesIO(content)) as file:
