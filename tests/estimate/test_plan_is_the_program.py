@@ -327,7 +327,8 @@ def test_held_out_rows_are_a_branch_of_auto_as_a_stand_in_only_under_a_given_pri
 
 
 @pytest.mark.parametrize(
-    ("prior", "until"), [(2.0, "until held-out rows"), ("learn", "to convergence")]
+    ("prior", "until"),
+    [(2.0, "to convergence, or fewer steps"), ("learn", "to convergence, starting")],
 )
 def test_the_plan_of_auto_says_how_far_em_goes_under_the_prior(prior: Any, until: str) -> None:
     rows = rows_of("auto")

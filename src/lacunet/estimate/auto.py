@@ -77,7 +77,7 @@ class Auto:
             return self._closed(plan, choice, partial(_why, choice))
         plan = EM(stop="heldout", time_limit=self.time_limit).plan(network, look, prior)
         closed, climb = plan.stages
-        until = "until held-out rows stop getting more likely"
+        until = "to convergence, or fewer steps where held-out rows are clearly more likely"
         if not is_given(prior):
             em, until = EM(time_limit=self.time_limit), "to convergence"
             climb = climb_stage(em, network, plan.partially, closed, averages=True)
