@@ -42,7 +42,7 @@ TABLES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "yrbss": (
         "openintro",
         "yrbss",
-        "age, gender -> grade; race, hispanic; height <- gender; "
+        "age, gender -> grade; race; hispanic; height <- gender; "
         "gender -> strength_training_7d <- physically_active_7d; age -> text_while_driving_30d; "
         "grade -> school_night_hours_sleep",
         {"height": 4},
