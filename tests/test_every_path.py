@@ -193,7 +193,7 @@ def on_spark(case: Case) -> Result:
     frame = frame_of(case.rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamed, "LEAST_ROWS", int(case.rng.integers(1, 60)))
-        patch.setattr(spark, "PART_SHARE", case.rng.choice([8, 2**60]))
+        patch.setattr(streamed, "PART_SHARE", case.rng.choice([8, 2**60]))
         patch.setattr(spark, "GROUPS_SHARE", case.rng.choice([1, 2**60]))
         return case.learned(frame)
 
