@@ -94,6 +94,11 @@ def one_row() -> object:
 
 
 @cache
+def learned(name: str) -> lc.Network:
+    return lc.learn(bare(name), drawn(name, 10**3, 0.3, 0.7).table, "direct-mar", 2).network
+
+
+@cache
 def chain(length: int) -> tuple[lc.Network, object]:
     names = [f"X{place}" for place in range(length)]
     network = lc.Network(
@@ -117,7 +122,10 @@ CASES: dict[str, Callable[[], object]] = {
     "factored-mar, 10^6": held("factored-mar", 10**6),
     "informed-direct, 10^5": held("informed-direct", 10**5, separator="learn"),
     "one-step, 10^5": held("one-step", 10**5),
+    "em, 10^3": held("em", 10**3),
+    "em, 10^4": held("em", 10**4),
     "em, 10^5": held("em", 10**5),
+    "em, 10^6": held("em", 10**6),
     "auto, 10^5": held("auto", 10**5),
     "auto, 10^3": held("auto", 10**3),
     "em, half missing, 10^5, 1 iteration": half_missing(10**5, 1),
@@ -153,6 +161,10 @@ CASES: dict[str, Callable[[], object]] = {
     "log_likelihood, 10^4": lambda: lc.log_likelihood(
         lc.example("alarm"), drawn("alarm", 10**4, 0.3, 0.7).table
     ),
+    "query of a result": lambda: [
+        lc.query(learned("alarm"), "HR", {"BP": "LOW"}) for _ in range(100)
+    ],
+    "marginals of a result": lambda: [lc.marginals(learned("alarm")) for _ in range(20)],
     "query": lambda: [lc.query(lc.example("alarm"), "HR", {"BP": "LOW"}) for _ in range(100)],
     "explain, munin1": lambda: str(lc.explain(bare("munin1"), method="auto")),
     "diagnose, munin1, 10^3": lambda: lc.diagnose(
