@@ -13,12 +13,16 @@ for each tenth of the cells missing, all by one least-squares fit of the logarit
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 from time import process_time
 
 import numpy as np
 
 import lacunet as lc
-from lacunet.simulation.generators import random_network
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from studies.problems.generators import random_network
 
 METHODS = {
     "direct-mcar": "direct-mcar",

@@ -36,11 +36,13 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.model.network import Network
-from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
 from lacunet.structure.learn import learn_structure
 from lacunet.wording import text_table
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from studies.problems.generators import random_network
 
 SHARE = 0.6  # of the variables
 RATES = (0.6, 0.1)

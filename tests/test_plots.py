@@ -98,6 +98,12 @@ def test_curves_show_the_median_and_the_quartiles() -> None:
     np.testing.assert_allclose(heights, discs[0].y + slope * (at - np.log(3)), atol=0.1)
 
 
+def test_a_learning_curve_without_any_rows_is_refused_by_the_method() -> None:
+    with pytest.raises(LacunetError, match="'em'"):
+        learning_curves({"auto": {10: [1.0]}, "em": {}})
+
+
+
 def test_the_legend_of_many_lines_is_lower_than_the_plot() -> None:
     many = [Series(f"method {k} (n=20)", [1, 2], [k, k + 1]) for k in range(20)]
     picture = lines(many, "rows", "error")

@@ -115,9 +115,20 @@ def learning_curves(
     ----------
     values
         For each method, for each number of rows, one value for each repetition.
+
+    Raises
+    ------
+    LacunetError
+        A method has no number of rows.
     """
     series = []
     for method, curve in values.items():
+        if not curve:
+            raise LacunetError(
+                f"{method!r} has no number of rows to draw.",
+                f"give its values by rows, as in {{{method!r}: {{1000: [0.12, 0.1]}}}}, or leave "
+                "it out.",
+            )
         rows = sorted(curve)
         quartiles = np.array(
             [np.quantile(curve[n], [0.25, 0.5, 0.75]) if len(curve[n]) else [nan] * 3 for n in rows]

@@ -1,1 +1,4 @@
-"""What is run: `sources` (networks), `settings`, `learners` (methods), `cells`."""
+"""What is run: `sources` (networks; `generators` makes some up), `settings`, `learners`, `cells`.
+
+Learners are methods.
+"""

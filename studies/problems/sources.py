@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.formats.files import read_network
 from lacunet.model.network import Network
-from lacunet.simulation.generators import grid, random_network
+from studies.problems.generators import grid, random_network
 
 GRID = "grid-90-20-1"
 GRID_SEED = 90_20_1

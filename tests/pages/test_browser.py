@@ -126,6 +126,18 @@ def test_every_kind_of_page_stays_within_a_phone_and_to_itself(
     opened.context.close()
 
 
+def test_what_decides_whether_a_row_is_recorded_is_drawn(browser: Any, tmp_path: Path) -> None:
+    graph = lc.MissingnessGraph.parse("smoke -> R[xray]; asia -> R[*]", lc.example("asia"))
+    write_page(tmp_path / "page.html", recovered_page(GraphReport(graph), SOURCE))
+    opened = Opened(browser, tmp_path / "page.html")
+    boxes = opened.page.locator(".card.mechanism")
+    assert boxes.all_inner_texts() == ["R[xray]", "R[*]"]
+    assert "whether a row is recorded" in boxes.last.get_attribute("title")
+    assert opened.page.locator("path.edge.cause").count() == 2
+    assert opened.faults == []
+    opened.context.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1300, "light")])
 def test_the_page_of_a_comparison_stays_to_itself(

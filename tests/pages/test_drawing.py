@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import lacunet as lc
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.pages.live import carried, drawing
+from lacunet.pages.live import carried, drawing, network_section
 
 
-def test_a_hidden_cause_of_being_recorded_leaves_the_rest_of_the_drawing_as_it_was() -> None:
+def test_what_decides_whether_a_row_is_recorded_is_drawn() -> None:
     network = lc.example("asia")
-    texts = "smoke -> R[xray]", "smoke -> R[xray]; dysp <-> R[*]; R[xray] <-> R[*]"
-    one, two = (drawing(network, lc.MissingnessGraph.parse(text, network)) for text in texts)
-    assert one == two
+    number_of = {name: number for number, name in enumerate(network.variables)}
+    text = "smoke -> R[xray]; R[xray], asia -> R[*]; dysp <-> R[*]"
+    drawn = drawing(network, lc.MissingnessGraph.parse(text, network))
+    xray, asia, dysp = (number_of[name] for name in ("xray", "asia", "dysp"))
+    assert {"variable": None, "causes": [f"r{xray}", f"v{asia}"]} in drawn["mechanisms"]
+    assert drawn["hidden_causes"] == [["r*", f"v{dysp}"]]
+    for layout in drawn["drawn"]["layouts"]:
+        assert layout["boxes"].keys() == {f"r{xray}", "r*"}
+        into = [edge["ends"] for edge in layout["edges"] if "r*" in edge["ends"]]
+        assert sorted(into) == sorted([[f"r{xray}", "r*"], [f"{asia}", "r*"], ["r*", f"{dysp}"]])
+    assert "R[*]: whether a row" in network_section({**drawn, "variables": []})
 
 
 def test_nothing_is_set_where_variables_of_the_second_network_share_a_hidden_cause() -> None:

@@ -17,9 +17,9 @@ from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, variables_in
-from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import SimulationError
 from strategies import networks
+from studies.problems.generators import random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
 TENTHS = st.integers(0, 10)

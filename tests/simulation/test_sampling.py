@@ -13,9 +13,9 @@ from scipy import stats
 from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Cpt, Network, NetworkError
-from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import BLOCK, SimulationError, draw_columns, sample
 from strategies import networks
+from studies.problems.generators import random_network
 
 # Chi-square tests run at fixed seeds; a right sampler fails one at a fresh seed with this
 # probability.

@@ -28,10 +28,10 @@ from lacunet.model.network import Network, NetworkError
 from lacunet.report.simulated import simulation_as_text
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import Simulation, hide_cells, simulate
 from strategies import networks
+from studies.problems.generators import random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -14,7 +14,6 @@ from enumeration import joint
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.inference.engine import engine_of
-from lacunet.simulation.generators import random_network
 from lacunet.simulation.sampling import sample
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.structure.cpdag import children_of, topological
@@ -26,6 +25,7 @@ from lacunet.structure.polish import Rejected, _moves, polished
 from lacunet.structure.region import MissingPatterns, region_of
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Dag
+from studies.problems.generators import random_network
 
 MEMORY = 2**30
 

@@ -122,6 +122,19 @@ def test_a_pair_that_is_missing_not_at_random_is_drawn_and_judged(
         assert page.locator("[data-node]").count() == 3
 
 
+def test_what_decides_whether_a_row_is_recorded_is_drawn_and_joined(
+    browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path) as server, opened(browser, server, "#graph") as page:
+        page.fill("#text", "X -> Y; Y -> R[*]")
+        page.wait_for_selector("[data-node='R[*]']")
+        assert page.inner_text("[data-node='R[*]']") == "R[*]"
+        assert page.locator("#board .line.cause").count() == 1
+        pull(page, "X", "R[*]")
+        assert page.input_value("#text").splitlines() == ["X -> Y", "Y -> R[*]", "X -> R[*]"]
+        assert page.locator("#board .line.cause").count() == 2
+
+
 @pytest.fixture(scope="module")
 def nhanes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("survey")

@@ -8,7 +8,7 @@ carried in full, with the order in which to sum variables out. What runs is in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from lacunet.inference.elimination.order import (
 )
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism, Node
+from lacunet.model.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.pages.kit import section
 from lacunet.pages.numbers import NOTHING, Behind, pack
 
@@ -159,23 +159,25 @@ def drawing(
     other: Network | None = None,
     with_states: bool = False,
     rooms: Sequence[float] = ROOMS,
+    written: Callable[[Node], str] | None = None,
 ) -> dict[str, Any]:
     """Where cards and arrows go, for each width that there is a drawing for; nothing is live.
 
-    R[*], whether a row was recorded at all, has no card.
+    ``written`` is what layouts call a node: usually the number of a variable, ``r`` with that
+    number for its mechanism, and ``r*`` for R[*].
     """
     index_of = {name: number for number, name in enumerate(network.variables)}
 
     def key(node: Node) -> str:
-        return (
-            f"r{index_of[node.variable]}" if isinstance(node, Mechanism) else f"v{index_of[node]}"
-        )
+        number = index_of.get(variable_of(node), SELECTION.variable)
+        return f"{'r' if isinstance(node, Mechanism) else 'v'}{number}"
 
     def keys(nodes: Iterable[Node]) -> list[str]:
         return [key(node) for node in nodes]
 
-    causes_of = {} if graph is None else graph.causes
-    pairs = [] if graph is None else [pair for pair in graph.hidden if SELECTION not in pair]
+    written = written or (lambda node: key(node).removeprefix("v"))
+    causes_of = {} if graph is None else graph.causes_of
+    pairs = () if graph is None else graph.hidden
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
     width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD
@@ -184,14 +186,14 @@ def drawing(
     for name in network.variables:
         states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
         size_of[name] = (float(width), float(HEAD + row * states))
-    for name in causes_of:
-        size_of[Mechanism(name)] = (min(7.2 * len(name) + 44, width), float(MECHANISM))
+    for mechanism in causes_of:
+        size_of[mechanism] = (min(7.2 * len(mechanism.variable) + 44, width), float(MECHANISM))
     kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
     if other is not None:
         extra = [edge for edge in other.edges if edge not in kind_of]
         kind_of = _acyclic(kind_of | dict.fromkeys(extra, "extra"), [*size_of])
-    for name, causes in causes_of.items():
-        kind_of |= {(cause, Mechanism(name)): "cause" for cause in sorted(causes, key=key)}
+    for mechanism, causes in causes_of.items():
+        kind_of |= {(cause, mechanism): "cause" for cause in sorted(causes, key=key)}
 
     def placed(layout: Placement[Node]) -> dict[str, Any]:
         lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
@@ -199,14 +201,14 @@ def drawing(
             ((first, second), "hidden", bow(layout, size_of, first, second))
             for first, second in hidden
         ]
-        boxes = [Mechanism(name) for name in causes_of]
+        corner_of = layout.corner_of
         return {
             "width": layout.width,
             "height": layout.height,
-            "corners": [layout.corner_of[name] for name in network.variables],
-            "boxes": [[*layout.corner_of[box], size_of[box][0]] for box in boxes],
+            "corners": {written(name): corner_of[name] for name in network.variables},
+            "boxes": {written(box): [*corner_of[box], size_of[box][0]] for box in causes_of},
             "edges": [
-                {"path": path, "kind": kind, "ends": " ".join(keys(edge)).replace("v", "")}
+                {"path": path, "kind": kind, "ends": [*map(written, edge)]}
                 for edge, kind, path in lines
             ],
         }
@@ -216,8 +218,8 @@ def drawing(
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
     return {
         "mechanisms": [
-            {"variable": index_of[name], "causes": sorted(keys(causes))}
-            for name, causes in causes_of.items()
+            {"variable": index_of.get(mechanism.variable), "causes": sorted(keys(causes))}
+            for mechanism, causes in causes_of.items()
         ],
         "hidden_causes": [*map(keys, hidden)],
         "has_rows": False,
@@ -299,6 +301,8 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             '<span class="swatch dashed"></span> R[X]: whether X is recorded, and what that '
             "depends on; variables that may be missing are shaded."
         )
+    if any(mechanism["variable"] is None for mechanism in data["mechanisms"]):
+        lines.append("R[*]: whether a row was recorded at all.")
     keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
     if live:
         keys += " Tab goes on to the states of the chosen variable."

@@ -2,5 +2,4 @@
 
 Read `sampling` (rows from a network), `at_random` and `by_graph` (mechanisms), then
 `simulate`, which hides values as mechanisms say and is the way in.
-`generators` makes up networks.
 """

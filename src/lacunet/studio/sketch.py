@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -175,17 +175,16 @@ def _drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None
-    picture = drawing(network, graph, rooms=ROOMS)
-    mechanisms = [] if graph is None else [*graph.causes]
-    layouts = [_placed(layout, network, mechanisms) for layout in picture["drawn"]["layouts"]]
+    picture = drawing(network, graph, rooms=ROOMS, written=named)["drawn"]
+    mechanisms = [] if graph is None else [*graph.causes_of]
     verdicts = {} if graph is None else graph.recover_families()
     return {
         "variables": [{"name": name, "key": named(name)} for name in network.variables],
-        "mechanisms": [{"variable": name, "key": named(Mechanism(name))} for name in mechanisms],
+        "mechanisms": [{"variable": node.variable, "key": str(node)} for node in mechanisms],
         "edges": [[named(tail), "->", named(head)] for tail, head in sketch.edges]
         + [edge for statement in sketch.mechanisms for edge in _edges(statement)],
-        "layouts": layouts,
-        "card": picture["drawn"]["card"],
+        "layouts": picture["layouts"],
+        "card": picture["card"],
         "category": "" if graph is None else graph.category(),
         "why": "" if graph is None else graph.why(),
         "verdicts": [_verdict(name, verdict) for name, verdict in verdicts.items()],
@@ -198,32 +197,6 @@ def _edges(statement: Statement) -> list[list[str]]:
         for tail in statement.left
         for head in statement.right
     ]
-
-
-def _placed(
-    layout: Mapping[str, Any], network: Network, mechanisms: Sequence[str]
-) -> dict[str, Any]:
-    """Where the nodes of a layout are, by key, and the paths of its edges."""
-    keys = [named(name) for name in network.variables]
-    key_of = {f"r{network.variables.index(name)}": named(Mechanism(name)) for name in mechanisms}
-    key_of |= {str(number): key for number, key in enumerate(keys)}
-    return {
-        "width": layout["width"],
-        "height": layout["height"],
-        "corners": dict(zip(keys, layout["corners"], strict=True)),
-        "boxes": {
-            named(Mechanism(name)): box
-            for name, box in zip(mechanisms, layout["boxes"], strict=True)
-        },
-        "paths": [
-            {
-                "path": edge["path"],
-                "kind": edge["kind"],
-                "ends": [key_of[end] for end in edge["ends"].split()],
-            }
-            for edge in layout["edges"]
-        ],
-    }
 
 
 def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:

@@ -58,8 +58,9 @@ page.network = (() => {
   });
   const rows = live ? cards.map(card => [...card.querySelectorAll(".state")]) : [];
   const heads = cards.map(card => card.querySelector(".head"));
-  const mechanismBoxes = (data.mechanisms ?? []).map(m => make("div", { class: "card mechanism", title: `whether ${vars[m.variable].name} is recorded` },
-    make("span", { class: "title" }, "R[", name(vars[m.variable].name), "]")));
+  // R[*], whether a row was recorded at all, is the mechanism of no variable.
+  const mechanismBoxes = (data.mechanisms ?? []).map(m => vars[m.variable]?.name).map(own => make("div", { class: "card mechanism", title: `whether ${own ?? "a row"} is recorded` },
+    make("span", { class: "title" }, "R[", name(own ?? "*"), "]")));
 
   // ---- drawing
   const frame = byId("drawing"), list = byId("others");
@@ -70,7 +71,7 @@ page.network = (() => {
   const isList = () => state.view ? state.view === "list" : !isWide();
   const blanket = i => new Set([i, ...vars[i].parents, ...children[i], ...children[i].flatMap(c => vars[c].parents)]);
   function arrow(path, kind, ends) {
-    const edge = draw("path", { d: path, class: "edge " + kind, "marker-end": `url(#head-${kind || "plain"})`, "data-ends": ends });
+    const edge = draw("path", { d: path, class: "edge " + kind, "marker-end": `url(#head-${kind || "plain"})`, "data-ends": ends.join(" ") });
     if (kind === "hidden") edge.setAttribute("marker-start", "url(#head-hidden)");
     return edge;
   }
@@ -96,14 +97,14 @@ page.network = (() => {
     for (const j of shown) for (const p of vars[j].parents) if (shown.has(p)) {
       const [x1, y1] = corner.get(p), [x2, y2] = corner.get(j), low = y1 + height(p), down = y2 >= low;
       const [ax, ay, bx, by] = down ? [x1 + CARD / 2, low, x2 + CARD / 2, y2] : [x1 + CARD / 2, y1, x2 + CARD / 2, y2 + height(j)];
-      edges.push({ path: `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`, kind: "", ends: `${p} ${j}` });
+      edges.push({ path: `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`, kind: "", ends: [p, j] });
     }
-    return { width: longest * (CARD + GAP) - GAP + 16, height: y - 38, corner, edges, boxes: [] };
+    return { width: longest * (CARD + GAP) - GAP + 16, height: y - 38, corner, edges, boxes: {} };
   }
   function arrangement() {
     if (!state.whole) return neighbourhood(room());
     const layout = drawn.layouts.find(one => one.width <= room()) ?? drawn.layouts.at(-1);
-    return { ...layout, corner: new Map(layout.corners.map((corner, i) => [i, corner])) };
+    return { ...layout, corner: new Map(vars.map((_, i) => [i, layout.corners[i]])) };
   }
   function drawNetwork() {
     const focused = document.activeElement, asList = isList();
@@ -116,8 +117,8 @@ page.network = (() => {
       const { width, height, corner, edges, boxes } = arrangement();
       const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, arrowheads(), ...edges.map(e => arrow(e.path, e.kind, e.ends)));
       const inside = [...corner].map(([i, [x, y]]) => Object.assign(cards[i].style, { left: x + "px", top: y + "px" }) && cards[i]);
-      boxes.forEach((box, k) => Object.assign(mechanismBoxes[k].style, { left: box[0] + "px", top: box[1] + "px", width: box[2] + "px" }));
-      canvas.replaceChildren(svg, ...inside, ...mechanismBoxes.slice(0, boxes.length));
+      const boxed = Object.values(boxes).map(([x, y, width], k) => Object.assign(mechanismBoxes[k].style, { left: x + "px", top: y + "px", width: width + "px" }) && mechanismBoxes[k]);
+      canvas.replaceChildren(svg, ...inside, ...boxed);
       canvas.classList.toggle("compact", isLarge && state.whole);
       Object.assign(canvas.style, { width: width + "px", height: height + "px", transform: `scale(${state.zoom})` });
       const size = make("div", { class: "sized" }, canvas);

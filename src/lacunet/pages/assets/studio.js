@@ -330,7 +330,7 @@
     const room = board.clientWidth - 4, layout = sketch.layouts.find(one => one.width <= room) ?? sketch.layouts.at(-1);
     const svg = draw("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}` },
       draw("defs", {}, ...["", "wrong"].map(kind => draw("marker", { id: `head${kind}`, viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, draw("path", { class: `arrow ${kind}`, d: "M0,0L8,4L0,8Z" })))),
-      ...layout.paths.flatMap(edge => {
+      ...layout.edges.flatMap(edge => {
         const line = { class: `line ${edge.kind}`, d: edge.path, "marker-end": "url(#head)", ...(edge.kind === "hidden" ? { "marker-start": "url(#head)" } : {}) };
         const arrow = edge.kind === "hidden" ? "<->" : "->", ends = edge.kind === "hidden" ? [edge.ends, [...edge.ends].reverse()] : [edge.ends];
         return [grip(edge.path, own => own[1] === arrow && ends.some(([tail, head]) => own[0] === tail && own[2] === head)), draw("path", line)];

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lacunet.model.network import Network
-from lacunet.simulation.generators import grid, random_network
 from lacunet.simulation.sampling import SimulationError
+from studies.problems.generators import grid, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARES = st.floats(0, 1)
