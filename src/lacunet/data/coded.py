@@ -198,9 +198,11 @@ class Coded:
             name: values_of(batch.column(index)) for index, name in enumerate(self.cardinality_of)
         }
         sets = json.loads(kept.get(SETS, b"{}"))
-        return EncodedTable.of(
+        return EncodedTable(
             self.cardinality_of,
             columns,
+            rows=batch.num_rows,
+            missing_of={},  # counted when batches are joined
             sets_of={name: tuple(map(tuple, state_sets)) for name, state_sets in sets.items()},
             **beside_codes(batch, factors),
         )

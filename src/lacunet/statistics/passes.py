@@ -155,7 +155,7 @@ def spread(
             target = part_of(table, key, parts, salt)
             order = np.argsort(target, kind="stable")
             ends = np.cumsum(np.bincount(target, minlength=parts))
-            sorted_rows = table.take(order)
+            sorted_rows = table.uncounted(order)
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
                     writers[part].append(sorted_rows.uncounted(slice(start, stop)))
