@@ -103,7 +103,6 @@ def test_a_learning_curve_without_any_rows_is_refused_by_the_method() -> None:
         learning_curves({"auto": {10: [1.0]}, "em": {}})
 
 
-
 def test_the_legend_of_many_lines_is_lower_than_the_plot() -> None:
     many = [Series(f"method {k} (n=20)", [1, 2], [k, k + 1]) for k in range(20)]
     picture = lines(many, "rows", "error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import check_estimator
 
 import lacunet as lc
-from lacunet.sklearn import BayesianNetworkClassifier, BayesianNetworkImputer
+from lacunet.data.table import EncodedTable
+from lacunet.sklearn import BayesianNetworkClassifier, BayesianNetworkImputer, _tree
 
 # The whole list of checks that are not passed, and why.
 DOES_NOT_APPLY = {
@@ -352,3 +354,16 @@ def test_weights_of_learned_edges_count_rows() -> None:
     two = BayesianNetworkClassifier("learn").fit(many, np.repeat(ill, times))
     assert one.network_.edges == two.network_.edges
     assert one.network_.edges
+
+
+def test_a_tree_of_a_thousand_columns_takes_less_than_the_tables_of_all_pairs() -> None:
+    rng, names = np.random.default_rng(5), [f"x{index}" for index in range(1000)]
+    codes = {name: rng.integers(0, 5, 60).astype(np.uint8) for name in names}
+    codes["x999"] = codes["x0"]
+    table = EncodedTable.of(dict.fromkeys(names, 5), codes)
+    tracemalloc.start()
+    parents = _tree(table, names)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert parents["x999"] == ["x0"]
+    assert peak < 8 * (5 * 1000) ** 2  # bytes of these tables

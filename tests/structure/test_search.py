@@ -18,12 +18,14 @@ from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
+from lacunet.structure.columns import remarks
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import (
     FEW_VARIABLES,
     Beside,
     Gains,
     informations,
+    pair_informations,
     related,
     tables_beside,
 )
@@ -291,7 +293,25 @@ def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
         assert gains.gain(y, x, frozenset()) == pytest.approx(expected, rel=1e-10)
         assert gains.gain(x, y, frozenset()) == pytest.approx(expected, rel=1e-10)
     parts = [CodedRows.of(table.take(slice(0, 123))), CodedRows.of(table.take(slice(123, None)))]
-    np.testing.assert_array_equal(sum(part.pair_tables for part in parts), rows.pair_tables)
+    counts = [next(part.pair_tables()).counts for part in (*parts, rows)]
+    np.testing.assert_array_equal(counts[0] + counts[1], counts[2])
+
+
+def test_pairs_are_counted_in_strips_as_they_are_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = random_rows(500, 6, hidden=0.2)
+    for weights in (None, np.random.default_rng(7).integers(1, 5, 500).astype(float)):
+        rows = replace(CodedRows.of(table), weights=weights)
+        at_once, noted = pair_informations(rows), list(remarks(rows))
+        assert len(list(rows.pair_tables())) == 1
+        with monkeypatch.context() as patched:
+            patched.setattr("lacunet.structure.rows.PAIR_CELLS", 4 * sum(rows.sizes))
+            patched.setattr("lacunet.structure.rows.BLOCK_CELLS", 100 * sum(rows.sizes))
+            strips = list(rows.pair_tables())
+            assert len(strips) > 1
+            assert max(strip.counts.size for strip in strips) <= 4 * sum(rows.sizes)
+            for expected, terms in zip(at_once, pair_informations(rows), strict=True):
+                np.testing.assert_allclose(terms, expected, rtol=1e-12, atol=1e-10)
+            assert list(remarks(rows)) == noted
 
 
 def test_gains_of_another_share_of_the_penalty_count_nothing_again() -> None:

@@ -25,7 +25,7 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import CodedRows, Integers, States
+from lacunet.structure.rows import CodedRows, Integers, States, within
 
 SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
@@ -85,7 +85,7 @@ def tables_beside(
     shown = tuple(slice(rows.sizes[node]) for node in scope)
     shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
     fitting = [x for x in sorted(others) if cells * (rows.sizes[x] + 1) <= room]
-    for some in _within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
+    for some in within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
         held = states or rows.states
         if held is None:
             counts = _one_by_one(rows, some, keys, cells)
@@ -106,20 +106,6 @@ def _one_by_one(rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: in
         table = np.bincount(both, rows.weights, cells * radix)
         tables.append(table.reshape(cells, radix)[:, :-1])
     return np.concatenate(tables, axis=1, dtype=np.float64)
-
-
-def _within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[list[int]]:
-    """The nodes in groups whose tables have no more cells than there is room for."""
-    some: list[int] = []
-    taken = 0
-    for node, size in zip(nodes, cells, strict=True):
-        if some and taken + size > room:
-            yield some
-            some, taken = [], 0
-        some.append(node)
-        taken += size
-    if some:
-        yield some
 
 
 def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
@@ -194,11 +180,17 @@ def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
 
     Minus infinity for a variable with itself.
     """
-    starts, tables = rows.starts, rows.pair_tables
-    margins = np.add.reduceat(tables, starts, axis=1)  # of each state among the rows with another
-    totals = np.add.reduceat(margins, starts, axis=0)
-    marginal = np.add.reduceat(nlogn(margins), starts, axis=0)
-    both = np.add.reduceat(np.add.reduceat(nlogn(tables), starts, axis=0), starts, axis=1)
+    shape = (len(rows), len(rows))
+    both, marginal, totals = np.empty(shape), np.empty(shape), np.empty(shape)
+    for tables in rows.pair_tables():
+        first, second = tables.nodes, tables.later
+        margins = tables.by_second(tables.counts)  # of each state among the rows with another
+        shown = tables.by_first(margins)
+        of_both = tables.by_second(tables.by_first(nlogn(tables.counts)))
+        totals[second, first], totals[first, second] = shown.T, shown
+        both[second, first], both[first, second] = of_both.T, of_both
+        marginal[second, first] = tables.by_second(nlogn(tables.by_first(tables.counts))).T
+        marginal[first, second] = tables.by_first(nlogn(margins))
     free = np.array(rows.sizes) - 1
     information = both - marginal - marginal.T + nlogn(totals)
     information[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf

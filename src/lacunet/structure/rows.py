@@ -6,10 +6,11 @@ they hold, so that nothing depends on the order in which they came, or in how ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,14 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Mask, Scope
 from lacunet.statistics.distinct import LARGEST_KEY, grouped, pack
 
-BLOCK_ROWS = 2**14
+BLOCK_ROWS, BLOCK_CELLS = 2**14, 2**23
+PAIR_CELLS = 2**22  # of the tables of pairs that are counted at once
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
 EXACT_BITS = 52  # of a number, in which whole numbers are added without rounding
 MOST_HELD = 2**24  # numbers that stand for the states of all variables in all rows
 
 Integers = NDArray[np.int64]
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,32 +95,27 @@ class CodedRows:
         sizes = np.array(self.sizes, np.int64)
         return np.cumsum(sizes) - sizes
 
-    @cached_property
-    def pair_tables(self) -> FloatArray:
-        """The tables of all pairs side by side, from one product.
-
-        With a column of zeros and ones for each state of each variable, and zeros where a row does
-        not show it, the matrix times its transpose holds every pair's counts. Products of row
-        blocks add up.
-        """
+    def pair_tables(self) -> Iterator[PairTables]:
+        """The tables of all pairs, of as many variables at once as there is room for."""
         states = sum(self.sizes)
-        total = np.zeros((states, states))
-        kind = np.float32 if self.weights is None else np.float64  # a block's counts are exact
-        for begin in range(0, self.rows, BLOCK_ROWS):
-            block = slice(begin, begin + BLOCK_ROWS)
-            held = np.zeros((states, len(self.columns[0][block])), kind)
-            for start, size, column in zip(self.starts, self.sizes, self.columns, strict=True):
-                held[start : start + size] = column[block] == np.arange(size)[:, None]
-            weighted = held if self.weights is None else held * self.weights[block]
-            total += weighted @ held.T
-        return total
+        if states**2 <= PAIR_CELLS:
+            yield self._all_pair_tables
+            return
+        for some in within(range(len(self)), [states * size for size in self.sizes], PAIR_CELLS):
+            yield PairTables.of(self, slice(some[0], some[-1] + 1))
+
+    @cached_property
+    def _all_pair_tables(self) -> PairTables:
+        return PairTables.of(self, slice(0, len(self)))
 
     @cached_property
     def varies(self) -> Mask:
         """Whether rows show more than one state of each variable."""
-        is_seen = np.diagonal(self.pair_tables) > 0
-        varies: Mask = np.add.reduceat(is_seen, self.starts, dtype=np.int64) > 1
-        return varies
+        shown = [
+            np.bincount(column, self.weights, size + 1)[:size] > 0
+            for column, size in zip(self.columns, self.sizes, strict=True)
+        ]
+        return np.array([np.count_nonzero(states) > 1 for states in shown], bool)
 
     @cached_property
     def states(self) -> States | None:
@@ -167,6 +165,70 @@ class CodedRows:
         weights = None if self.weights is None else self.weights[::step]
         total = float(len(columns[0]) if weights is None else weights.sum())
         return replace(self, columns=columns, weights=weights, total=total)
+
+
+def within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[list[int]]:
+    """The nodes in groups whose tables have no more cells than there is room for."""
+    some: list[int] = []
+    taken = 0
+    for node, size in zip(nodes, cells, strict=True):
+        if some and taken + size > room:
+            yield some
+            some, taken = [], 0
+        some.append(node)
+        taken += size
+    if some:
+        yield some
+
+
+@dataclass(frozen=True, eq=False)
+class PairTables:
+    """Tables side by side: of a run of variables, ``nodes``, with these and all ``later`` ones.
+
+    ``counts`` has a row for each state of the first and a column for each of the second; ``starts``
+    is where the states of each variable begin.
+    """
+
+    nodes: slice
+    counts: FloatArray
+    starts: Integers
+
+    @classmethod
+    def of(cls, rows: CodedRows, nodes: slice) -> PairTables:
+        """The tables of some variables, from one product.
+
+        With a column of zeros and ones for each state of each variable, and zeros where a row does
+        not show it, the matrix times its transpose holds every pair's counts. Products of row
+        blocks add up.
+        """
+        sizes, columns = rows.sizes[nodes.start :], rows.columns[nodes.start :]
+        starts = rows.starts[nodes.start :] - rows.starts[nodes.start]
+        states, first = sum(sizes), slice(sum(rows.sizes[nodes]))
+        counts = np.zeros((first.stop, states))
+        kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
+        block_rows = min(BLOCK_ROWS, max(BLOCK_CELLS // states, 1))
+        for begin in range(0, rows.rows, block_rows):
+            block = slice(begin, begin + block_rows)
+            held = np.zeros((states, len(columns[0][block])), kind)
+            for start, size, column in zip(starts, sizes, columns, strict=True):
+                held[start : start + size] = column[block] == np.arange(size)[:, None]
+            weighted = held[first] if rows.weights is None else held[first] * rows.weights[block]
+            counts += weighted @ held.T
+        return cls(nodes, counts, starts)
+
+    @property
+    def later(self) -> slice:
+        """The variables that the first are paired with."""
+        return slice(self.nodes.start, None)
+
+    def by_first(self, values: AnyArray, reduced: np.ufunc = np.add) -> AnyArray:
+        """Values of the states of each first variable, reduced to one."""
+        starts = self.starts[: self.nodes.stop - self.nodes.start]
+        return cast(AnyArray, reduced.reduceat(values, starts, axis=0))
+
+    def by_second(self, values: AnyArray, reduced: np.ufunc = np.add) -> AnyArray:
+        """Values of the states of each second variable, reduced to one."""
+        return cast(AnyArray, reduced.reduceat(values, self.starts, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
