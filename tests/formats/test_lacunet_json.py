@@ -115,3 +115,19 @@ def test_codes_and_rules_are_kept_and_other_formats_say_that_they_lose_them(tmp_
 def test_codes_and_rules_that_cannot_be_meant_are_refused(more: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read(TEXT.replace('"name": "B"', f'"name": "B", {more}', 1))
+
+
+def test_two_mechanisms_of_one_variable_are_refused() -> None:
+    mechanisms = [
+        {"variable": "X", "name": name, "parents": [], "cpt": [rate, 1 - rate]}
+        for name, rate in (("R[X]", 0.1), ("S[X]", 0.9))
+    ]
+    document = {
+        "format": "lacunet network",
+        "version": 1,
+        "variables": [{"name": "X", "states": ["0", "1"], "parents": [], "cpt": [0.5, 0.5]}],
+        "missingness": "R[X]",
+        "mechanisms": mechanisms,
+    }
+    with pytest.raises(FormatError, match="a second mechanism of 'X'"):
+        read(json.dumps(document))

@@ -309,3 +309,28 @@ def test_a_mechanism_below_another_that_has_no_further_cause_is_simulated() -> N
     hides_a, hides_b = ~table.is_shown(["A"]), ~table.is_shown(["B"])
     assert hides_b.any()
     assert hides_a[hides_b].all()
+
+
+def test_latent_variables_of_a_graph_are_never_shown(tmp_path: Path) -> None:
+    graph = MissingnessGraph.parse("A -> R[B]", NETWORK).hiding(["A"])
+    drawn = simulate(NETWORK, 50, graph, rng=0)
+    assert drawn.graph.latent == ("A",)
+    assert drawn.table.missing_of["A"] == 50
+    assert drawn.complete.missing_of["A"] == 0
+    assert 0 < drawn.table.missing_of["B"] < 50
+    frame = hide(NETWORK, drawn.frame(complete=True), graph, rng=0)
+    assert frame["A"].isna().all()
+    assert not frame["C"].isna().any()
+    assert drawn.missingness is not None
+    (tmp_path / "mechanisms.json").write_text(json.dumps(parameters(drawn.missingness)))
+    again = read_missingness(tmp_path / "mechanisms.json", NETWORK)
+    assert again.graph == drawn.graph
+
+
+def test_two_mechanisms_of_one_variable_in_a_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mechanisms.json"
+    path.write_text(
+        '{"graph": "R[A]", "mechanisms": {"A": {"missing": 0.1}, "A": {"missing": 0.9}}}'
+    )
+    with pytest.raises(SimulationError, match="the key 'A' occurs twice"):
+        read_missingness(path, NETWORK)

@@ -102,7 +102,15 @@ def _with_mechanisms(network: Network, document: Mapping[str, Any], source: Sour
         raise FormatError(f"{source.name}: mechanisms are given, but no CPTs of the variables.")
     declared = [Declared(v, states, source.name) for v, states in network.states_of.items()]
     nodes = declare(source, [*declared, *map(_mechanism, entries)])
-    family_of = {str(entry.content["variable"]): _family(entry, nodes) for entry in entries}
+    family_of: dict[str, Family] = {}
+    for entry in entries:
+        variable = str(entry.content["variable"])
+        if variable in family_of:
+            raise FormatError(
+                f"{entry.location}: a second mechanism of {variable!r}.",
+                "a variable has one mechanism: keep the entry that is right.",
+            )
+        family_of[variable] = _family(entry, nodes)
     tables = tables_of(source.name, family_of) or {}
     cpt_of = {
         variable: Cpt(
@@ -215,7 +223,8 @@ def _value(cursor: Cursor) -> object:
     return value
 
 
-def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON, as a hook of its decoder; a key that occurs twice is refused."""
     content = dict(pairs)
     if len(content) < len(pairs):
         key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
@@ -228,7 +237,7 @@ def _refuse_constant(word: str) -> object:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_no_key_twice, parse_constant=_refuse_constant, parse_int=float
+    object_pairs_hook=no_key_twice, parse_constant=_refuse_constant, parse_int=float
 )
 
 

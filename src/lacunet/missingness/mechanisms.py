@@ -74,10 +74,13 @@ def parameters(missingness: Missingness) -> dict[str, object]:
     """All of a missingness as texts, lists and numbers, ready for JSON.
 
     ``graph`` is the text that `MissingnessGraph.parse` reads, and the ``missing`` of every
-    mechanism the table that `MissingByGraph` takes.
+    mechanism the table that `MissingByGraph` takes; ``latent``, if there are any, the variables
+    that no row shows.
     """
+    latent = missingness.graph.latent
     return {
         "graph": str(missingness.graph),
+        **({"latent": list(latent)} if latent else {}),
         "separator": missingness.separator,
         "mechanisms": {
             name: {"parents": list(map(node_name, cpt.parents)), "missing": cpt.missing.tolist()}

@@ -33,6 +33,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.formats.lacunet_json import no_key_twice
 from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import (
@@ -56,7 +57,8 @@ class MissingByGraph:
     Parameters
     ----------
     graph
-        The mechanisms and their parents, or their text, as in ``"Age -> R[Income]"``.
+        The mechanisms and their parents, or their text, as in ``"Age -> R[Income]"``. Its latent
+        variables are missing in every row.
     tables
         For some or all of the partially observed variables the probability of being missing; for
         ``"*"`` that of a row not being recorded, if the graph has ``R[*]``.
@@ -118,7 +120,7 @@ class MissingByGraph:
             graph = MissingnessGraph.parse(self.graph, network)
             _check_tables(graph, self.tables)
             return graph
-        return MissingnessGraph(**self.graph.parts | {"network": network, "latent": ()})
+        return MissingnessGraph(**self.graph.parts | {"network": network})
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
@@ -135,8 +137,10 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
         The file does not hold mechanisms of this network.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        text, separator = str(data["graph"]), data.get("separator")
+        text = Path(path).read_text(encoding="utf-8")
+        data = json.loads(text, object_pairs_hook=no_key_twice)
+        drawn_by, separator = str(data["graph"]), data.get("separator")
+        latent = [*map(str, data.get("latent", ()))]
         tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
         parents_of = {name: entry.get("parents") for name, entry in data["mechanisms"].items()}
         zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}
@@ -146,7 +150,7 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
             f"{path} does not hold mechanisms ({type(error).__name__}: {error}).",
             "`lacunet simulate --missingness-out FILE.json` writes such a file.",
         ) from None
-    graph = MissingnessGraph.parse(text, network)
+    graph = MissingnessGraph.parse(drawn_by, network).hiding(latent)
     tables = {
         name: _over_rules(graph, name, parents_of[name], table) for name, table in tables.items()
     }

@@ -39,7 +39,7 @@ def hide_cells(
     """Hide values of complete rows as the mechanisms say.
 
     Where a question that they hide was not asked, that is shown if the row shows what the rule
-    looks at, and not if it does not, as in a survey.
+    looks at, and not if it does not, as in a survey. Latent variables are hidden in every row.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ def hide_cells(
         if mechanism.node != SELECTION:
             columns[name] = columns[name].copy()
             columns[name][drawn[str(mechanism.node)] == 0] = complete.cardinality_of[name]
+    for name in missingness.graph.latent:
+        columns[name] = np.full_like(columns[name], complete.cardinality_of[name])
     for rule in () if network is None else skips_of(network, complete.sets_of):
         if rule.name in missingness.mechanisms:
             codes = columns[rule.name]
@@ -326,7 +328,8 @@ def hide(
     if SELECTION.variable in missingness.mechanisms:
         kept = table.numbers - 1
         rows, complete = rows[kept.tolist()], complete.take(kept)
-    for name in (name for name in missingness.mechanisms if name != SELECTION.variable):
+    hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
+    for name in (name for name in network.variables if name in hidden):
         is_kept = table.columns[name] == complete.columns[name]
         shown = nw.new_series(name=name, values=is_kept, backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
