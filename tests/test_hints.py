@@ -360,3 +360,15 @@ def test_what_was_taken_by_place_still_is_with_a_warning() -> None:
     for name in ("learn", "learn_structure", "impute", "sample", "hide", "simulate", "drift"):
         rng = inspect.signature(getattr(lc, name)).parameters["rng"]
         assert rng.kind is rng.KEYWORD_ONLY
+
+
+def test_a_verdict_says_where_things_are() -> None:
+    network = lc.Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
+    verdicts = lc.MissingnessGraph.parse("X -> R[Y]", network).recover()
+    for name, way in (("recoverable", "is_recoverable"), ("formula", "verdict.estimand")):
+        with pytest.raises(AttributeError, match=f"Hint: write .*{way}"):
+            getattr(verdicts["Y"], name)
+    with pytest.raises(AttributeError, match=r"write verdicts\['X'\].estimate\(data\)"):
+        getattr(verdicts, "estimate")  # noqa: B009
+    with pytest.raises(KeyError, match="did you mean 'Y'"):
+        verdicts["y"]

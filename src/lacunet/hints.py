@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from lacunet.errors import LacunetError, warn
 from lacunet.wording import did_you_mean, first_of
@@ -272,6 +272,28 @@ class Hinted(type):
         def __getattr__(cls, name: str) -> object:
             instead = {} if name == "_INSTEAD" else cls._INSTEAD
             raise no_attribute(f"type object {cls.__name__!r}", name, dir(cls), instead)
+
+
+class WithHints:
+    """A value that answers names that are guessed of it by the ``_INSTEAD`` of its class.
+
+    Examples
+    --------
+    >>> class Box(WithHints):
+    ...     _INSTEAD = {"contents": "box.items"}
+    >>> Box().contents
+    Traceback (most recent call last):
+    AttributeError: 'Box' object has no attribute 'contents'
+    Hint: write box.items.
+    """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            of = f"{type(self).__name__!r} object"
+            raise no_attribute(of, name, dir(type(self)), self._INSTEAD)
 
 
 class NoSuchNameError(LacunetError, KeyError):

@@ -28,7 +28,7 @@ from lacunet.formats.files import (
     is_edges,
     network_beside,
 )
-from lacunet.hints import Hinted, no_attribute, with_hints_by
+from lacunet.hints import Hinted, WithHints, with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
@@ -78,7 +78,7 @@ def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class MissingnessGraph(Drawing, metaclass=Hinted):
+class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
     """Why values are missing: what decides whether each variable is recorded.
 
     ``R[X]``, the *mechanism* of X, is whether X is recorded in a row. ``Age -> R[Income]`` says
@@ -143,12 +143,6 @@ class MissingnessGraph(Drawing, metaclass=Hinted):
             "graph.recover('P(X | Y)').status, or graph.recover_families() for all CPTs",
         ),
     }
-
-    if not TYPE_CHECKING:  # type checkers know the names there are
-
-        def __getattr__(self, name: str) -> object:
-            of = f"{type(self).__name__!r} object"
-            raise no_attribute(of, name, dir(type(self)), type(self)._INSTEAD)
 
     @classmethod
     @with_hints_by(_with_network)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from lacunet.errors import warn
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
+from lacunet.hints import ByName, WithHints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
@@ -130,7 +131,7 @@ class Estimation(_WithEstimand):
 
 
 @dataclass(frozen=True)
-class Verdict(_WithEstimand):
+class Verdict(WithHints, _WithEstimand):
     """Whether P(target | given, do(do)) can be recovered, why, and by which estimand.
 
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
@@ -150,6 +151,21 @@ class Verdict(_WithEstimand):
     is_computable: bool = True
     find_terms: Callable[[], tuple[Term, ...]] | None = None
     population: tuple[Scope, ...] = ()
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("recoverable", "identifiable", "identified", "is_identifiable", "is_identified"),
+            "verdict.is_recoverable, or verdict.status",
+        ),
+        **dict.fromkeys(("formula", "expression", "equation"), "verdict.estimand"),
+        **dict.fromkeys(("reason", "explanation"), "verdict.why"),
+        **dict.fromkeys(("compute", "evaluate"), "verdict.estimate(data)"),
+        **dict.fromkeys(
+            ("interval", "intervals", "confidence_interval"),
+            "verdict.estimate(data, interval=True)",
+        ),
+        "bounds": "verdict.identified_set(data)",
+    }
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -561,8 +577,19 @@ def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Es
     )
 
 
-class Verdicts(dict[str, Verdict]):
+class Verdicts(ByName[Verdict], WithHints):
     """The verdicts on several CPTs, by variable; printed one line each."""
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("estimate", "compute"),
+            "verdicts['X'].estimate(data) for one CPT; lacunet.learn(graph, data) learns all",
+        ),
+        **dict.fromkeys(
+            ("status", "is_recoverable", "recoverable", "estimand", "why"),
+            "verdicts['X'].status, .why or .estimand for one CPT; print(verdicts) shows all",
+        ),
+    }
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self.values()))
