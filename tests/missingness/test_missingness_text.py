@@ -278,3 +278,18 @@ def test_a_hint_on_a_mechanism_can_be_written_as_it_is() -> None:
     assert len(MissingnessGraph.parse('R["Age group"]; R[Ill]', network).causes) == 2
     error = MissingnessGraphError.unknown_variable("R_Age group", ["Age group"])
     assert error.hint == 'did you mean R["Age group"]?'
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("A -> R[B", r"close the mechanism: R\[B\]"),
+        ("A -> R[B]]", r"as in 'Age -> R\[Income\]'"),
+        ("A -> ", r"as in 'Age -> R\[Income\]'"),
+        ("A - R[B]", r"as in 'Age -> R\[Income\]'"),
+        ("A b -> R[B]", "goes in quotes"),
+    ],
+)
+def test_what_cannot_be_read_is_answered_with_what_can(text: str, way: str) -> None:
+    with pytest.raises(MissingnessGraphError, match=f"Hint: .*{way}"):
+        list(parse_statements(text))

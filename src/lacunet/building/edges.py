@@ -67,6 +67,7 @@ _TOKEN = re.compile(
 NEEDS_QUOTES = re.compile(r"[,;#\"\[\]{}<>=→⟶←⟵↔⟷⇒⇐]|--|->|//|/\*")  # in a name
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
 _MECHANISM = re.compile(r"(?<![\w\"])R\[[^\]=]+\]")
+_OF_GRAPH = re.compile(rf"{_MECHANISM.pattern}|{BOTH}")  # a mechanism, or a hidden common cause
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
 
@@ -260,9 +261,7 @@ def _written(text: str, name: str = "edges") -> Iterator[Step]:
         edges, graph = mechanisms_apart(text)
         raise EdgesError(
             f"{graph!r} says why values are missing, and stands among the edges of a network.",
-            f"write the mechanisms apart: learn({edges!r}, data, missingness={graph!r}) (lacunet "
-            f"learn {quote(edges)} DATA --missingness {quote(graph)}; lacunet recover "
-            f"{quote(edges)} {quote(graph)}).",
+            f"write the mechanisms apart: {_calls(edges, graph)}.",
         )
     if block is None:
         return _statements(Written(name, text, _refusal), 0, len(text), in_block=False)
@@ -272,12 +271,16 @@ def _written(text: str, name: str = "edges") -> Iterator[Step]:
 
 
 def mechanisms_apart(text: str) -> tuple[str, str]:
-    """The statements of edges that name no mechanism, and those that do, such as R[X] or R_X.
+    """The statements of edges, and those of a missingness graph among them.
+
+    The latter name a mechanism, such as R[X] or R_X, or a hidden common cause.
 
     Examples
     --------
     >>> mechanisms_apart("X -> Y; Y -> R[X]"), mechanisms_apart("X -> Y; Y -> R_X")
     (('X -> Y', 'Y -> R[X]'), ('X -> Y', 'Y -> R_X'))
+    >>> mechanisms_apart("X -> Y; X <-> Y")
+    ('X -> Y', 'X <-> Y')
     """
     statements = [statement.strip() for statement in re.split("[;\n]", text) if statement.strip()]
     names = {*re.findall(r"\w+", text)}
@@ -285,7 +288,7 @@ def mechanisms_apart(text: str) -> tuple[str, str]:
     graph = [
         statement
         for statement in statements
-        if _MECHANISM.search(statement) or spelled & {*re.findall(r"\w+", statement)}
+        if _OF_GRAPH.search(statement) or spelled & {*re.findall(r"\w+", statement)}
     ]
     edges = [statement for statement in statements if statement not in graph]
     return "; ".join(edges), "; ".join(graph)
@@ -309,7 +312,9 @@ def _statements(written: Written, start: int, end: int, *, in_block: bool) -> It
     tokens = list(written.tokens(_TOKEN, start, end))
     for kind, sign, position in tokens:
         if kind in _REFUSED:
-            raise written.wrong(_REFUSED[kind].format(sign), position)
+            edges, graph = mechanisms_apart("" if in_block else written.text)
+            apart = f"or write it apart: {_calls(edges, graph)}." if edges and graph else ""
+            raise written.wrong(_REFUSED[kind].format(sign), position, apart)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):
             continue  # rankdir=LR, bb="0,0,1,1"
@@ -325,6 +330,14 @@ _REFUSED = {
     "common cause as a variable, or choose a direction",
     "line": "the edges of a Bayesian network have a direction: write -> or <-",
 }
+
+
+def _calls(edges: str, graph: str) -> str:
+    """What takes edges and a missingness graph."""
+    return (
+        f"learn({edges!r}, data, missingness={graph!r}) (lacunet learn {quote(edges)} DATA "
+        f"--missingness {quote(graph)}; lacunet recover {quote(edges)} {quote(graph)})"
+    )
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:

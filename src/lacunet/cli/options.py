@@ -202,7 +202,7 @@ def _refuse_graph_or_edges(options: Namespace) -> None:
         return
     edges, graph = mechanisms_apart(options.network)
     if edges:
-        words = "write the mechanisms apart" if graph else "name the graph after the edges"
+        words = "write the missingness graph apart" if graph else "name the graph after the edges"
         write = f"lacunet {options.command} {quote(edges)} {quote(graph) if graph else 'GRAPH'}"
         options.usage_error(f"{words}: {write}")
     options.usage_error(

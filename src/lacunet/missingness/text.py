@@ -46,6 +46,7 @@ _TOKEN = re.compile(
 )
 _OTHER_ARROW = re.compile(r"~*>$")
 _ARROWS = {"right": "->", "both": "<->", "order": "<="}
+_HINT = "as in 'Age -> R[Income]'; R[Income] alone if nothing causes Income to be missing."
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -95,7 +96,7 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    written = _GraphText(source, text, MissingnessGraphError, variables)
+    written = _GraphText(source, text, _refusal, variables)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
@@ -105,6 +106,10 @@ def parse_statements(
         elif statement:
             yield from _statements([*statement, token], written, lone_variables)
             statement = []
+
+
+def _refusal(problem: str, hint: str) -> MissingnessGraphError:
+    return MissingnessGraphError(problem, hint or _HINT)
 
 
 def _unreadable(text: str, position: int) -> tuple[str, int]:
@@ -166,8 +171,9 @@ def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[
         if tokens[index].kind == "open":
             nodes.append(Mechanism(_name(tokens[index + 1], written)))
             if tokens[index + 2].kind != "close":
+                close = f"close the mechanism: {nodes[-1]}."
                 raise written.wrong(
-                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2])
+                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2]) or close
                 )
             index += 2
         else:
@@ -177,8 +183,9 @@ def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[
 
 
 def _quotes(token: Token) -> str:
-    """What to do with a second name behind a name."""
-    return 'a name with a space goes in quotes: R["X Y"].' if token.kind == "bare" else ""
+    """What to do with a second name behind a name, unless it was meant as an arrow."""
+    is_name = token.kind == "bare" and token.text.strip("-=")
+    return 'a name with a space goes in quotes: R["X Y"].' if is_name else ""
 
 
 def _name(token: Token, written: Written) -> str:
