@@ -403,3 +403,32 @@ def test_recover_and_effect_keep_to_the_memory(tmp_path: Path, capsys: Captured)
             assert main([*command, *memory]) == 0
             found.append(json.loads(capsys.readouterr().out))
         assert found[0] == found[1]
+
+
+def test_only_the_answers_that_rows_against_the_graph_enter_are_refused(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("X,Y\n0,0\n1,1\n1,0\n,1\n0,\n")
+    graph = ["recover", "X -> Y", "R[Y] <= R[X]", "--data", str(rows)]
+    assert main([*graph, "--json"]) == 0
+    out, err = capsys.readouterr()
+    first, second = json.loads(out)["queries"]
+    assert first["estimate"]["rows_used"] == 4
+    against = "the graph says R[Y] <= R[X], but 1 row shows 'Y' and not 'X'"
+    assert second["not_estimated"] == f"{against}: if that may be, write R[X] -> R[Y]."
+    assert against in err
+    assert main([*graph, "--query", "X", "--assumptions"]) == 0
+    assert against in capsys.readouterr().out
+
+
+def test_a_hidden_cause_among_the_edges_is_answered_with_the_two_apart(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["recover", "A -> B; A <-> B"])
+    assert "lacunet recover 'A -> B' 'A <-> B'" in capsys.readouterr().err
+    rows = tmp_path / "rows.csv"
+    rows.write_text("A,B\n0,1\n1,0\n")
+    assert main(["learn", "A -> B; A <-> B", str(rows)]) == 1
+    assert "--missingness 'A <-> B'" in capsys.readouterr().err

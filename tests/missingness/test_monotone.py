@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lacunet as lc
-from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.errors import AgainstGraphError, MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism
@@ -119,3 +122,63 @@ def test_rows_that_are_against_the_order_of_mechanisms_are_refused() -> None:
     for ask in (verdict.estimate, verdict.identified_set, verdict.assumptions):
         with pytest.raises(MissingnessGraphError, match="1 row shows 'Y' and not 'X'"):
             ask(against)
+
+
+DROP_OUT = "X -> R[Y]; R[Y] <= R[X]"
+AGAINST = {
+    "X": ["0", "1", "1", None, None, "0", "1"] * 4,
+    "Y": ["0", "1", "0", "2", None, "0", None] * 4,
+    "Z": ["0", "1"] * 14,
+}
+
+
+@pytest.mark.parametrize("ask", [lc.learn, lc.explain])
+@pytest.mark.parametrize("method", ["mgraph", "em", "auto"])
+def test_no_method_takes_rows_that_are_against_the_order(
+    ask: Callable[..., object], method: str
+) -> None:
+    with pytest.raises(
+        AgainstGraphError, match=r"4 rows show 'Y' and not 'X'.*\n.*R\[X\] -> R\[Y\]"
+    ):
+        ask(CHAIN, AGAINST, method, missingness=DROP_OUT)
+    kept = {
+        name: [v for v, y in zip(column, AGAINST["Y"], strict=True) if y != "2"]
+        for name, column in AGAINST.items()
+    }
+    ask(CHAIN, kept, method, missingness=DROP_OUT)
+    ask(CHAIN, AGAINST, method, missingness="X, R[X] -> R[Y]")
+
+
+def test_closed_forms_on_a_graph_do_not_take_them_either() -> None:
+    with pytest.raises(AgainstGraphError):
+        lc.learn(CHAIN, AGAINST, "informed-factored", missingness="R[Y] <= R[X]")
+
+
+def test_statistics_and_streams_tell_rows_that_are_against_the_order(tmp_path: Path) -> None:
+    pd.DataFrame(AGAINST).to_csv(tmp_path / "rows.csv", index=False)
+    statistics = lc.count(CHAIN, AGAINST, method="mgraph")
+    for data, more in ((statistics, {}), (tmp_path / "rows.csv", {"memory": 2_000_000})):
+        with pytest.raises(AgainstGraphError, match="4 rows"):
+            lc.learn(CHAIN, data, missingness=DROP_OUT, **more)
+
+
+def test_a_latent_variable_is_never_shown_and_no_row_is_against_that() -> None:
+    data = lc.Data({name: AGAINST[name] for name in "YZ"}, latent=["X"])
+    assert lc.learn(CHAIN, data, "em", missingness="R[Y] <= R[X]").rows == 28
+
+
+def test_only_answers_that_read_such_rows_are_refused() -> None:
+    graph = parsed(DROP_OUT)
+    np.testing.assert_allclose(graph.recover("P(X)").estimate(AGAINST), [0.4, 0.6])
+    for query in ("P(Y)", "P(Z | Y)"):
+        with pytest.raises(AgainstGraphError):
+            graph.recover(query).estimate(AGAINST)
+    against = "the graph says R[Y] <= R[X], but 4 rows show 'Y' and not 'X'"
+    assert graph.check_data(AGAINST) == (against,)
+
+
+def test_an_order_is_said_only_of_what_it_bears_on() -> None:
+    graph = parsed("X -> R[Y]; R[Y] <= R[X]")
+    assert "R[Y] <= R[X] allows it" in graph.recover("P(Y | X)").why
+    assert "<=" not in graph.recover("P(X)").why
+    assert graph.recover("P(Z)").why == "its variables are always observed"

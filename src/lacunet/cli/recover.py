@@ -127,7 +127,7 @@ def _answered(
 ) -> list[Reported]:
     """The verdicts on the queries typed, or on every family, with what the data say."""
     from lacunet.missingness.verdict import known_variables
-    from lacunet.report.recovered.reported import reported
+    from lacunet.report.recovered.reported import reported, with_assumptions
 
     more = {"level": options.intervals, "assumed": getattr(options, "assumed", ())}
     population = options.population
@@ -147,7 +147,7 @@ def _answered(
         more |= {"states": states, "population": population}
         answer = reported(verdict, table, with_set=True, **more)
         if options.assumptions and table is not None:
-            answer = replace(answer, assumptions=verdict.assumptions(table, population=population))
+            answer = with_assumptions(answer, table, population)
         answers.append(answer)
     return answers
 

@@ -261,10 +261,34 @@ class Method(Protocol):
 
 
 def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
-    """All that a method will do with data that look so, under a prior."""
+    """All that a method will do with data that look so, under a prior.
+
+    First of all, rows that contradict the missingness graph are refused, if there is one.
+    """
+    plan = method.plan(network, look, prior)
     return replace(
-        method.plan(network, look, prior),
+        plan,
+        stages=(*_order_stages(plan.graph), *plan.stages),
         scale=look.scale,
         is_unequal=look.is_unequal,
         units=look.units,
     )
+
+
+def _order_stages(graph: MissingnessGraph | None) -> tuple[Stage, ...]:
+    """The stage that counts rows which contradict an order of mechanisms, if there are orders."""
+    if graph is None or not graph.monotone:
+        return ()
+    from lacunet.missingness.separation.drawing import check_orders
+
+    orders = graph.orders(graph.network.variables)
+
+    def solve(statistics: Statistics, learned: Learned, _: Setting) -> Learned:
+        check_orders(orders, statistics.distinct)
+        return learned
+
+    def chosen(statistics: Statistics) -> dict[str, FamilyPlan]:
+        check_orders(orders, statistics.distinct)
+        return {}
+
+    return (Stage("order of mechanisms", {}, Needs((), rows=orders), solve, chosen=chosen),)

@@ -32,6 +32,10 @@ class MissingnessGraphError(LacunetError):
         return cls(f"{where}the network has no variable {name!r}.", hint)
 
 
+class AgainstGraphError(MissingnessGraphError):
+    """Rows contradict what the graph says of its mechanisms."""
+
+
 class NotRecoverableError(LacunetError):
     """An estimate is asked for that the missingness graph does not give."""
 

@@ -11,18 +11,15 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
-from lacunet.data.table import whole_rows
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.separation.drawing import Drawing
+from lacunet.missingness.separation.drawing import Drawing, check_orders
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import Mechanism
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, read_as_counted
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.units import Units
-from lacunet.wording import counted
 
 
 class GatheredRows(NamedTuple):
@@ -79,9 +76,10 @@ def gathered_rows(
     Raises
     ------
     MissingnessGraphError
-        Some of these columns miss values, and the graph has no mechanism for them; the data come
-        with a rule of what was not asked that it does not know; or rows show a variable without
-        another, which the graph says is shown wherever the first is.
+        Some of these columns miss values, and the graph has no mechanism for them; or the data come
+        with a rule of what was not asked that it does not know.
+    AgainstGraphError
+        Rows show one of these columns without another one, though the graph says that they do not.
     """
     check_rules(graph, data)
     with observations(data, graph.network, memory_budget(memory)) as rows:
@@ -90,16 +88,15 @@ def gathered_rows(
         units = None if groups is None else look.units
         factors = () if units is None or units.factors is None else units.factors
         folds = None if len(factors) else folds_of(None, groups or 0, 0, units)
-        needs = Needs((), rows=(columns,), folds=folds)
+        orders = graph.orders(columns)
+        needs = Needs((), rows=tuple(dict.fromkeys((columns, *orders))), folds=folds)
         gathering = Gathering(needs, graph.network, scale=look.scale)
         statistics = rows.gather(gathering)
         replicates = [
             rows.gather(replace(gathering, replicate=index)) for index in range(len(factors))
         ]
+    check_orders(orders, statistics.distinct)
     distinct = statistics.distinct[columns]
-    for later, earlier in graph.monotone:
-        if {later, earlier} <= {*columns}:
-            _check_monotone(distinct, later, earlier)
     if (division := statistics.folds) is not None:
         parts = partial(map, distinct.sampled, division.samples[division.replicates :])
         whole = distinct.sampled(division.samples[0])
@@ -107,14 +104,3 @@ def gathered_rows(
     degrees = np.inf if units is None else units.degrees()
     again = [replicate.distinct[columns] for replicate in replicates]
     return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)
-
-
-def _check_monotone(rows: Rows, later: str, earlier: str) -> None:
-    """Refuse rows that the graph says do not exist: no model of it would fit them."""
-    is_against = rows.is_shown([later]) & ~rows.is_shown([earlier]) & (rows.weights > 0)
-    if number := whole_rows(float(rows.counts[is_against].sum())):
-        raise MissingnessGraphError(
-            f"the graph says {Mechanism(later)} <= {Mechanism(earlier)}, but "
-            f"{counted(number, 'row shows', 'rows show')} {later!r} and not {earlier!r}.",
-            f"if that may be, write {Mechanism(earlier)} -> {Mechanism(later)}.",
-        )

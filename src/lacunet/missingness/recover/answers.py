@@ -130,12 +130,11 @@ def _decide(
     for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
         mixed.meter.allow(QUERY_WORK * effort * searching)
         search = TermSearch(mixed, known)
-        if mixed.monotone:
-            term, held = find_monotone_term(search, query, asked), in_words(mixed)
-        else:
-            term, held = find_term(search, query), ""
+        term = (
+            find_monotone_term(search, query, asked) if mixed.monotone else find_term(search, query)
+        )
         if term is not None:
-            why = _why_recoverable(term) + held
+            why = _why_recoverable(term) + in_words(mixed, term)
             more = None if mixed.monotone else partial(_terms, graph, term, known, effort)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         witness = first_witness(submodels, asked, refuting * refuted)

@@ -91,8 +91,12 @@ def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
     return True
 
 
-def in_words(graph: MixedGraph) -> str:
-    """What the mechanisms are known to keep, behind the reason that a query is recoverable."""
-    pairs = sorted((str(later), str(earlier)) for later, earlier in graph.monotone)
-    kept = ", ".join(f"{later} <= {earlier}" for later, earlier in pairs)
-    return f", as far as {kept} lets them be"
+def in_words(graph: MixedGraph, term: Term) -> str:
+    """What keeps rows from being as an estimand assumes, behind the words of what it assumes."""
+    pairs = sorted(
+        (str(later), str(earlier))
+        for later, earlier in graph.monotone
+        if later.variable in term.columns
+    )
+    orders = ", ".join(f"{later} <= {earlier}" for later, earlier in pairs)
+    return f", where {orders} allows it" if orders else ""

@@ -22,24 +22,31 @@ and everything else is MNAR. These are the variable-level definitions of the pap
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
 
+from lacunet.data.table import whole_rows
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.hints import with_hints
-from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
+from lacunet.missingness.errors import (
+    AgainstGraphError,
+    MissingnessGraphError,
+    without_mechanism,
+)
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
 from lacunet.missingness.text import parse_statements
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
 from lacunet.statistics.observations import whole_table
-from lacunet.wording import listed
+from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.wording import counted, listed
 
 Pair = tuple[Node, Node]
+Order = tuple[str, str]  # of two variables, the first of which is shown only where the second is
 
 
 @dataclass(frozen=True, init=False)
@@ -57,7 +64,7 @@ class Drawing:
     hidden: tuple[Pair, ...]
     latent: Scope
     selection: tuple[Node, ...] | None
-    monotone: tuple[tuple[str, str], ...]
+    monotone: tuple[Order, ...]
     mixed: MixedGraph = field(repr=False)
 
     @with_hints
@@ -68,7 +75,7 @@ class Drawing:
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
         selection: Iterable[Node] | None = None,
-        monotone: Iterable[tuple[str, str]] = (),
+        monotone: Iterable[Order] = (),
     ) -> None:
         if not isinstance(causes, Mapping):
             texts = [given for given in (network, causes, "A -> R[B]") if isinstance(given, str)]
@@ -191,10 +198,24 @@ class Drawing:
             return self
         return self.with_parts(network=network)
 
+    def orders(self, columns: Collection[str]) -> tuple[Order, ...]:
+        """The orders R[later] <= R[earlier] that rows can contradict where these columns are read.
+
+        Where the later one is not read, such rows look like all others that miss the earlier one.
+        """
+        return tuple(
+            (later, earlier)
+            for later, earlier in self.monotone
+            if later in columns and earlier not in self.latent
+        )
+
     def check_data(self, data: Any) -> tuple[str, ...]:
-        """Refuse missing values without a mechanism; notes on mechanisms without a gap."""
+        """Refuse missing values without a mechanism; notes on what else does not fit the graph."""
         table = whole_table(data, self.network)
-        return self.check_partially(table.partially_observed, table.variables)
+        notes = self.check_partially(table.partially_observed, table.variables)
+        orders = self.orders(table.variables)
+        against = _against({order: distinct_rows(table, order) for order in orders})
+        return (*notes, *(error.message.removesuffix(".") for error in against))
 
     def check_partially(
         self, partially: Collection[str], variables: Iterable[str]
@@ -219,6 +240,29 @@ class Drawing:
     def _key(self) -> tuple[object, ...]:
         parts = (self.network, self.hidden, self.latent, self.selection, self.monotone)
         return (*parts, tuple(self.causes.items()))
+
+
+def check_orders(orders: Iterable[Order], distinct: Mapping[Scope, Rows]) -> None:
+    """Refuse rows that a graph says do not exist: no model of it has them.
+
+    Raises
+    ------
+    AgainstGraphError
+        With the number of such rows, and what to write if they are right.
+    """
+    for error in _against({order: distinct[order] for order in orders}):
+        raise error
+
+
+def _against(rows_of: Mapping[Order, Rows]) -> Iterator[AgainstGraphError]:
+    for (later, earlier), rows in rows_of.items():
+        is_against = rows.is_shown([later]) & ~rows.is_shown([earlier]) & (rows.weights > 0)
+        if number := whole_rows(float(rows.counts[is_against].sum())):
+            yield AgainstGraphError(
+                f"the graph says {Mechanism(later)} <= {Mechanism(earlier)}, but "
+                f"{counted(number, 'row shows', 'rows show')} {later!r} and not {earlier!r}.",
+                f"if that may be, write {Mechanism(earlier)} -> {Mechanism(later)}.",
+            )
 
 
 def checked_node(network: Network, node: object) -> Node:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.errors import NotRecoverableError
+from lacunet.missingness.errors import AgainstGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.sets import IdentifiedSet
@@ -112,6 +112,21 @@ def reported(
         return replace(bare, estimate=both.estimation, interval=both.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
+    except AgainstGraphError as error:
+        return replace(bare, refusal=_with_way_out(error))
+
+
+def with_assumptions(answer: Reported, table: EncodedTable, population: object = None) -> Reported:
+    """The same with what the data say of the graph's assumptions, unless they contradict it."""
+    try:
+        assumptions = answer.verdict.assumptions(table, population=population)
+    except AgainstGraphError as error:
+        return replace(answer, refusal=_with_way_out(error))
+    return replace(answer, assumptions=assumptions)
+
+
+def _with_way_out(error: AgainstGraphError) -> str:
+    return f"{error.message.removesuffix('.')}: {error.hint}"
 
 
 class Implied(NamedTuple):
