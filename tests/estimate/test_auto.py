@@ -146,6 +146,14 @@ def test_held_out_rows_are_part_of_the_plan_only_where_a_prior_is_given() -> Non
     rows = {"A": [0, 1, None] * 100, "B": [0, 1, 1] * 100}
     for prior, is_held_out in ((None, False), ("learn", False), (2, True)):
         plan = lc.explain("A -> B", rows, prior=prior)
+        assert (plan.plan.heldout is not None) is is_held_out
+        assert (plan.plan.needs().folds is not None) is is_held_out
         assert ("  if held-out rows are" in str(plan)) is is_held_out
         branches = [branch for stage in plan.as_data()["stages"] for branch in stage["branches"]]
         assert any("held-out" in branch for branch in branches) is is_held_out
+
+
+def test_ten_rows_are_enough_for_em_whatever_the_seed_where_none_is_held_out() -> None:
+    rows = {"A": [0, 1, None, 1, 0] * 2, "B": [0, 1, 1, 0, None] * 2}
+    for seed in range(60):  # which would have held out no row in one of 35
+        assert "EM step" in lc.learn("A -> B", rows, rng=seed).why

@@ -162,9 +162,12 @@ def test_rows_too_few_for_em_are_explained_as_left_to_the_closed_form(
 def test_that_rows_may_be_too_few_is_a_branch_only_if_their_number_is_not_known(
     rows: int | None, is_branch: bool
 ) -> None:
-    told = lc.explain(NETWORK, None if rows is None else rows_of("auto").take(slice(0, rows)))
-    assert ("if there are fewer than 10 rows" in str(told)) == is_branch
-    assert ("no row is held out" in str(told)) == (rows == 10)
+    data = None if rows is None else rows_of("auto").take(slice(0, rows))
+    learned, given = lc.explain(NETWORK, data), lc.explain(NETWORK, data, prior=2)
+    for told in (learned, given):
+        assert ("if there are fewer than 10 rows" in str(told)) == is_branch
+    assert "no row is held out" not in str(learned)
+    assert ("no row is held out" in str(given)) == (rows != 300)
 
 
 SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]

@@ -13,7 +13,7 @@ stopping early is worth there is no more than chance (docs/auto.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar
 from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.stage import MANY_ROWS, TOO_FEW_BRANCH, can_hold_out, climb_stage
+from lacunet.estimate.em.stage import MANY_ROWS, can_hold_out, climb_stage
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
 from lacunet.estimate.options import ABOVE_ZERO, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts, is_given
@@ -75,17 +75,17 @@ class Auto:
             choice = _too_few(look.rows or 0, look.total)
             plan = FactoredMAR().plan(network, look, prior)
             return self._closed(plan, choice, partial(_why, choice))
-        plan = EM(stop="heldout", time_limit=self.time_limit).plan(network, look, prior)
-        closed, climb = plan.stages
-        until = "to convergence, or fewer steps where held-out rows are clearly more likely"
-        if not is_given(prior):
-            em, until = EM(time_limit=self.time_limit), "to convergence"
-            climb = climb_stage(em, network, plan.partially, closed, averages=True)
-        branches = (branch for branch in climb.branches if branch != TOO_FEW_BRANCH)
+        em, until = EM(time_limit=self.time_limit), "to convergence"
+        if is_given(prior):
+            em = replace(em, stop="heldout")
+            until += ", or fewer steps where held-out rows are clearly more likely"
+        plan = em.plan(network, look, prior)
+        closed = plan.stages[0]
+        climb = climb_stage(em, network, plan.partially, closed, averages=True)
         climb = replace(
             climb,
-            solve=partial(_em, climb.solve),
-            branches=(*_branches(look.total), *branches),
+            solve=partial(_em, climb.solve, plan.heldout),
+            branches=(*_branches(plan.heldout, look.total), *climb.branches),
         )
         return replace(
             plan,
@@ -115,12 +115,12 @@ def _frequencies(_statistics: Statistics, _learned: Learned, setting: Setting) -
     return f"No value is missing. The CPTs are {are}."
 
 
-def _branches(total: float | None) -> tuple[str, ...]:
+def _branches(heldout: float | None, total: float | None) -> Iterator[str]:
     """What else may become of EM, for rows worth so many; None if that is not known."""
     if total is None:
-        return (f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone",)
-    alone = "no row is held out, or all are: factored-mar is used alone"
-    return (alone,) if total < MANY_ROWS else ()
+        yield f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
+    if heldout is not None and (total is None or total < MANY_ROWS):
+        yield "no row is held out, or all are: factored-mar is used alone"
 
 
 def _too_few(rows: int, total: float) -> str:
@@ -128,7 +128,13 @@ def _too_few(rows: int, total: float) -> str:
     return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 
-def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
+def _em(
+    solve: Solve,
+    heldout: float | None,
+    statistics: Statistics,
+    closed: Learned,
+    setting: Setting,
+) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     whole = setting.whole
     if statistics.stopped_by:
@@ -137,7 +143,7 @@ def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting)
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         learned, choice = closed, ""  # as it was for all rows
-    elif whole is None and not can_hold_out(statistics):  # a replicate of the rows holds out none
+    elif whole is None and heldout is not None and not can_hold_out(statistics):
         learned, choice = closed, _too_few(statistics.rows, statistics.total)
     else:
         learned = solve(statistics, closed, setting)
