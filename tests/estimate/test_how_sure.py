@@ -16,6 +16,7 @@ from lacunet.errors import LacunetWarning
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.report.learned.text import result_as_text
+from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 
 GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
@@ -25,6 +26,25 @@ GRAPH = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", SCREENING)
 def patients() -> object:
     missing = MissingByGraph(GRAPH, NOT_VERIFIED)
     return lc.simulate(SCREENING, 2_000, missing, rng=np.random.default_rng(3)).table
+
+
+@pytest.mark.parametrize("prior", [1, 2, "learn"])
+@pytest.mark.parametrize("method", ["em", "auto", "one-step", "factored-mar"])
+def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_agree_on(
+    method: str, prior: object
+) -> None:
+    asia = lc.example("asia")
+    hiding = MCAR(share=0.5, rate=0.4)
+    for seed in range(2):
+        rows = lc.simulate(asia, 300, hiding, rng=np.random.default_rng(seed)).table
+        result = lc.learn(asia, rows, method, prior, intervals=True)
+        truth, both = asia.cpt("either").table, result.interval("either")
+        is_shown = result.families["either"].support[..., None] > 0
+        assert is_shown.sum() >= 2
+        assert ((both[..., 0] <= truth) & (truth <= both[..., 1]) | ~is_shown).all()
+        lung, tub = asia.states("lung")[0], asia.states("tub")[1]
+        answer = lc.query(result, "either", {"lung": lung, "tub": tub}, interval=True)
+        np.testing.assert_allclose(answer.interval, both[0, 1], atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em"])

@@ -60,6 +60,33 @@ def test_what_all_rows_agree_on_may_be_impossible_or_certain() -> None:
     assert 0 < high[0] < 1 - 0.025 ** (1 / 40)
 
 
+def test_what_no_row_shows_may_be_impossible_unless_it_is_standard_errors_away() -> None:
+    rates = np.array([[0.03, 0.97], [0.05, 0.95], [0.03, 0.97]])
+    spread = Spread(rates, rates, np.full((3, 2), 100.0))
+    counts = np.array([[0.0, 60], [0, 60], [1, 60]])
+    low, high = np.moveaxis(spread.shown_by(counts).interval(), -1, 0)
+    # .03 is 1.76 standard errors from 0, .05 is 2.29; and a row that shows a state proves it.
+    assert (low[0, 0], high[0, 1]) == (0.0, 1.0)
+    unshown = spread.interval()
+    np.testing.assert_array_equal(high[:, 0], unshown[:, 0, 1])
+    np.testing.assert_array_equal(low[:, 1], unshown[:, 1, 0])
+    np.testing.assert_array_equal(low[1:, 0], unshown[1:, 0, 0])
+    np.testing.assert_array_equal(high[1:, 1], unshown[1:, 1, 1])
+    assert low[1:, 0].min() > 0
+    # 1.76 standard errors are more than at 90%.
+    assert spread.shown_by(counts).interval(0.9)[0, 0, 0] > 0
+
+
+def test_an_entry_keeps_what_rows_rule_out() -> None:
+    rates = np.array([[0.03, 0.97], [0.4, 0.6]])
+    spread = Spread(rates, rates, np.full((2, 2), 100.0)).shown_by(np.array([[0.0, 60], [9, 9]]))
+    entry = spread.at((0, 0))
+    np.testing.assert_array_equal(entry.interval(), spread.interval()[0, 0])
+    moved = spread.with_entries({(1, 1): entry})
+    np.testing.assert_array_equal(moved.interval()[1, 1], spread.interval()[0, 0])
+    np.testing.assert_array_equal(moved.interval()[:, 0], spread.interval()[:, 0])
+
+
 def test_what_hardly_a_row_speaks_for_is_known_no_better_than_the_rest_of_its_row() -> None:
     rates = np.array([0.0001, 0.9824, 0.0175])
     spread = Spread.of_variance(rates, rates, rates * (1 - rates) / np.array([800.0, 100.0, 90.0]))

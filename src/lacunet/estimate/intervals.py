@@ -232,13 +232,15 @@ class Fitted:
         }
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
         are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
-        for name in plan.network.variables if recipe != RATE_MATRIX else ():
+        for name in plan.network.variables:
             family, report = plan.network.family(name), self.learned.families[name]
             if are_counted and not set(family) & set(plan.partially):
                 spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
-            is_prior = report.fallback == AT_PRIOR
-            backing = np.zeros_like(report.support) if is_prior else report.backing
-            spread_of[name] = spread_of[name].supported_by(backing)
+            if recipe != RATE_MATRIX:
+                is_prior = report.fallback == AT_PRIOR
+                backing = np.zeros_like(report.support) if is_prior else report.backing
+                spread_of[name] = spread_of[name].supported_by(backing)
+            spread_of[name] = spread_of[name].shown_by(report.counts.row_counts())
         for name in network.not_asked_of:  # nothing is uncertain about what rules decide
             spread, possible = spread_of[name], network.possible(name)
             assert possible is not None

@@ -26,7 +26,7 @@ with data alone, and have intervals of their own: the interval of the answer doe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from types import MappingProxyType
@@ -171,13 +171,13 @@ def query_spread(
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
-    rates = _by_rows_alone(asked, rates_of).copy()
-    degrees_of = np.full(answer.shape, covariance.degrees)
+    spread = Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
+    entry_of = {}
     for index, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, index)) is not None:
-            spread = cpt_spread_of[entry[0]].at(entry[1])
-            rates[cell], sizes[cell], degrees_of[cell] = spread.rates, spread.sizes, spread.degrees
-    return Spread(answer, rates, sizes, degrees_of)
+            variable, of_cpt = entry
+            entry_of[cell] = cpt_spread_of[variable].at(of_cpt)
+    return replace(spread.with_entries(entry_of), table=answer)
 
 
 def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | None:
@@ -255,16 +255,10 @@ def _cell_by_cell(
     spread: Spread, states: NDArray[np.int64], by_rows: Callable[[tuple[int, ...]], Spread]
 ) -> Spread:
     """Each cell of an answer as some states of CPT rows give it; as it is where they are -1."""
-    table, rates, sizes = (array.copy() for array in (spread.table, spread.rates, spread.sizes))
-    degrees = np.broadcast_to(spread.degrees, table.shape).copy()
-    for cell in np.ndindex(table.shape):
-        chosen = tuple(states[cell].tolist())
-        if -1 in chosen:
-            continue
-        entry = by_rows(chosen).at(cell)
-        table[cell], rates[cell] = entry.table, entry.rates
-        sizes[cell], degrees[cell] = entry.sizes, entry.degrees
-    return Spread(table, rates, sizes, degrees)
+    chosen_in = {cell: tuple(states[cell].tolist()) for cell in np.ndindex(spread.table.shape)}
+    return spread.with_entries(
+        {cell: by_rows(chosen).at(cell) for cell, chosen in chosen_in.items() if -1 not in chosen}
+    )
 
 
 def _is_seen(asked: AnsweredQuery) -> Mask:

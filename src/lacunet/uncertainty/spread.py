@@ -10,7 +10,10 @@ complete rows with the parents' states :math:`u`. Its interval is that of so man
 quantiles of :math:`\mathrm{Beta}(n_\mathrm{eff} p + \tfrac12, n_\mathrm{eff} (1 - p) +
 \tfrac12)`, which stay between 0 and 1 and are right for small numbers, where two standard
 errors to either side are not. Where all rows agree, it reaches to 0 or 1: what was never seen
-may be impossible (L. D. Brown, T. T. Cai and A. DasGupta, 2001).
+may be impossible (L. D. Brown, T. T. Cai and A. DasGupta, 2001). EM and factorisations give what no
+row shows a little probability all the same, as the prior does. That is no proof: such an entry's
+interval reaches to 0 too, unless its rate is :math:`z` standard errors above, :math:`z = 1.96` for
+a level of 95%; and that of an entry of which no row shows another state reaches to 1 likewise.
 
 The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
 are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
@@ -20,7 +23,9 @@ of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +46,15 @@ class Spread:
     ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
     where the rows say nothing, infinite where nothing is uncertain. ``degrees`` are the degrees
     of freedom of the variances behind the sizes, of all or of each, infinite where these are not
-    estimated from a few replicates.
+    estimated from a few replicates. ``open_ends`` says of 0 and of 1, on a last axis, whether no
+    row rules it out.
     """
 
     table: FloatArray
     rates: FloatArray
     sizes: FloatArray
     degrees: FloatArray | float = np.inf
+    open_ends: NDArray[np.bool_] | bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rates", settled(self.rates))
@@ -90,6 +97,11 @@ class Spread:
         sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
         return replace(self, sizes=np.where(rows == 0, 0.0, sizes))
 
+    def shown_by(self, counts: FloatArray) -> Spread:
+        """The same where rows that show the whole family, so many in each cell, rule out 0 or 1."""
+        others = counts.sum(axis=-1, keepdims=True) - counts
+        return replace(self, open_ends=np.stack([counts, others], axis=-1) == 0)
+
     @property
     def do_agree(self) -> NDArray[np.bool_]:
         """Whether all rows of each CPT row agree, on an axis of length one for the child."""
@@ -106,8 +118,21 @@ class Spread:
 
     def at(self, cell: tuple[int, ...]) -> Spread:
         """The spread of one entry."""
-        degrees = np.broadcast_to(self.degrees, self.table.shape)[cell]
-        return Spread(self.table[cell], self.rates[cell], self.sizes[cell], degrees)
+        return Spread(*(values[cell] for values in self._of_each_entry()))
+
+    def with_entries(self, entry_of: Mapping[tuple[int, ...], Spread]) -> Spread:
+        """The same with some entries of other spreads."""
+        every = [values.copy() for values in self._of_each_entry()]
+        for cell, entry in entry_of.items():
+            for values, value in zip(every, entry._of_each_entry(), strict=True):
+                values[cell] = value
+        return Spread(*every)
+
+    def _of_each_entry(self) -> tuple[NDArray[Any], ...]:
+        shape = self.table.shape
+        degrees = np.broadcast_to(self.degrees, shape)
+        ends = np.broadcast_to(self.open_ends, (*shape, 2))
+        return self.table, self.rates, self.sizes, degrees, ends
 
     @property
     def row_sizes(self) -> FloatArray:
@@ -134,9 +159,13 @@ class Spread:
         quantile = np.where(np.isinf(self.degrees), ndtri(side), stdtrit(self.degrees, side))
         sizes = sizes * (ndtri(side) / quantile) ** 2
         yes, no = sizes * self.rates, sizes * (1 - self.rates)
-        low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + side * level) / 2) for side in (-1, 1))
-        low = np.where(is_known, self.table, np.where(yes > 0, low, 0.0))
-        high = np.where(is_known, self.table, np.where(no > 0, high, 1.0))
+        low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + sign * level) / 2) for sign in (-1, 1))
+        far = ndtri(side) ** 2  # z standard errors from 0 are as many rows times (1 - p)
+        at_zero, at_one = np.moveaxis(np.broadcast_to(self.open_ends, (*yes.shape, 2)), -1, 0)
+        is_low = (yes == 0) | (at_zero & (yes < far * (1 - self.rates)))
+        is_high = (no == 0) | (at_one & (no < far * self.rates))
+        low = np.where(is_known, self.table, np.where(is_low, 0.0, low))
+        high = np.where(is_known, self.table, np.where(is_high, 1.0, high))
         return np.stack([np.minimum(low, self.table), np.maximum(high, self.table)], axis=-1)
 
 
