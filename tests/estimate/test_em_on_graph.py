@@ -191,6 +191,11 @@ def test_what_mgraph_leaves_to_em_is_that_of_em_on_its_graph() -> None:
     rows = _rows(graph, 500)
     both = learn(network, rows, "mgraph", missingness=graph, otherwise="em")
     em = learn(network, rows, "em", missingness=graph)
+    assert both.ended is not None
+    assert both.ended.reason == "converged"
+    assert both.mechanisms.keys() == em.mechanisms.keys() != set()
+    for name, cpt in em.mechanisms.items():
+        np.testing.assert_array_equal(both.mechanisms[name].table, cpt.table)
     recovered = learn(network, rows, "mgraph", missingness=graph, otherwise="prior")
     np.testing.assert_allclose(both.network.cpt("Y").table, em.network.cpt("Y").table, atol=1e-6)
     assert both.families["Y"].fallback == "em on the missingness graph"

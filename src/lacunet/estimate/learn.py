@@ -283,8 +283,7 @@ def carry_out(
     if latent is not None:
         notes = warned_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
-    ended = (learned.stand_in or learned).ended
-    if ended is not None and ended.reason == "interrupted":
+    if learned.ended is not None and learned.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:
         return result

@@ -22,7 +22,7 @@ from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import Look
-from lacunet.wording import counted
+from lacunet.wording import counted, listed
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
@@ -174,6 +174,20 @@ def _stood_in(
     prior = None
     if stand_in.prior is not None:
         prior = merged(learned.prior, stand_in.prior, learned.left)
+    ended = stand_in.ended
+    if ended is not None:
+        whose = (
+            f"EM learned the CPTs of {listed(learned.left)}; log-likelihood and log-posterior are "
+            "those of the network with all CPTs as EM has them"
+        )
+        ended = replace(ended, notes=(whose, *ended.notes))
     return replace(
-        learned, tables=tables, families=families, left={}, stand_in=stand_in, prior=prior
+        learned,
+        tables=tables,
+        families=families,
+        left={},
+        stand_in=stand_in,
+        prior=prior,
+        ended=ended,
+        mechanisms=stand_in.mechanisms,
     )

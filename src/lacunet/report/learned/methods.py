@@ -154,14 +154,14 @@ def _method(result: Result) -> str:
     if not result.assumption:
         added = ", with pseudo-counts added" if has_pseudo_counts(result.prior) else ""
         return f"The CPTs are the relative frequencies in the data{added}."
-    if result.ended is not None:
-        return _em(result, result.ended)
     if result.method == "mgraph":
         return (
             "Each CPT was estimated by a formula that is identified under a missingness graph "
             f"{GRAPHS_PAPER}, which names the causes of missing values{_graph(result)}"
             f"{_stood_in(result)}."
         )
+    if result.ended is not None:
+        return _em(result, result.ended)
     words = CLOSED.get(result.method, result.method)
     if result.method == "listwise":
         used = max(report.rows_used for report in result.families.values())
@@ -218,7 +218,7 @@ def _em(result: Result, ended: Ended) -> str:
 
 def _prior(result: Result) -> str:
     prior = result.prior
-    is_closed = result.ended is None and any(result.missing.values())
+    is_closed = (result.ended is None or result.method == "mgraph") and any(result.missing.values())
     cell = "each cell of the estimate, scaled to all rows" if is_closed else "each cell"
     if isinstance(prior, LearnedPrior):
         if not prior.is_learned:
