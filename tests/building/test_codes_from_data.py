@@ -240,6 +240,16 @@ def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
     assert {Path(one.filename).name for one in warned} == {Path(__file__).name}
 
 
+def test_proposals_rest_on_the_same_rows_however_they_are_cut_into_parts(tmp_path: Path) -> None:
+    SURVEY.to_csv(tmp_path / "whole.csv", index=False)
+    parts = [tmp_path / f"part{start}.csv" for start in range(0, 300, 20)]
+    for start, part in enumerate(parts):
+        SURVEY[start * 20 : start * 20 + 20].to_csv(part, index=False)
+    whole = find_network(tmp_path / "whole.csv", "Sex -> Ever -> Now; Age").remarks
+    assert any("say not_asked={'Now': 'Ever=2'}" in note for note in whole)
+    assert find_network(parts, "Sex -> Ever -> Now; Age").remarks == whole
+
+
 def test_a_skip_is_not_seen_in_values_that_are_missing_at_random() -> None:
     rng = np.random.default_rng(1)
     rows = pd.DataFrame(rng.choice(["0", "1", "2"], (500, 6)), columns=list("ABCDEF"))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
@@ -112,7 +114,7 @@ class ColumnsHeld:
     given: Mapping[str, Scope]
     cuts: Mapping[str, Sequence[float]]
     seen: Mapping[str, Seen]
-    first: FirstRows | None
+    first: FirstRows
     extra: Mapping[str, Sequence[str]]
 
     @property
@@ -156,20 +158,24 @@ class ColumnsHeld:
 
         A rule is applied where all that it looks at has columns.
         """
-        if self.first is None:
+        if not self.first:
             return proposals(network, {}, {})
-        first, copies = self.first
         columns = {name: name for name in network.variables if name in self.source.columns}
         reading = Reading(network, self.source, self.data, columns, ())
-        shown: dict[str, Codes] = {
-            name: ColumnEncoder(matcher_of(reading, name)).encode(first.columns[name])
-            for name in columns
-        }
+        shown: dict[str, Codes] = {}
+        for name in columns:
+            encoder = ColumnEncoder(matcher_of(reading, name))
+            codes: list[Any] = [encoder.encode(piece.columns[name]) for piece, _ in self.first]
+            shown[name] = np.concatenate(codes)
         for skips in skips_of(network, reading.sets_of):
             if {skips.name, *skips.rule.scope} <= shown.keys():
                 shown[skips.name] = skips.applied(shown)
-        numbers_of = {name: numbers_in(first, name, self.data) for name in network.cuts_of}
-        return proposals(network, shown, numbers_of, copies)
+        numbers_of = {
+            name: np.concatenate([numbers_in(piece, name, self.data) for piece, _ in self.first])
+            for name in network.cuts_of
+        }
+        copies = [counts for _, counts in self.first if counts is not None]
+        return proposals(network, shown, numbers_of, np.concatenate(copies) if copies else None)
 
 
 def columns_held(
@@ -186,7 +192,7 @@ def columns_held(
     given = {**given, **{name: labels_of(points) for name, points in cuts.items()}}
     looked_up = [name for name in columns if name not in given or name in cuts]
     by_hand = [name for name in columns if name not in looked_up]
-    seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, None)
+    seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, ())
     extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
     return ColumnsHeld(source, data, given, cuts, seen, first, extra)
 

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from lacunet.building.proposals import MOST_ROWS
 from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError
@@ -170,13 +171,13 @@ def _is_nested(column: Column) -> bool:
     return bool(types.is_nested(kind))
 
 
-# The first piece of the data, and how many rows each row stands for, if that is said.
-FirstRows = tuple[Piece, FloatArray | None]
+# The first pieces of the data, and how many rows each row stands for, if that is said.
+FirstRows = Sequence[tuple[Piece, FloatArray | None]]
 
 
 def seen_in(
     source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
-) -> tuple[dict[str, Seen], FirstRows | None]:
+) -> tuple[dict[str, Seen], FirstRows]:
     """What each of the columns holds, and the first rows, of other columns also.
 
     The data are read once, in bounded memory.
@@ -187,9 +188,10 @@ def seen_in(
         There are no rows, and a column does not say its states otherwise.
     """
     seen = {name: Seen(DeclaredCodes.of(name, data)) for name in columns}
-    first = None
+    first: list[tuple[Piece, FloatArray | None]] = []
     for piece, copies in copied_pieces(source, (*columns, *also), data):
-        first = first or (piece, copies)
+        if sum(held.rows for held, _ in first) < MOST_ROWS:
+            first.append((piece, copies))
         for name in columns:
             seen[name].add(piece.columns[name])
     has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
