@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -17,6 +19,7 @@ from lacunet.cli import main
 from lacunet.data.given import Data
 from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.data.write import write_arrow
 from lacunet.diagnosis.at_random import mar_tests, mcar_tests, mechanism_tables, positivity
 from lacunet.diagnosis.diagnosis import diagnose
 from lacunet.diagnosis.patterns import Patterns, patterns
@@ -322,11 +325,28 @@ def test_rows_that_are_looked_at_keep_the_design_of_a_survey() -> None:
     data = lc.Data({**rows, "Place": clusters}, cluster="Place")
     with observations(data, network, 2**18) as opened:
         assert not isinstance(opened, Held)
-        table = rows_within(opened, network, 2**18, ReadReport())
+        table, _ = rows_within(opened, network, 2**18, ReadReport())
     assert table.rows < 20_000
     assert table.design is not None
     assert table.design.clusters is not None
     assert set(table.design.clusters.labels) == set(clusters)
+
+
+@pytest.mark.parametrize("options", [{"weight": "Weight"}, {"fully_observed": ["V0"]}])
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_rows_are_not_said_to_be_left_out_where_none_is(
+    tmp_path: Path, options: dict[str, Any], ending: str
+) -> None:
+    network, columns = _random_rows(3)
+    weights = np.arange(20_000) % 10.0  # those of weight zero are not in the table
+    rows = pa.table({**columns, "Weight": weights, "Note": ["a long text"] * 20_000})
+    write_arrow(rows, tmp_path / f"rows{ending}")
+    data = lc.Data(tmp_path / f"rows{ending}", **options)
+    with pytest.warns(lc.LacunetWarning, match="Note") as warned:
+        streamed = diagnose(network, data, memory=2**18)
+    with pytest.warns(lc.LacunetWarning, match="Note") as expected:
+        assert str(streamed) == str(diagnose(network, data))
+    assert [str(w.message) for w in warned] == [str(w.message) for w in expected]
 
 
 MUTUAL = lc.Network(

@@ -82,8 +82,8 @@ def run(options: Namespace) -> None:
         progress_bar() as progress,
         observations(data, network, budget, progress=progress) as rows,
     ):
-        look, read_report = rows.look(), ReadReport()
-        table = rows_within(rows, network, budget, ReadReport())
+        read_report = ReadReport()
+        table, _ = rows_within(rows, network, budget, ReadReport())
         summary = missing_in(rows, (), read_report)
     notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
     left_out = getattr(options, "left_out", ())
@@ -92,7 +92,6 @@ def run(options: Namespace) -> None:
     coded = with_data_codes(network, data)
     diagnosis = diagnosed(
         coded,
-        look,
         summary,
         table,
         random,

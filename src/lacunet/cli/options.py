@@ -586,14 +586,14 @@ def noted_rows(options: Namespace, network: Network) -> EncodedTable:
         progress_bar() as progress,
         observations(data_of(options), network, budget, progress=progress) as rows,
     ):
-        table = taken_as_missing(rows_within(rows, network, budget, read_report))
-        known = rows.look().rows
+        table, row_count = rows_within(rows, network, budget, read_report)
+        table = taken_as_missing(table)
         notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
     note(*notes)
-    if known is not None and table.row_count < known:
+    if table.row_count < row_count:
         note(
-            f"the memory budget holds {table.row_count:,} of the {known:,} rows: all numbers are "
-            "of these (--memory raises it)"
+            f"the memory budget holds {table.row_count:,} of the {row_count:,} rows: all numbers "
+            "are of these (--memory raises it)"
         )
     return table
 

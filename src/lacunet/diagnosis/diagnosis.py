@@ -42,7 +42,6 @@ from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
 from lacunet.statistics.groups import Groups, group_rows
-from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
 from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
@@ -194,16 +193,16 @@ def diagnose(
         network = network_beside(network, data, "diagnose").with_tables(None)
         budget = memory_budget(memory)
         with observations(data, network, budget, progress=progress) as rows:
-            look = rows.look()
-            table = rows_within(rows, network, budget, ReadReport())
-            summary = missing_in(rows, (), ReadReport())
+            table, _ = rows_within(rows, network, budget, ReadReport())
+            read_report = ReadReport()
+            summary = missing_in(rows, (), read_report)
+            rows.notes(read_report)  # warns of what was met
     coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
-    return diagnosed(coded, look, summary, table, random, try_graph=try_graph, left_out=left_out)
+    return diagnosed(coded, summary, table, random, try_graph=try_graph, left_out=left_out)
 
 
 def diagnosed(
     network: Network,
-    look: Look,
     summary: MissingSummary,
     table: EncodedTable,
     random: np.random.Generator,
@@ -230,9 +229,9 @@ def diagnosed(
     if try_graph and (by_rules or any(test.adjusted < LEVEL for test in always)):
         trial = try_learned_graph(network, table)
         words = (*words[:-1], str(trial), words[-1])
-    if look.rows is not None and table.row_count < look.rows:
+    if table.row_count < described.rows:
         words = (
-            f"All tests are of {table.row_count:,} of the {look.rows:,} rows, spread "
+            f"All tests are of {table.row_count:,} of the {described.rows:,} rows, spread "
             "over all of the data: no more fit in the memory budget. What is rare may be missing "
             "here.",
             *words,

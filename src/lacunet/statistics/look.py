@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lacunet.data.read import ReadReport
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.errors import LacunetError
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Tally
@@ -55,4 +55,6 @@ def weighed(look: Look, tally: Tally) -> Look:
     )
     scale = weight / max(squares, 1e-300)
     is_unequal = rows * squares > weight**2 * (1 + ROUNDING)
-    return replace(look, scale=scale, is_unequal=is_unequal, total=weight * scale)
+    return replace(
+        look, rows=whole_rows(rows), scale=scale, is_unequal=is_unequal, total=weight * scale
+    )

@@ -200,16 +200,17 @@ def whole_table(
 
 def rows_within(
     rows: Observations, network: Network, budget: float, read_report: ReadReport
-) -> EncodedTable:
+) -> tuple[EncodedTable, int]:
     """All rows in a table that can be gone over again and again within the budget.
 
     Where they are too many, equal rows become one that stands for all of them; where that is not
     enough, or each row has its place in the design of a survey, there are as many rows as the
-    budget holds, from all over: then the table has a lower ``row_count`` than the look.
+    budget holds, from all over: then the table has a lower ``row_count`` than the number of all
+    rows, which comes with it.
     """
     most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
     if isinstance(rows, Held) and rows.table.rows <= most:
-        return rows.table
+        return rows.table, rows.table.row_count
     look = rows.look()
     if look.units is None:
         names = network.variables
@@ -218,9 +219,15 @@ def rows_within(
         parts = list(islice(rows_in_parts(rows.tables(report), names, room), 2))
         if len(parts) == 1 and len(parts[0].weights) <= most:
             read_report.add(report)
-            return parts[0].table()
+            table = parts[0].table()
+            return table, table.row_count
     table = look.sampled(most, read_report)
-    return table.take(slice(None, None, -(-table.rows // most))) if table.rows > most else table
+    every = table.row_count if look.rows is None else look.rows
+    if table.copies is None and read_report.kept:  # else the look had to read them
+        every = read_report.kept
+    if table.rows > most:
+        table = table.take(slice(None, None, -(-table.rows // most)))
+    return table, every
 
 
 def missing_in_data(given: Any, network: Network, families: Sequence[Scope] = ()) -> MissingSummary:

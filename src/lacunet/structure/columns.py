@@ -142,20 +142,20 @@ def read_columns(
             warnings.filterwarnings("ignore", IGNORED, DataWarning)
         with observations(data, columns.network, budget, progress=progress) as rows:
             report = ReadReport()
-            table = rows_within(rows, columns.network, budget, report)
-            notes = [*rows.notes(report), *_on_rows(table, rows.look().rows)]
+            table, row_count = rows_within(rows, columns.network, budget, report)
+            notes = [*rows.notes(report), *_on_rows(table, row_count)]
     notes = [note for note in notes if not note.startswith(IGNORED)]
     notes += [ON_DESIGN] if data.has_design else []
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
 
 
-def _on_rows(table: EncodedTable, rows: int | None) -> Iterator[str]:
+def _on_rows(table: EncodedTable, rows: int) -> Iterator[str]:
     """What of the data the search does not see."""
     if table.row_count == 1:
         yield "there is 1 row, which says nothing of how columns go together: no edge can be found."
     if cells := table.cells_of_sets:
         yield note_on_sets(cells)
-    if rows is not None and table.row_count < rows:
+    if table.row_count < rows:
         yield (
             f"the memory budget holds {table.row_count:,} of the {rows:,} rows: the structure is "
             "learned from these, spread over all of the data."
