@@ -21,7 +21,7 @@ from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, few_rows, frame_like, kept_columns
+from lacunet.data.whole import SeenValues, few_rows, frame_like, kept_columns, keys_by_name
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     OF_DATA,
@@ -264,7 +264,8 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
     """
     names, source = asked.names, source_from(data)
     data = data.with_latent(asked.network.states_of, source.columns)
-    latent = (*data.latent, *(v for v in names if v not in (*source.columns, *data.latent)))
+    known_names = {*keys_by_name(source.columns), *data.latent}
+    latent = (*data.latent, *(v for v in names if v not in known_names))
     if absent := _absent(asked.network, source.columns, latent):
         if warns:
             warn(

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.encode import cell_at, is_text
+from lacunet.data.encode import cell_at, is_text, spelled_column
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.model.spelling import number_of
+from lacunet.model.spelling import number_of, spelled
 
 # The codes of a column (the number of states where nothing is shown), and the states.
 States = tuple[NDArray[Any], tuple[str, ...]]
@@ -45,7 +45,45 @@ def held(data: Any) -> Any:
     ]
     if not tables:
         raise DataError.no_rows(source.label)
-    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    return _joined(tables).unify_dictionaries()
+
+
+def _joined(tables: Sequence[Any]) -> Any:
+    """All rows, table after table; columns without a type in common become texts."""
+    import pyarrow as pa
+
+    type_of = {
+        name: common_type([table.schema.field(name).type for table in tables])
+        for name in tables[0].column_names
+    }
+    return pa.concat_tables(
+        pa.table({name: as_type(table.column(name), kind) for name, kind in type_of.items()})
+        for table in tables
+    )
+
+
+def common_type(types: Sequence[Any]) -> Any:
+    """The Arrow type that holds what any of these types does: that of texts if there is no other.
+
+    Parts of data may be written by different programs, and text files hold nothing but texts.
+    """
+    import pyarrow as pa
+
+    schemas = [pa.schema([("cells", kind)]) for kind in types]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field("cells").type
+    except pa.ArrowTypeError:
+        return pa.string()
+
+
+def as_type(column: Any, kind: Any) -> Any:
+    """A chunked array with a `common_type`; texts are spelled so that they are read as states."""
+    import pyarrow as pa
+
+    if is_text(kind) and not is_text(column.type):
+        texts = [spelled_column(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
+    return column if column.type == kind else column.cast(kind)
 
 
 FEW_ROWS = 4  # whose cells are asked for one by one
@@ -67,7 +105,7 @@ def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
         return [dict(zip(frame, row, strict=True)) for row in zip(*columns, strict=True)]
     kinds = [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")]
     is_held = (_library(frame), type(frame).__name__) in kinds
-    names = _names(frame) if is_held and len(frame) <= most else ()
+    names = _keys(frame) if is_held and len(frame) <= most else ()
     if len(set(names)) < len(names) or not names:
         return None
     if _library(frame) == "pandas":
@@ -98,11 +136,14 @@ def _python(cell: Any) -> Any:
 
 def replaced(frame: Any, columns: Mapping[str, States]) -> Any:
     """The frame with some columns, new or not, as ordered categories; null where not shown."""
-    replacements = {name: _categories(frame, name, *coded) for name, coded in columns.items()}
-    return _with_columns(frame, replacements)
+    key_of = keys_by_name(_keys(frame))
+    return _with_columns(
+        frame,
+        {key_of.get(name, name): _categories(frame, *coded) for name, coded in columns.items()},
+    )
 
 
-def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str]) -> Any:
+def _categories(frame: Any, codes: NDArray[Any], states: Sequence[str]) -> Any:
     """A column of ordered categories, of the frame's kind."""
     library = _library(frame)
     if library == "dict":
@@ -120,7 +161,7 @@ def _categories(frame: Any, name: str, codes: NDArray[Any], states: Sequence[str
         return column
     import polars as pl
 
-    return pl.Series(name, column).cast(pl.Enum(list(states)))
+    return pl.Series(column).cast(pl.Enum(list(states)))
 
 
 def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
@@ -158,82 +199,112 @@ def _texts(codes: NDArray[Any], states: Sequence[str]) -> list[str | None]:
     return [names[code] for code in codes.tolist()]
 
 
-def filled(frame: Any, columns: Mapping[str, tuple[NDArray[Any], States]]) -> Any:
-    """The frame with what is not shown filled in; every other cell is left as it was.
-
-    For each column: the codes that its rows show, and the states to fill in. How they are written
-    is decided by `spellings`; a column that cannot be kept as it is written holds the states
-    themselves in every row, as texts or as ordered categories.
-    """
-    known = set(_names(frame))
-    replacements = {
-        name: _filled(frame, name, shown, codes, states)
-        if name in known
-        else _categories(frame, name, codes, states)
-        for name, (shown, (codes, states)) in columns.items()
-        if (shown >= len(states)).any()
-    }
-    return _with_columns(frame, replacements)
-
-
-def _filled(
-    frame: Any, name: str, shown: NDArray[Any], codes: NDArray[Any], states: Sequence[str]
-) -> Any:
-    """A column with what is not shown filled in."""
-    missing = shown >= len(states)
-    codes = np.where(missing, codes, shown)
-    seen, first = np.unique(shown, return_index=True)
-    donor = {
-        int(code): int(row) for code, row in zip(seen, first, strict=True) if code < len(states)
-    }
-    if len(donor) == len(states):
-        rows = np.array([donor[code] for code in range(len(states))])[codes]
-        return _taken(frame, name, np.where(missing, rows, np.arange(len(codes))))
-    values = {code: _cell(frame, name, row) for code, row in donor.items()}
-    kind = _kind(frame, name, values.values())
-    written = spellings(kind, values, states)
-    if written is not None:
-        values_of = np.array(written, dtype=object if kind == "texts" else None)
-        return _spliced(frame, name, missing, values_of[codes])
-    if kind == "texts":
-        everywhere = np.ones(len(codes), dtype=bool)
-        return _spliced(frame, name, everywhere, np.array(states, dtype=object)[codes])
-    return _categories(frame, name, codes, states)
-
-
 @dataclass
 class SeenValues:
     """How rows write each state of their columns: as the first row that shows it does.
 
-    ``kind_of`` has the kind of each column for `spellings`.
+    ``type_of`` has the Arrow type of each column, None where it is a list.
     """
 
     value_of: dict[str, dict[int, Any]] = field(default_factory=dict)
-    kind_of: dict[str, str] = field(default_factory=dict)
+    type_of: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, frame: Any, shown: EncodedTable) -> SeenValues:
+        """How those columns of a frame in memory write states that do not show all of them."""
+        sizes, seen = shown.cardinality_of, cls()
+        names = [
+            name
+            for name, codes in shown.columns.items()
+            if not np.bincount(codes, minlength=sizes[name])[: sizes[name]].all()
+        ]
+        if _library(frame) == "dict":  # a list may hold anything, whatever it holds now
+            seen.add({name: list(column) for name, column in frame.items()}, shown, names)
+            return seen
+        (part,) = source_from(frame).parts
+        key_of, row = keys_by_name(part.columns), 0
+        for piece in part.read([key_of[name] for name in names if name in key_of]):
+            seen.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
+            row += piece.rows
+        return seen
 
     def add(self, columns: Mapping[str, Any], shown: EncodedTable, names: Iterable[str]) -> None:
         """Take in some rows: columns as they came, Arrow arrays or lists, and their codes."""
+        key_of = keys_by_name(columns)
         for name in names:
-            if name not in columns:
+            if name not in key_of:
                 continue
-            column, size = columns[name], shown.cardinality_of[name]
+            column, size = columns[key_of[name]], shown.cardinality_of[name]
             values = self.value_of.setdefault(name, {})
             if len(values) < size:
                 codes, rows = np.unique(shown.columns[name], return_index=True)
                 for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
                     if code < size and code not in values:
                         values[code] = cell_at(column, row)
-            if not hasattr(column, "type"):
-                self.kind_of[name] = _kind_of_values(values.values())
-            elif name not in self.kind_of or column.null_count < len(column):
-                self.kind_of[name] = arrow_kind(column.type)
+            kind = getattr(column, "type", None)
+            known = self.type_of.setdefault(name, kind)
+            is_list = kind is None or known is None
+            self.type_of[name] = None if is_list else common_type([known, kind])
+
+    def is_text(self, name: str) -> bool:
+        """Whether any text fits into a column."""
+        return self._kind(name) == "texts"
+
+    def _kind(self, name: str) -> str:
+        kind = self.type_of[name]
+        return _kind_of_values(self.value_of[name].values()) if kind is None else arrow_kind(kind)
+
+    def spellings(self, name: str, states: Sequence[str]) -> Sequence[Any] | None:
+        """Each state as the rows write it; None where their column cannot hold all."""
+        if self.type_of[name] is None:
+            return spellings(self._kind(name), self.value_of[name], states)
+        cells = typed_states(self.type_of[name], self.value_of[name], states)
+        return None if cells is None else cells.to_pylist()
 
     def written(self, name: str, states: Sequence[str]) -> Sequence[Any]:
         """Each state as the rows write it, or as it is where their column cannot hold all."""
-        if name not in self.value_of:
-            return states
-        values = spellings(self.kind_of[name], self.value_of[name], states)
+        values = self.spellings(name, states) if name in self.value_of else None
         return states if values is None else values
+
+
+def filled(frame: Any, seen: SeenValues, columns: Mapping[str, tuple[NDArray[Any], States]]) -> Any:
+    """The frame with what is not shown filled in; every other cell is left as it was.
+
+    For each column: the codes that its rows show, and the states to fill in. They are written as
+    was ``seen``; a column that cannot be kept as it is written holds the states themselves in every
+    row, as texts or as ordered categories.
+    """
+    key_of, replacements = keys_by_name(_keys(frame)), {}
+    for name, (shown, (fill, states)) in columns.items():
+        if not (shown >= len(states)).any():
+            continue
+        codes, key = np.where(shown >= len(states), fill, shown), key_of.get(name)
+        column = None if key is None else _filled(frame[key], seen, name, shown, codes, states)
+        replacements[name if key is None else key] = (
+            _categories(frame, codes, states) if column is None else column
+        )
+    return _with_columns(frame, replacements)
+
+
+def _filled(
+    column: Any,
+    seen: SeenValues,
+    name: str,
+    shown: NDArray[Any],
+    codes: NDArray[Any],
+    states: Sequence[str],
+) -> Any:
+    """A column with what is not shown filled in; None where it cannot hold the states."""
+    missing = shown >= len(states)
+    if name not in seen.value_of:  # some row shows each state
+        _, first = np.unique(shown, return_index=True)
+        return _taken(column, np.where(missing, first[codes], np.arange(len(codes))))
+    written, is_text = seen.spellings(name, states), seen.is_text(name)
+    if written is None and is_text:  # the whole column has names in place of codes
+        written, missing = states, np.ones_like(missing)
+    if written is None:
+        return None
+    return _spliced(column, missing, np.array(written, object if is_text else None)[codes])
 
 
 def spellings(kind: str, shown: Mapping[int, Any], states: Sequence[str]) -> list[Any] | None:
@@ -277,27 +348,38 @@ def _number(state: str) -> int | float | None:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _names(frame: Any) -> Sequence[str]:
+def typed_states(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> Any:
+    """The `spellings` of states as an Arrow array of a column's type; None if it must hold states.
+
+    Of a column that has texts in some parts of the data, numbers in others, all are texts.
+    """
+    import pyarrow as pa
+
+    if is_text(kind):
+        shown = {
+            c: value if isinstance(value, str) else spelled(value) for c, value in shown.items()
+        }
+    written = spellings(arrow_kind(kind), shown, states)
+    try:
+        return written and pa.array(written, pa.string() if pa.types.is_null(kind) else kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # as 300 among bytes
+        return None
+
+
+def _keys(frame: Any) -> Sequence[Any]:
     if _library(frame) == "pyarrow":
         return list(frame.column_names)
     return list(frame if isinstance(frame, Mapping) else frame.columns)
 
 
-def _kind(frame: Any, name: str, shown: Iterable[Any]) -> str:
-    """The kind of a column for `spellings`; that of a dict's is the kind of what it shows."""
-    library = _library(frame)
-    if library == "dict":
-        return _kind_of_values(shown)
-    if library == "pyarrow":
-        return arrow_kind(frame.schema.field(name).type)
-    dtype = frame[name].dtype
-    if library == "polars":
-        if dtype.is_numeric():
-            return "integers" if dtype.is_integer() else "numbers"
-        return "texts" if str(dtype) == "String" else ""
-    if dtype.kind in "iuf":
-        return "numbers" if dtype.kind == "f" else "integers"
-    return "texts" if str(dtype) in ("str", "object") else ""
+def keys_by_name(keys: Iterable[Any]) -> dict[str, Any]:
+    """The column of each variable: of its name or, failing that, with spaces around it.
+
+    >>> keys_by_name([" Age ", 7, "Sex", "Sex "])
+    {'Age': ' Age ', '7': 7, 'Sex': 'Sex'}
+    """
+    texts = {str(key): key for key in keys}
+    return {text.strip(): key for text, key in texts.items()} | texts
 
 
 def _kind_of_values(shown: Iterable[Any]) -> str:
@@ -318,40 +400,30 @@ def arrow_kind(column: Any) -> str:
     return "texts" if is_text(column) or types.is_null(column) else ""
 
 
-def _cell(frame: Any, name: str, row: int) -> Any:
-    """One cell of a frame as a value of Python or NumPy."""
-    column = frame[name]
-    if _library(frame) == "pyarrow":
-        return column[row].as_py()
-    return column.iloc[row] if hasattr(column, "iloc") else column[row]
-
-
-def _spliced(frame: Any, name: str, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
+def _spliced(column: Any, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
     """A column with new values in its missing cells."""
-    library = _library(frame)
+    library = _library(column)
     if library == "pandas":
-        return frame[name].where(~missing, values)
+        return column.where(~missing, values)
     if library == "polars":
         import polars as pl
 
-        new = pl.Series(name, values.tolist()).cast(frame[name].dtype)
-        return frame[name].zip_with(pl.Series(~missing), new)
-    old = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
+        return column.zip_with(pl.Series(~missing), pl.Series(values.tolist()).cast(column.dtype))
+    old = column.to_pylist() if library == "pyarrow" else list(column)
     cells = [
         new if fill else cell
         for fill, new, cell in zip(missing.tolist(), values.tolist(), old, strict=True)
     ]
-    if library == "dict":
+    if library != "pyarrow":
         return cells
     import pyarrow as pa
 
-    column = frame.schema.field(name).type
-    return pa.array(cells, pa.string() if pa.types.is_null(column) else column)
+    return pa.array(cells, pa.string() if pa.types.is_null(column.type) else column.type)
 
 
-def _taken(frame: Any, name: str, rows: NDArray[np.int64]) -> Any:
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     """A column with its cells taken from the given rows."""
-    library, column = _library(frame), frame[name]
+    library = _library(column)
     if library == "pandas":
         return column.array.take(rows)
     if library == "polars":
@@ -368,8 +440,7 @@ def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, A
         return {name: np.array([*frame[name], None], object)[:-1] for name in names}
     import pyarrow as pa
 
-    tables = [pa.table(dict(piece)) for piece in pieces]
-    whole = pa.concat_tables(tables, promote_options="permissive")
+    whole = _joined([pa.table(dict(piece)) for piece in pieces])
     return dict(zip(names, whole.columns, strict=True))
 
 

@@ -25,7 +25,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import few_rows, filled, held_data, replaced
+from lacunet.data.whole import SeenValues, few_rows, filled, held_data, replaced
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -159,7 +159,8 @@ def impute(
     if draws is not None and proper:
         drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
-    frames = [_completed(network, frame, shown, completion) for completion in completions]
+    seen = SeenValues.of(frame, shown)
+    frames = [_completed(network, frame, seen, shown, completion) for completion in completions]
     return frames[0] if draws is None else frames
 
 
@@ -273,9 +274,11 @@ def _agree(again: Result, network: Network) -> bool:
     )
 
 
-def _completed(network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable) -> Any:
+def _completed(
+    network: Network, frame: Any, seen: SeenValues, shown: EncodedTable, whole: EncodedTable
+) -> Any:
     partly = [name for name in network.variables if shown.missing_of[name]]
     codes = {name: (whole.columns[name], network.states(name)) for name in partly}
     cut = {name: fill for name, fill in codes.items() if name in network.cuts_of}
     kept = {name: (shown.columns[name], fill) for name, fill in codes.items() if name not in cut}
-    return replaced(filled(frame, kept), cut)
+    return replaced(filled(frame, seen, kept), cut)

@@ -28,7 +28,14 @@ from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, arrow_kind, replaced, spellings
+from lacunet.data.whole import (
+    SeenValues,
+    as_type,
+    common_type,
+    keys_by_name,
+    replaced,
+    typed_states,
+)
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
@@ -117,19 +124,15 @@ class SeenColumns:
 
     partly: set[str] = field(default_factory=set)  # variables that some row misses
     seen: SeenValues = field(default_factory=SeenValues)
-    schema: Any = None
+    type_of: dict[str, Any] = field(default_factory=dict)
 
     def add(self, frame: Any, shown: EncodedTable) -> None:
         """Take in some rows."""
         import pyarrow as pa
 
-        type_of = {field.name: field.type for field in frame.schema}
-        for name, kind in type_of.items():
-            if pa.types.is_dictionary(kind):
-                type_of[name] = kind.value_type
-        schema = pa.schema(type_of)
-        schemas = [schema] if self.schema is None else [self.schema, schema]
-        self.schema = pa.unify_schemas(schemas, promote_options="permissive")
+        for name, kind in zip(frame.schema.names, frame.schema.types, strict=True):
+            plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+            self.type_of[name] = common_type([self.type_of.get(name, plain), plain])
         self.partly |= {*shown.partially_observed}
         columns = {name: frame.column(name) for name in frame.column_names}
         self.seen.add(columns, shown, shown.variables)
@@ -141,35 +144,22 @@ class SeenColumns:
         import pyarrow as pa
         from pyarrow import compute
 
-        arrays, states = {}, {}
-        for name in frame.column_names:
-            kind = self.schema.field(name).type
-            if name not in self.partly or name in network.cuts_of:
-                arrays[name] = frame.column(name).cast(kind)
+        column_of = keys_by_name(frame.column_names)
+        arrays = {name: as_type(frame.column(name), kind) for name, kind in self.type_of.items()}
+        replacements = {}
+        for name in network.variables:
+            if name not in self.partly:
                 continue
-            values = self._values(network, name)
+            if name in network.cuts_of or name not in column_of:
+                replacements[name] = whole.columns[name], network.states(name)
+                continue
+            column, states = column_of[name], network.states(name)
             is_filled = shown.columns[name] >= network.cardinality(name)
             codes = pa.array(np.where(is_filled, whole.columns[name], shown.columns[name]))
+            values = typed_states(self.type_of[column], self.seen.value_of[name], states)
             if values is None:
-                arrays[name] = pa.array(network.states(name), pa.string()).take(codes)
+                arrays[column] = pa.array(states, pa.string()).take(codes)
                 continue
-            cells = frame.column(name).cast(values.type)
-            arrays[name] = compute.if_else(is_filled, values.take(codes), cells)
-        for name in network.variables:
-            if name in self.partly and (name in network.cuts_of or name not in arrays):
-                states[name] = whole.columns[name], network.states(name)
-        return replaced(pa.table(arrays), states)
-
-    def _values(self, network: Network, name: str) -> Any:
-        """How each state is written in its column; None if the column must become texts."""
-        import pyarrow as pa
-
-        column = self.schema.field(name).type
-        values = self.seen.value_of.get(name, {})
-        written = spellings(arrow_kind(column), values, network.states(name))
-        if written is None:
-            return None
-        try:
-            return pa.array(written, pa.string() if pa.types.is_null(column) else column)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # as 300 among bytes
-            return None
+            cells = arrays[column].cast(values.type)
+            arrays[column] = compute.if_else(is_filled, values.take(codes), cells)
+        return replaced(pa.table(arrays), replacements)
