@@ -13,6 +13,7 @@ from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
+from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.explain import explain
 from lacunet.estimate.method import MethodError
 from lacunet.report.learned.text import result_as_text
@@ -152,6 +153,57 @@ def test_a_number_of_steps_that_was_chosen_is_not_chosen_anew_for_each_part() ->
         widths.append(high - low)
     # EM to the end knows no less; a jackknife of 30 groups is 13% off, four times of that.
     np.testing.assert_allclose(widths[0], widths[1], rtol=0.52)
+
+
+THREE_SIGNS = lc.Network({name: ["0", "1"] for name in "HXYZ"}, {name: ["H"] for name in "XYZ"})
+
+
+def signs_of_a_latent_cause() -> lc.Data:
+    rng = np.random.default_rng(1)
+    cause = rng.random(200) < 0.4
+    signs = {name: np.where(rng.random(200) < 0.8, cause, ~cause) for name in "XYZ"}
+    rows = {name: column.astype(int).astype(str).tolist() for name, column in signs.items()}
+    return lc.Data(rows, latent=["H"])
+
+
+@pytest.mark.parametrize("start", ["factored-mar", "random"])
+def test_replicates_make_as_many_steps_as_all_rows_from_what_chance_drew_for_these(
+    start: str,
+) -> None:
+    climbs: list[Climb] = []
+    two_steps = lc.EM(start, stop=2, restarts=3, visit=climbs.append)
+    result = lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), two_steps, 2, intervals=True)
+    ends = [climb for climb in climbs if climb.reason]
+    whole, replicates = ends[:3], ends[3:]
+    assert [climb.iterations for climb in ends] == [2] * (3 + 30)
+    (start_of_best,) = {climb.start.tobytes() for climb in replicates}
+    best = max(whole, key=lambda climb: climb.log_posterior)
+    assert start_of_best == best.start.tobytes()
+    assert best.log_posterior == result.ended.log_posterior
+
+
+def test_replicates_make_the_steps_that_held_out_rows_chose_where_a_prior_names_hidden_states(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", -np.inf)  # anything is better
+    climbs: list[Climb] = []
+    method = lc.EM(stop="heldout", restarts=1, visit=climbs.append)
+    prior = {name: [[8, 2], [2, 8]] for name in "XYZ"}
+    result = lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method, prior, intervals=True)
+    assert result.ended.reason == "held-out peak"
+    assert result.uncertainty.recipe == "delete-a-group jackknife"
+    ends = [climb.iterations for climb in climbs if climb.reason]
+    assert ends[-30:] == [result.ended.iterations] * 30
+
+
+def test_steps_under_a_learned_prior_are_made_from_the_best_start() -> None:
+    climbs: list[Climb] = []
+    method = lc.EM("random", stop=1, restarts=5, visit=climbs.append)
+    lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method)
+    *first, again = (climb for climb in climbs if climb.reason)
+    best = max(first, key=lambda climb: climb.log_posterior)
+    assert best.log_posterior > first[0].log_posterior + 1
+    np.testing.assert_array_equal(again.start, best.start)
 
 
 def test_without_intervals_asked_for_the_way_to_them_is_told(patients: object) -> None:

@@ -210,9 +210,10 @@ class Learned:
     ``network`` is the one that EM learned, with mechanisms as nodes where there are any, whose
     CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
     why; ``stand_in`` is what another method has learned for such variables. ``engine`` has the
-    problems that EM learned from, laid out. ``prior`` is what the CPTs were learned with, where it
-    was learned. ``row_weights`` are those of CPT rows that pseudo-counts were added to, on an axis
-    of length one for the child, where they are not of all rows.
+    problems that EM learned from, laid out, ``start`` the cells that it started from. ``prior``
+    is what the CPTs were learned with, where it was learned. ``row_weights`` are those of CPT rows
+    that pseudo-counts were added to, on an axis of length one for the child, where they are not of
+    all rows.
     """
 
     tables: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -225,6 +226,7 @@ class Learned:
     left: Mapping[str, str] = field(default_factory=dict)
     stand_in: Learned | None = field(default=None, repr=False)
     engine: Engine | None = field(default=None, repr=False)
+    start: FloatArray | None = field(default=None, repr=False)
     prior: LearnedPrior | None = None
     row_weights: Mapping[str, FloatArray] = field(default_factory=dict)
 

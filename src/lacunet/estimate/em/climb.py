@@ -63,9 +63,9 @@ class Limits:
 class Climb:
     """Where EM came to from one start, and how.
 
-    ``counts`` are the expected counts that the last plain step was made from, None at the
-    start; ``expected`` those at ``cells``, None where they were not computed.
-    ``log_likelihoods`` has the value at ``cells`` for each part of the data. ``trace`` holds the
+    ``start`` are the cells that it started from. ``counts`` are the expected counts that the last
+    plain step was made from, None at the start; ``expected`` those at ``cells``, None where they
+    were not computed. ``log_likelihoods`` has the value at ``cells`` for each part of the data. ``trace`` holds the
     log-posterior (of the parts that count) of the start and of all that was kept since; its last
     value is that of ``cells``. It is empty if the climb was cut short before any was known.
     ``iterations`` counts the expectations after the first, those of extrapolations that were
@@ -73,6 +73,7 @@ class Climb:
     """
 
     cells: FloatArray
+    start: FloatArray
     counts: FloatArray | None
     expected: FloatArray | None
     reason: str
@@ -84,7 +85,7 @@ class Climb:
     @classmethod
     def at_start(cls, cells: FloatArray, reason: str = "") -> Climb:
         """Before the first expectation."""
-        return cls(cells, None, None, reason, 0, np.full(1, nan), ())
+        return cls(cells, cells, None, None, reason, 0, np.full(1, nan), ())
 
     def followed_by(self, later: Climb) -> Climb:
         """Both climbs as one; the other began where this one ended."""

@@ -64,7 +64,7 @@ def fit_and_learn_prior(
         counts = {name: tables[name] for name in before}
         prior = learn_prior(counts, before.kept, possible_cells(layout.network))
     concentration = flat_concentration(prior, layout)
-    refitted = replace(fitting, prior=concentration).refit(first, seeds)
+    refitted = replace(fitting, prior=concentration).refit(first)
     return (first, before.keeping(before)) if refitted is None else (refitted, prior)
 
 

@@ -224,16 +224,16 @@ class Fitting:
         averaged = replace(best, cells=cells, expected=None, log_likelihoods=logs, trace=trace)
         return replace(averaged, reason="optima averaged")
 
-    def refit(self, before: Fit, seeds: Seeds) -> Fit | None:
+    def refit(self, before: Fit) -> Fit | None:
         """EM from where it ended under another prior; None if no time or iteration is left for it.
 
-        As many steps as were made before are made anew from the seed. Optima that were averaged
-        are averaged again, with the weights they had.
+        As many steps as were made before are made anew from the same start. Optima that were
+        averaged are averaged again, with the weights they had.
         """
         earlier = before.climb
         limits = self.limits("converge", done=earlier.iterations)
         if earlier.reason in ("steps done", "held-out peak"):
-            repeated = self.climb(seeds.whole, self.limits(earlier.iterations))
+            repeated = self.climb(earlier.start, self.limits(earlier.iterations))
             done = replace(
                 repeated,
                 reason=earlier.reason if repeated.reason == "steps done" else repeated.reason,

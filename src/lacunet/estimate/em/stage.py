@@ -12,10 +12,11 @@ The posterior of the observed data never goes down, and where it ends depends on
 begins: by default at the closed form, which is consistent under MAR. What EM does with the
 problems is in `lacunet.estimate.em.fit`; here the statistics are brought to it.
 
-*Replicates* of the rows are learned by as many steps as all rows made, where held-out rows chose
-their number: chosen anew each time, a step more or less would count for more than the rows left
-out. Where EM has converged they start from where it ended; so they do where a variable is never
-shown, or its states would change places. Where optima were averaged, all of it is done again.
+*Replicates* of the rows are learned by as many steps as all rows made, where a number was asked for
+or held-out rows chose it: chosen anew each time, a step more or less would count for more than the
+rows left out. What is drawn at random to start from is what it was for all rows: else the states of
+a variable that no row shows would change places. Where EM has converged, replicates start from
+where it ended. Where optima were averaged, all of it is done again.
 """
 
 from __future__ import annotations
@@ -157,6 +158,7 @@ class Climber:
             why=_why(em, climbed, drawn) if chooses else "",
             network=network.with_tables(tables),
             engine=climbed.engine,
+            start=climb.start,
             prior=merged(None, climbed.prior, ()),
         )
 
@@ -214,16 +216,16 @@ class Climber:
         em, whole = self.em, setting.whole
         if whole is None or whole.ended is None:
             return self
-        hides_any = bool(statistics.never_shown)
         if whole.ended.reason == "optima averaged":
             return replace(self, em=replace(em, stop="converge"), averages=True)
-        if whole.ended.reason == "held-out peak" and not hides_any:
+        if whole.ended.reason == "held-out peak":
             return replace(self, em=replace(em, stop=whole.ended.iterations, restarts=1))
-        if em.stop in ("converge", "heldout") or hides_any:
+        if em.stop in ("converge", "heldout"):
             assert whole.network is not None
             start = whole.network
             return replace(self, em=replace(em, start=start, stop="converge", restarts=1))
-        return self
+        is_drawn = em.start == "random" or bool(statistics.never_shown)
+        return replace(self, em=replace(em, restarts=1)) if is_drawn else self
 
     def _seeds(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
@@ -234,14 +236,14 @@ class Climber:
             whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
             return Seeds(whole, whole), ()
         if not self.em.starts_closed:
-            whole = random_cells(rows, setting.rng)
+            whole = _drawn(rows, setting)
             return Seeds(whole, whole, is_random=True), ()
         whole, redrawn = layout.flat(learned.tables), None
         notes: tuple[str, ...] = () if smooths_every_cell(setting.prior) else (SMOOTHED,)
         hidden = alike_states(layout.network, learned.tables, statistics.never_shown)
         if hidden:
             redrawn = cells_about(layout, hidden)
-            whole = np.where(redrawn, random_cells(rows, setting.rng), whole)
+            whole = np.where(redrawn, _drawn(rows, setting), whole)
         if latent := [name for name in hidden if name not in statistics.cells_of_sets]:
             notes += (f"no row shows {first_of(latent, 5)}: {AT_RANDOM}",)
         return Seeds(whole, whole, redrawn), notes
@@ -324,6 +326,12 @@ def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: 
     if not smooths_every_cell(setting.prior):
         setting = replace(setting, prior=START_PRIOR)
     return closed.solve(statistics, learned, setting)
+
+
+def _drawn(rows: CptRows, setting: Setting) -> FloatArray:
+    """What EM starts from where chance decides; replicates of the rows as all rows did."""
+    start = None if setting.whole is None else setting.whole.start
+    return random_cells(rows, setting.rng) if start is None else start
 
 
 def _hidden(network: Network, variables: Container[str], statistics: Statistics) -> set[str]:
