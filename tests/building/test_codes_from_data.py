@@ -240,6 +240,13 @@ def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
     assert {Path(one.filename).name for one in warned} == {Path(__file__).name}
 
 
+def test_the_state_of_who_was_not_asked_is_not_called_a_category_without_rows() -> None:
+    rows = SURVEY.assign(Now=SURVEY["Now"].replace({7: np.nan, 9: np.nan}).astype("category"))
+    found = find_network(rows, "Sex -> Ever -> Now", not_asked={"Now": "Ever=2"})
+    assert "not_asked" in found.network.states("Now")
+    assert not any("categories" in note for note in found.remarks)
+
+
 def test_proposals_rest_on_the_same_rows_however_they_are_cut_into_parts(tmp_path: Path) -> None:
     SURVEY.to_csv(tmp_path / "whole.csv", index=False)
     parts = [tmp_path / f"part{start}.csv" for start in range(0, 300, 20)]

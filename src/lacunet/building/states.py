@@ -382,7 +382,7 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
         if state not in occurring:
             yield f"column {name!r}: no row has the code {code!r}; its state {state!r} has no data."
     known = {*seen.cells, *labels.values()}
-    if absent := [state for state in states if state not in known and seen.order]:
+    if absent := [state for state in states if state in seen.order and state not in known]:
         yield (
             f"column {name!r}: no row has the categories {absent}; they are states all the same. "
             "In pandas, .cat.remove_unused_categories() leaves them out."
