@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lacunet as lc
@@ -238,3 +239,16 @@ def test_a_latent_variable_has_no_mechanism() -> None:
 def test_a_graph_comes_back_from_networkx_with_all_it_says() -> None:
     graph = MissingnessGraph.parse("R[C] <= R[B]; A -> R[*]; A <-> R[C]", FOUR).hiding(["D"])
     assert MissingnessGraph.from_networkx(graph.to_networkx(), FOUR) == graph
+
+
+def test_rows_beyond_memory_are_warned_of_as_rows_within(tmp_path: Path) -> None:
+    network = lc.Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    rows = {"Age": ["young", "old"] * 500, "Ill": ["no", None, "yes", "no"] * 250}
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({**rows, "Note": "a"}).to_csv(path, index=False)
+    messages = []
+    for memory in (None, 2**10):
+        with pytest.warns(lc.LacunetWarning, match="Note") as warned:
+            lc.learn_missingness(network, path, memory=memory)
+        messages.append([str(warning.message) for warning in warned])
+    assert messages[0] == messages[1]

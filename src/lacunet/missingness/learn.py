@@ -70,6 +70,7 @@ def learn_missingness(
     """
     from lacunet.building.network import network_of_columns, only_data
     from lacunet.data.given import data_given
+    from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
     from lacunet.statistics.observations import latent_in, observations
 
@@ -84,7 +85,9 @@ def learn_missingness(
         network = draft.network
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
-        table = rows.look().sampled(MOST_ROWS)
+        read_report = ReadReport()
+        table = rows.look().sampled(MOST_ROWS, read_report)
+        rows.notes(read_report)  # warns of what was met
     network = with_data_codes(network, data)
     if given is not None and not isinstance(given, MissingnessGraph):
         given = graph_of(given, network)
