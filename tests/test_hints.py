@@ -18,7 +18,7 @@ from examples import RAIN
 from lacunet.errors import LacunetError
 from lacunet.estimate import result as result_module
 from lacunet.estimate.registry import KINDS, METHODS, options_of
-from lacunet.hints import KEYWORDS, NAMES, with_hints
+from lacunet.hints import KEYWORDS, NAMES, OF_DATA, with_hints
 from lacunet.structure import learn as structure_module
 
 ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
@@ -100,6 +100,14 @@ def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ou
 def test_learn_says_where_a_keyword_belongs(keyword: str, way: str) -> None:
     with pytest.raises(lc.LacunetError, match=re.escape(way)):
         lc.learn(RAIN, ROWS, **{keyword: 1})
+
+
+def test_what_belongs_to_data_is_all_that_functions_do_not_take_themselves() -> None:
+    shorthands = {"weight", "counts", "strata", "cluster", "missing"}
+    known = {*inspect.signature(lc.Data).parameters} - {"source", "aside"}
+    assert {*OF_DATA} == known - shorthands
+    for function in (lc.learn, lc.explain, lc.diagnose, lc.sensitivity, lc.learn_structure):
+        assert {*inspect.signature(function).parameters} & known == shorthands
 
 
 def test_data_alone_are_answered_with_what_finds_edges() -> None:
@@ -308,6 +316,8 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.effect(LEARNED, "Ill", {"Age": "old"}), "effect(result, 'Ill', do='Age')"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Ill"), "(result, 'Ill', do='Age')"),
         (lambda: lc.learn_structure({"w": [i / 8 for i in range(99)]}), "weight='w', --weight w"),
+        (lambda: lc.learn_structure(ILL, codes={}), "lacunet.Data(data, codes=...)"),  # type: ignore[call-arg]
+        (lambda: lc.diagnose(ILL, sep=";"), "lacunet.Data(data, delimiter=...)"),  # type: ignore[call-arg]
         (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),
         (lambda: lc.write_network("x.bif", RAIN), "write_network(network, 'x.bif')"),  # type: ignore[arg-type]
         (lambda: lc.learn_structure("Age -> Ill", "x.csv"), "edges as required='A -> B'"),

@@ -131,13 +131,27 @@ REMARKS: Mapping[str, str] = {
 }
 
 
+# What `lacunet.Data` takes, and functions that take data do not.
+OF_DATA = (
+    "replicate_weights codes not_asked unknown latent fully_observed delimiter encoding decimal "
+    "query database"
+).split()
+
+
+def way_to_data(option: str) -> str:
+    """Where to say how data are read."""
+    of_query = option in ("query", "database")
+    arguments = "query='select ...', database=..." if of_query else f"data, {option}=..."
+    return f"it belongs to the data: lacunet.Data({arguments})."
+
+
 def remark(name: str) -> str:
     """What our name is of, to be put behind an offer of it; nothing for most."""
     return f" ({REMARKS[name]})" if name in REMARKS else ""
 
 
 def meant(keyword: str, known: Iterable[str]) -> str:
-    """A question that offers the keyword that was probably meant, or nothing.
+    """A question that offers the keyword that was probably meant, where it belongs, or nothing.
 
     Examples
     --------
@@ -145,9 +159,13 @@ def meant(keyword: str, known: Iterable[str]) -> str:
     ("did you mean 'rng'?", "did you mean 'evidence'?", '')
     """
     names = list(known)
-    ours = [name for name in KEYWORDS.get(keyword, ()) if name in names]
+    guesses = (keyword, *KEYWORDS.get(keyword, ()))
+    ours = [name for name in guesses if name in names]
     if ours:
         return f"did you mean {ours[0]!r}?{remark(ours[0])}"
+    of_data = [name for name in guesses if name in OF_DATA]
+    if of_data and "data" in names:
+        return way_to_data(of_data[0])
     return did_you_mean(keyword, names)
 
 

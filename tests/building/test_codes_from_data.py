@@ -330,14 +330,13 @@ def test_skips_are_looked_for_without_a_call_for_every_pair_of_variables() -> No
 
 
 def test_structure_requires_the_arcs_that_rules_look_at() -> None:
-    found = lc.learn_structure(
-        SURVEY, codes=CODES, not_asked=RULES, strengths=0, forbidden=[("Sex", "Age")]
-    )
+    survey = lc.Data(SURVEY, codes=CODES, not_asked=RULES)
+    found = lc.learn_structure(survey, strengths=0, forbidden=[("Sex", "Age")])
     assert ("Ever", "Now") in found.network.edges
     assert found.network.not_asked_of["Now"].when == "Ever=no"
     assert found.network.codes_of["Sex"] == {"1": "male", "2": "female"}
     with pytest.raises(lc.LacunetError, match="Ever -> Now is required, but it is forbidden"):
-        lc.learn_structure(SURVEY, codes=CODES, not_asked=RULES, forbidden=[("Ever", "Now")])
+        lc.learn_structure(survey, forbidden=[("Ever", "Now")])
 
 
 def test_codes_may_come_with_the_data() -> None:

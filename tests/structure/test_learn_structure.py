@@ -724,8 +724,7 @@ def survey_rows(rng: np.random.Generator) -> pd.DataFrame:
 def test_what_was_not_asked_is_obeyed(missingness: str | None, seed: int) -> None:
     rows = survey_rows(np.random.default_rng(seed))
     found = lc.learn_structure(
-        rows,
-        not_asked={"Now": "Ever=no or Ever=unsure"},
+        lc.Data(rows, not_asked={"Now": "Ever=no or Ever=unsure"}),
         strengths=0,
         rng=seed,
         missingness=missingness,
@@ -932,9 +931,8 @@ def test_tiers_may_be_a_text_and_the_command_lines_none_is_answered_with_pythons
 def test_clusters_and_strata_are_not_variables_and_have_no_part_in_the_search() -> None:
     rows = {"A": [0, 1, 0, 1] * 5, "B": [0, 1, 1, 0] * 5}
     design = {"psu": [*range(10)] * 2, "st": [0, 1] * 10}
-    data = lc.Data({**rows, **design}, cluster="psu", strata="st")
     with pytest.warns(DataWarning, match="as if rows were independent"):
-        found = lc.learn_structure(data, strengths=0)
+        found = lc.learn_structure({**rows, **design}, cluster="psu", strata="st", strengths=0)
     assert found.network == lc.learn_structure(rows, strengths=0).network
     assert any("clusters" in note for note in found.notes)
 

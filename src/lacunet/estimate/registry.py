@@ -12,7 +12,7 @@ from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
-from lacunet.hints import KEYWORDS, meant
+from lacunet.hints import KEYWORDS, OF_DATA, meant, way_to_data
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean, listed, question
 
@@ -115,10 +115,8 @@ def _way_to(option: str, known: Collection[str]) -> str:
         return f"{option} is an option of {', '.join(others)}."
     if option in OF_NETWORK:
         return OF_NETWORK[option]
-    if option in Data.__dataclass_fields__:
-        of_query = option in ("query", "database")
-        arguments = "query='select ...', database=..." if of_query else f"data, {option}=..."
-        return f"it belongs to the data: lacunet.Data({arguments})."
+    if option in OF_DATA:
+        return way_to_data(option)
     if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
         of_explain = "explain always says what intervals will cost; "
         return of_explain * (option == "intervals") + intervals_at()

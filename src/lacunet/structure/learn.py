@@ -230,9 +230,9 @@ def learn_structure(
     prior: AskedPrior | None = None,
     weight: Any = None,
     counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
     missing: Any = (),
-    codes: Mapping[str, Mapping[Any, Any]] | None = None,
-    not_asked: Mapping[str, Any] | None = None,
     memory: int | None = None,
     progress: AskedProgress = False,
 ) -> LearnedStructure:
@@ -241,9 +241,10 @@ def learn_structure(
     Parameters
     ----------
     data
-        A path or several, or a dataframe of any library; every column is a variable, except those
-        that `lacunet.Data` names as strata or clusters. The search does not use these; a warning
-        says so.
+        A path or several, a dataframe of any library, or `lacunet.Data`, which also says how to
+        read them: codes, questions that were not asked, delimiters. Such a question requires arcs:
+        with ``not_asked={"SmokesNow": "Smoked=no"}`` Smoked is a parent of SmokesNow. Every column
+        is a variable, except those named below or in ``without``.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
@@ -285,9 +286,9 @@ def learn_structure(
         A column or several to leave out, such as an identifier.
     prior
         The prior of the CPTs, as for `lacunet.learn`.
-    weight, counts, missing, codes, not_asked
-        How the data are read, as in `lacunet.Data`. A rule of ``not_asked`` requires arcs: with
-        ``{"SmokesNow": "Smoked=no"}`` Smoked is a parent of SmokesNow.
+    weight, counts, strata, cluster, missing
+        How the data are read, as in `lacunet.Data`. The search does not use strata and clusters; a
+        warning says so.
     memory
         The budget in bytes; half of the machine's memory by default.
     progress
@@ -325,9 +326,9 @@ def learn_structure(
     _check(method, score, equivalent_size, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
-    given_data = data_given(
-        data, weight=weight, counts=counts, missing=missing, codes=codes, not_asked=not_asked
-    )
+    shorthands = {"weight": weight, "counts": counts, "missing": missing}
+    shorthands |= {"strata": strata, "cluster": cluster}
+    given_data = data_given(data, **shorthands)
     budget = memory_budget(memory)
     left_out = [without] if isinstance(without, str) else without
     columns, table = read_columns(given_data, states, bins, left_out, budget, progress)
