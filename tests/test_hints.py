@@ -106,7 +106,8 @@ def test_what_belongs_to_data_is_all_that_functions_do_not_take_themselves() -> 
     shorthands = {"weight", "counts", "strata", "cluster", "missing"}
     known = {*inspect.signature(lc.Data).parameters} - {"source", "aside"}
     assert {*OF_DATA} == known - shorthands
-    for function in (lc.learn, lc.explain, lc.diagnose, lc.sensitivity, lc.learn_structure):
+    described = [lc.learn, lc.explain, lc.diagnose, lc.sensitivity, lc.worst_case]
+    for function in (*described, lc.learn_structure, lc.learn_missingness):
         assert {*inspect.signature(function).parameters} & known == shorthands
 
 
@@ -290,6 +291,7 @@ def test_all_unknown_arguments_are_named_at_once() -> None:
         assert "'clusters': did you mean 'cluster'?" in str(refused.value)
 
 
+NUMBERS = {"Age": [20, 40] * 20, "Dose": [1.5, 2.5] * 20}
 ILL: Any = {"Age": ["old", "young"] * 9, "Ill": ["no", "yes", "yes"] * 6}
 LEARNED: Any = lc.learn("Age -> Ill", ILL)
 
@@ -312,6 +314,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "do='Age', interval=True)"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Age", "Ill", intervals=True), "'Ill', do='Age', interval="),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
+        (lambda: lc.effect(LEARNED, "Ill", do="Age", level=0.9), "did you mean 'interval'?"),  # type: ignore[call-arg]
         (lambda: lc.effect(LEARNED, "Ill", do={"Age": "old"}), "(result, 'Ill', do='Age')"),  # type: ignore[arg-type]
         (lambda: lc.effect(LEARNED, "Ill", {"Age": "old"}), "effect(result, 'Ill', do='Age')"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Ill"), "(result, 'Ill', do='Age')"),
@@ -319,6 +322,17 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn_structure(ILL, codes={}), "lacunet.Data(data, codes=...)"),  # type: ignore[call-arg]
         (lambda: lc.diagnose(ILL, sep=";"), "lacunet.Data(data, delimiter=...)"),  # type: ignore[call-arg]
         (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),
+        (lambda: lc.simulate(RAIN, 5, hide=0.2), "(network, rows, MCAR(share=1, rate=0.2))"),  # type: ignore[call-arg]
+        (lambda: lc.simulate(RAIN, -5), "how many to draw"),
+        (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),
+        (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(truth, data)"),
+        (lambda: lc.learn("Age - Ill", ILL), "edges are written 'Age -> Ill'"),
+        (lambda: LEARNED.write("nowhere/x.json"), "make the folder (mkdir nowhere)"),
+        (lambda: LEARNED.table("Ill").to_csv("nowhere/x.csv"), "make the folder (mkdir nowhere)"),
+        (lambda: lc.EM(time_limit=-1), "time_limit: time limit in seconds"),
+        (lambda: lc.learn_structure(ILL, time_limit=0), "a number such as 60"),
+        (lambda: lc.Network.from_data(NUMBERS, "Age", bins={"Dose": 2}), "name it in the edges"),
+        (lambda: lc.Network.from_data(NUMBERS, "Age", bins={"age": 2}), "did you mean 'Age'?"),
         (lambda: lc.write_network("x.bif", RAIN), "write_network(network, 'x.bif')"),  # type: ignore[arg-type]
         (lambda: lc.learn_structure("Age -> Ill", "x.csv"), "edges as required='A -> B'"),
         (lambda: lc.learn_structure("Age -> Ill"), "edges as required='A -> B'"),

@@ -54,7 +54,10 @@ class Deadline:
             The limit is not a positive number.
         """
         if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-            raise LacunetError(f"time_limit is {time_limit!r}, not a positive number of seconds.")
+            raise LacunetError(
+                f"time_limit is {time_limit!r}, not a positive number of seconds.",
+                "give a number such as 60, or leave it out.",
+            )
         return cls.within(time_limit)
 
     def check(self) -> None:

@@ -45,12 +45,22 @@ class LacunetWarning(UserWarning):
     """The input was accepted, but the user should know how."""
 
 
-def check_level(level: Any) -> None:
-    """Refuse what is not the level of an interval."""
-    if not (isinstance(level, Real) and 0 < float(level) < 1):
+def as_level(level: Any) -> float:
+    """The level of an interval as a share; from 50 it is in per cent.
+
+    Examples
+    --------
+    >>> as_level(0.9), as_level(95)
+    (0.9, 0.95)
+    """
+    share = float(level) if isinstance(level, Real) else 0.0
+    if 50 <= share < 100:
+        return share / 100
+    if not 0 < share < 1:
         raise LacunetError(
-            f"the level {level!r} is not between 0 and 1.", "give a level such as 0.95."
+            f"{level!r} is not the level of an interval.", "give 0.95, or 95 for per cent."
         )
+    return share
 
 
 def warn(message: str, category: type[LacunetWarning] = LacunetWarning) -> None:

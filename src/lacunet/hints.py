@@ -127,15 +127,16 @@ NAMES = _by_guess(
 # What our names are of, where that is not plain from the guess.
 REMARKS: Mapping[str, str] = {
     "strengths": "the number of bootstrap replicates, 20 by default",
+    "intervals": "its level follows it: --intervals 0.9",
     "required": "edges that must be there; learn(edges, data) learns the CPTs of known edges",
 }
 
 
 # What `lacunet.Data` takes, and functions that take data do not.
 OF_DATA = (
-    "replicate_weights codes not_asked unknown latent fully_observed delimiter encoding decimal "
-    "query database"
-).split()
+    *("replicate_weights", "codes", "not_asked", "unknown", "latent", "fully_observed"),
+    *("delimiter", "encoding", "decimal", "query", "database"),
+)
 
 
 def way_to_data(option: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
+from lacunet.wording import in_shell
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterator[IO[bytes]]:
@@ -57,4 +59,16 @@ def writing_to(
             yield file
     except OSError as error:
         reason = error.strerror or error
-        raise refusal(f"{path} cannot be written: {reason}.", "name another file.") from None
+        raise refusal(f"{path} cannot be written: {reason}.", where_instead(path)) from None
+
+
+def where_instead(path: str | os.PathLike[str]) -> str:
+    """What to do about a file that cannot be written.
+
+    >>> where_instead("nowhere/rows.csv")
+    'make the folder (mkdir nowhere), or name another.'
+    """
+    folder = os.path.dirname(path) or os.curdir
+    if os.path.isdir(folder):
+        return "name another file."
+    return f"make the folder (mkdir {in_shell(folder)}), or name another."

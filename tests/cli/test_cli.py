@@ -112,8 +112,8 @@ def test_a_bad_output_name_is_refused_before_anything_is_read(
 def test_nothing_is_written_when_learning_fails(
     rain: tuple[str, str], tmp_path: Path, capsys: Captured
 ) -> None:
-    assert main(["learn", *rain, "--prior", "0", "-o", str(tmp_path / "out.bif")]) == 1
-    assert "prior is 0.0" in capsys.readouterr().err
+    assert main(["learn", *rain, "--prior", "1e16", "-o", str(tmp_path / "out.bif")]) == 1
+    assert "prior is 1e+16" in capsys.readouterr().err
     assert not (tmp_path / "out.bif").exists()
 
 

@@ -68,7 +68,9 @@ def test_a_result_file_answers_with_its_intervals_and_says_what_new_rows_leave_u
     result.write(kept)
     assert main(["effect", kept, *asked, "--intervals", "90"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert told == json.loads(json.dumps(lc.effect(result, "Ill", do="Smoke", level=0.9).as_data()))
+    assert told == json.loads(
+        json.dumps(lc.effect(result, "Ill", do="Smoke", interval=0.9).as_data())
+    )
     for command, query in (("effect", asked), ("query", ["--query", "Ill"])):
         assert main([command, kept, files["rows.csv"], *query]) == 0
         said = capsys.readouterr().err

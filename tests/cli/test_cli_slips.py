@@ -239,7 +239,11 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("query", "s.json", "xray", "--given", "Smoker=yes"), "--query 'X | Y=y, Z=z'"),
         (("recover", "g.txt"), "name the network before the graph"),
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
-        (("learn", "s.json", "survey.csv", "--memory", "1GB"), "a number of GiB, such as 0.5"),
+        (("learn", "s.json", "survey.csv", "--memory", "1PB"), "a size such as 500MB"),
+        (("learn", "s.json", "survey.csv", "--level", "95"), "--intervals 0.9"),
+        (("impute", "s.json", "survey.csv", "--draws", "0"), "a whole number of at least one"),
+        (("simulate", "asia", "--rows", "-5", "-o", "a.csv"), "a whole number from zero upwards"),
+        (("pool", "x.csv"), "in Python there is lacunet.pool"),
         (("learn", "s.json", "survey.csv", "--random-state", "1"), "did you mean '--seed'?"),
         (("structure", "survey.csv", "--blacklist", "a -> b"), "did you mean '--forbidden'?"),
         (("impute", "s.json", "survey.csv", "-m", "5"), "did you mean '--draws'?"),
@@ -299,11 +303,11 @@ def test_recovery_asks_for_no_states(survey: Path, capsys: Captured) -> None:
     assert not again.err
 
 
-@pytest.mark.parametrize("typed", ["abc", "1,5", "two", "", "nan"])
+@pytest.mark.parametrize("typed", ["abc", "1,5", "two", "", "nan", "0"])
 def test_a_prior_that_is_not_a_number_is_wrong_usage(typed: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit, match="2"):
         run("learn", "s.json", "survey.csv", "--prior", typed)
-    assert f"{typed!r} is not a number, or 'learn'" in capsys.readouterr().err
+    assert f"{typed!r} is not a number from 1, or 'learn'" in capsys.readouterr().err
 
 
 def test_files_that_an_option_took_are_answered_with_its_place(
@@ -318,15 +322,26 @@ def test_files_that_an_option_took_are_answered_with_its_place(
         assert "--missing takes all words after it: put it after DATA" in capsys.readouterr().err
 
 
-def test_the_tilted_state_is_called_as_in_python(survey: Path, capsys: Captured) -> None:
+@pytest.mark.parametrize(
+    ("ours", "before", "value"),
+    [("--tilted-state", "--state", "neg"), ("--given", "--separator", "Smoker")],
+)
+def test_options_of_sensitivity_are_called_as_in_python(
+    survey: Path, capsys: Captured, ours: str, before: str, value: str
+) -> None:
     asked = ("sensitivity", "s.json", "survey.csv", "--query", "xray=pos", "--mechanism", "xray")
     printed = []
-    for option in ("--tilted-state", "--state"):
-        assert run(*asked, option, "neg") == 0
+    for option in (ours, before):
+        assert run(*asked, option, value) == 0
         told = capsys.readouterr()
         printed.append(told.out)
     assert printed[0] == printed[1]
-    assert "--state is now --tilted-state" in told.err
+    assert f"{before} is now {ours}" in told.err
+
+
+@pytest.mark.parametrize("size", ["1GB", "1G", "0.5", "500MB", "1.5 GiB"])
+def test_memory_takes_a_unit(survey: Path, size: str) -> None:
+    assert run("learn", "s.json", "survey.csv", "--memory", size) == 0
 
 
 def test_a_rate_in_place_of_a_graph_is_answered_with_the_options(
@@ -347,6 +362,32 @@ def test_rates_of_variables_are_answered_with_a_file_that_works(
     assert run(*asked, "--missingness", "mechanisms.json", "--json") == 0
     missing = json.loads(capsys.readouterr().out)["missing"]
     assert 80 < missing["xray"] < 160 < missing["smoke"]  # of 400, four standard errors
+
+
+def test_several_tables_are_not_printed(survey: Path, capsys: Captured) -> None:
+    assert run("learn", "s.json", "survey.csv", "--intervals", "-o", "r.json") == 0
+    words = ("impute", "r.json", "survey.csv", "--draws", "2")
+    told = refused(capsys, *words, "--json", "-o", "x.csv")
+    assert "Hint: leave --json out." in told
+    assert "name a file with -o." in refused(capsys, *words)
+
+
+def test_an_answer_without_data_behind_it_names_the_option(survey: Path, capsys: Captured) -> None:
+    assert (
+        run(
+            "learn",
+            "Smoker, bmi -> xray",
+            "survey.csv",
+            "--states",
+            "bmi=19,22,25,31.5",
+            "-o",
+            "r.json",
+        )
+        == 0
+    )
+    capsys.readouterr()
+    assert run("query", "r.json", "xray | Smoker=no, bmi=31.5", "--json") == 0
+    assert "--unsupported bounds" in capsys.readouterr().err
 
 
 def test_draws_from_edges_need_a_result_with_intervals(survey: Path, capsys: Captured) -> None:
@@ -376,7 +417,7 @@ def test_a_folder_that_is_not_there_is_answered_with_how_to_make_it(
     survey: Path, capsys: Captured
 ) -> None:
     told = refused(capsys, "learn", "s.json", "survey.csv", "-o", "out/net.bif")
-    assert "make it (mkdir out)" in told
+    assert "make the folder (mkdir out)" in told
 
 
 @pytest.mark.parametrize(

@@ -550,7 +550,8 @@ def test_intervals_of_an_effect_are_asked_for_as_those_of_a_query() -> None:
     for source, data in ((result, None), (GRAPH, rows)):
         asked = partial(lc.effect, source, "Y", do="X", data=data)
         np.testing.assert_array_equal(asked(interval=True).interval, asked().interval)
-        np.testing.assert_array_equal(asked(interval=0.8).interval, asked(level=0.8).interval)
+        np.testing.assert_array_equal(asked(interval=0.8).interval, asked(interval=80).interval)
+        assert asked(interval=80).level == 0.8
         without = asked(interval=False)
         assert without.interval is None
         assert "interval" not in str(without)

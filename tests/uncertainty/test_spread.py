@@ -36,9 +36,12 @@ def test_where_nothing_is_known_the_interval_is_nearly_everything() -> None:
     assert spread.interval()[0, 1] > 0.99
 
 
-def test_a_level_outside_zero_and_one_is_refused() -> None:
-    with pytest.raises(LacunetError, match="95 is not between 0 and 1"):
-        Spread(np.ones(1), np.ones(1), np.ones(1)).interval(95)
+def test_a_level_is_a_share_or_from_fifty_in_per_cent() -> None:
+    spread = Spread(np.full(2, 0.5), np.full(2, 0.5), np.full(2, 40.0))
+    np.testing.assert_array_equal(spread.interval(90), spread.interval(0.9))
+    for level in (0, 1, 5, 100, True, "0.9"):
+        with pytest.raises(LacunetError, match=f"{level!r} is not the level"):
+            spread.interval(level)  # type: ignore[arg-type]
 
 
 def test_an_interval_holds_the_entry_however_strong_the_prior_pulls() -> None:

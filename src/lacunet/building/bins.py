@@ -30,7 +30,7 @@ from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import counted
+from lacunet.wording import counted, did_you_mean, first_of
 
 # A number of intervals, ("width", number), or cut points.
 Bins = int | tuple[str, int] | Sequence[float]
@@ -119,7 +119,11 @@ def cuts_found(
         raise BinsError(f"bins is {bins!r}.", "say which columns to cut: bins={'Age': 5}.")
     for name in bins:
         if name not in source.columns:
-            raise BinsError(f"bins are given for {name!r}, but {source.label} has no such column.")
+            raise BinsError(
+                f"bins are given for {name!r}, but {source.label} has no such column.",
+                did_you_mean(str(name), source.columns)
+                or f"its columns are {first_of(source.columns, 10)}.",
+            )
     return {name: _cuts(source, name, choice, data) for name, choice in bins.items()}
 
 

@@ -83,7 +83,10 @@ def find_network(
     _check_columns(dataset, (*columns, *hidden), source)
     held = columns_held(source, dataset, columns, given, bins)
     if strangers := [name for name in held.cuts if name not in drawn.variables]:
-        raise BinsError(f"bins are given for {strangers}, which the edges do not name.")
+        raise BinsError(
+            f"bins are given for {listed(strangers)}, which the edges do not name.",
+            "leave it out of bins (--bins), or name it in the edges.",
+        )
     inferred = {
         v: states_of(v, column, held.extra.get(v, ()), in_edges=True)
         for v, column in held.uncut.items()

@@ -134,8 +134,7 @@ def _effects(
 
     source = known
     code = 0
-    level = options.intervals or 0.95
-    more: dict[str, Any] = {"reference": options.reference, "level": level}
+    more: dict[str, Any] = {"reference": options.reference, "interval": options.intervals}
     if has_data(options) and options.missingness and options.method is None:
         source = graph_asked(options, options.missingness, network)
         more |= {"data": noted_rows(options, source.network), "population": options.population}
@@ -144,8 +143,9 @@ def _effects(
     elif options.population:
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
-        options.intervals = level
+        options.intervals = options.intervals or 0.95
         source, code = learned(network, options, data_of(options))
+        more["interval"] = None if code else options.intervals  # an interruption leaves none
         note(*source.warnings, f"learned by {source.method}")
         note_what_is_not_used(
             options, f"the CPTs are learned anew from the data by {source.method}"

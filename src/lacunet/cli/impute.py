@@ -12,6 +12,7 @@ from lacunet.cli.options import (
     add_seed,
     data_of,
     notes_on_rows,
+    positive,
 )
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import add_output_arguments, deliver_rows
@@ -29,7 +30,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
     draws = "write M completions drawn from the joint posterior instead of the most probable one"
-    add(command, "--draws M", draws, type=int)
+    add(command, "--draws M", draws, type=positive)
     fixed = "draw with the network's CPTs as they are: right for CPTs that are certain"
     add(command, "--fixed-cpts", fixed, action="store_true")
     add_seed(command)
@@ -51,9 +52,9 @@ def run(options: Namespace) -> None:
         refuse_edges(options.network, needs_intervals=True)
     several = bool(options.draws and options.draws > 1)
     if several and (options.json or not options.output):
+        ways = ["name a file with -o"] * (not options.output) + ["leave --json out"] * options.json
         raise OptionError(
-            f"{options.draws} completed tables cannot be printed.",
-            "name a file with -o, and leave --json out.",
+            f"{options.draws} completed tables cannot be printed.", f"{', and '.join(ways)}."
         )
     outputs = [options.output] if options.output else []
     if several:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar, say
 from lacunet.data.errors import DataWarning
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, as_level
 from lacunet.wording import key_and_rest, separated
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ def add_population(command: Any) -> None:
 
 def add_memory(command: Any) -> None:
     """Let the memory be limited."""
-    memory = "memory budget in GiB (default: half of the available memory)"
+    memory = "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)"
     add(command, "--memory GIB", memory, type=gigabytes)
 
 
@@ -634,7 +634,7 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
 
 def prior(text: str) -> float | str:
     """The concentration of the prior, or that it is to be learned."""
-    return text if text == "learn" else number(text, float, -inf, inf, "a number, or 'learn'")
+    return text if text == "learn" else number(text, float, 1, inf, "a number from 1, or 'learn'")
 
 
 def natural(text: str) -> int:
@@ -648,8 +648,19 @@ def positive(text: str) -> int:
 
 
 def gigabytes(text: str) -> int:
-    """A size in GiB as bytes."""
-    return int(number(text, float, SMALLEST, 2**20, "a number of GiB, such as 0.5") * 2**30)
+    """A size in GiB, or with its unit, as bytes.
+
+    Examples
+    --------
+    >>> gigabytes("0.5"), gigabytes("500MB"), gigabytes("512 MiB")
+    (536870912, 500000000, 536870912)
+    """
+    what = "a number of GiB, such as 0.5, or a size such as 500MB"
+    parts = re.fullmatch(r"(.*?)\s*([KMGT]i?B?)?", text.strip(), re.IGNORECASE)
+    assert parts is not None
+    unit = (parts[2] or "GiB").upper()
+    scale = (1000 if unit[1:] == "B" else 1024) ** (1 + "KMGT".index(unit[0]))
+    return int(number(parts[1], float, SMALLEST, 2**50 / scale, what) * scale)
 
 
 def limit(text: str) -> float | None:
@@ -662,10 +673,14 @@ def limit(text: str) -> float | None:
 def level(text: str) -> float:
     """A level as a share, or in per cent."""
     bare = text.removesuffix("%")
-    value = number(bare, float, SMALLEST, 100, "a level between 0 and 1")
-    if value < 50 and (value >= 1 or bare != text):
-        raise ArgumentTypeError(f"{text!r} is not a level such as 0.95, or 95 per cent")
-    return value / 100 if value >= 1 else value
+    wrong = f"{text!r} is not a level such as 0.95, or 95 per cent"
+    try:
+        share = as_level(float(bare))
+    except ValueError:  # of ours, or of float
+        raise ArgumentTypeError(wrong) from None
+    if bare != text and float(bare) == share:
+        raise ArgumentTypeError(wrong)
+    return share
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lacunet.cli.options import OutputFile, add, add_output, natural, note
 from lacunet.errors import LacunetError
-from lacunet.wording import in_shell
+from lacunet.output import where_instead
 
 if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance
@@ -107,8 +107,7 @@ def _refuse_unwritable(target: str) -> None:
     folder = os.path.dirname(target) or os.curdir
     if not os.path.isdir(folder):
         raise OutputError(
-            f"{target} cannot be written: there is no folder {folder}.",
-            f"make it (mkdir {in_shell(folder)}), or name another.",
+            f"{target} cannot be written: there is no folder {folder}.", where_instead(target)
         )
     folder = os.path.dirname(os.path.realpath(target))
     if not os.access(folder, os.W_OK):

@@ -46,7 +46,7 @@ RENAMED: dict[str, dict[str, Renamed]] = {
     "compare": {"--limit": "--time-limit", "--processes": "--jobs"},
     "diagnose": {"--mechanisms": "--missingness-out"},
     "explain": {"--rows": "--list-rows"},
-    "sensitivity": {"--state": "--tilted-state"},
+    "sensitivity": {"--state": "--tilted-state", "--separator": "--given"},
     "simulate": {
         "--graph-out": "--missingness-out",
         "--missing": lambda kind: ("--hide" if kind in HIDING_KINDS else "--missingness", kind),
@@ -72,7 +72,7 @@ COMMANDS_ELSEWHERE = {
 }
 
 # What Python calls arguments that have another name here.
-IN_PYTHON = {"rng": "seed", "target": "query", "given": "separator"}
+IN_PYTHON = {"rng": "seed", "target": "query"}
 
 
 class Formatter(RawDescriptionHelpFormatter):
@@ -286,11 +286,17 @@ class _Top(Parser):
 
     def error(self, message: str) -> NoReturn:
         """End with what was probably meant."""
+        from lacunet import __all__ as in_python
+
         if "invalid choice: '" in message:
             word = message.split("'")[1]
             ours = [name for name, others in COMMANDS_ELSEWHERE.items() if word in others]
             known = ours or COMMANDS
-            message = _with_offer(f"there is no command {word!r}", [*ours, word][0], known)
+            plain = f"there is no command {word!r}"
+            message = _with_offer(plain, [*ours, word][0], known)
+            name = word.replace("-", "_")
+            if message == plain and name in in_python and name.islower():
+                message = f"{plain}; in Python there is lacunet.{name}"
         elif "required" in message:
             message = "name a command"
         self._end(message, "lacunet --help lists the commands")

@@ -43,11 +43,11 @@ def add_arguments(command: ArgumentParser) -> None:
     tilted = "the state whose odds differ (default: that of the query, or the variable's last)"
     add(command, "--tilted-state S", tilted)
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
-    separator = "compare within groups by these variables (default: learned from the data)"
-    add(command, "--separator A,B", separator, type=names)
+    given = "compare within groups by these variables (default: learned from the data)"
+    add(command, "--given A,B", given, type=names)
     method = (
         "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
-        "another variable of the query or of --separator has missing values)"
+        "another variable of the query or of --given has missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
     add_prior(command, ", for em")
@@ -70,8 +70,7 @@ def run(options: Namespace) -> None:
             state,
             evidence,
             options.mechanism,
-            given=options.separator,
             progress=progress,
-            **taken(options, "tilted_state threshold method prior memory"),
+            **taken(options, "tilted_state threshold given method prior memory"),
         )
     print(json.dumps(as_data(report)) if options.json else report)

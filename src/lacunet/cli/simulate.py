@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, note
+from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, natural, note
 from lacunet.cli.output import OutputError
 from lacunet.cli.parsing import HIDING_KINDS, RATES
 from lacunet.wording import first_of
@@ -35,7 +35,7 @@ mechanisms.json has the graph, and each variable's probability of being missing 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
-    add(command, "--rows N", "number of rows", type=int, required=True)
+    add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
     add_seed(command)
     hide = "how values go missing, by mechanisms drawn at random (default: none)"

@@ -75,6 +75,21 @@ class Explanation:
         object.__setattr__(self, "families", ByName(self.families))
 
     @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.plan.method
+
+    @property
+    def category(self) -> str:
+        """What a missingness graph says of the missing values; empty where there is none."""
+        return self.plan.category
+
+    @property
+    def intention(self) -> str:
+        """What the stages do together; empty where one stage says it all."""
+        return self.plan.intention
+
+    @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
         return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
@@ -172,9 +187,9 @@ class Explanation:
         """The plan in plain lists and dictionaries."""
         plan = self.plan
         return {
-            "method": plan.method,
-            "category": plan.category,
-            "intention": plan.intention,
+            "method": self.method,
+            "category": self.category,
+            "intention": self.intention,
             "assumption": self.assumption,
             "refusal": self.refusal,
             "stages": [

@@ -118,22 +118,15 @@ def learn(
         A method's name, or a method with its options. By default "auto"; where ``missingness`` is
         given, "mgraph", which estimates each CPT by the formula that the graph gives for it.
     prior
-        The concentration of the symmetric Dirichlet prior: 2 adds one pseudo-count to every cell of
-        a CPT; 1 adds none. With method="em", 1 gives maximum likelihood. With "auto" it need not:
-        under a prior that you give, "auto" stops EM where held-out rows stop getting more likely.
-        If that is before the first step, the CPTs are those that EM starts from, and these have
-        one pseudo-count per cell (EM never leaves a zero); the result says so. With "learn", the
-        pseudo-counts of each cell are estimated from the counts of all CPTs (empirical Bayes). A
-        prior that was learned before, `Result.prior`, can be given again. A mapping from variables
-        to pseudo-counts, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives those of each cell: one
-        axis for each parent, in the network's order, then one for the variable itself; variables
-        that it does not name have one per cell. The default is 2 for "listwise", "direct-mcar",
-        "factored-mcar", "direct-mar", "factored-mar", "informed-direct" and "informed-factored",
-        and "learn" for all others. These seven add pseudo-counts as in the paper: they estimate
-        what all rows would show, so the estimate is scaled to all rows first, and the prior weighs
-        the same in every CPT, however few rows show it. For example, 10 of 100 rows show a variable
-        with two states, and all 10 the same one: that state then counts 100 rows, and with prior=2
-        it gets (100 + 1) / (100 + 2), not (10 + 1) / (10 + 2).
+        Pseudo-counts for the cells of every CPT. A number is the concentration of a symmetric
+        Dirichlet prior: 2 adds one per cell, 1 none. "learn" estimates them from the counts of all
+        CPTs (empirical Bayes); `Result.prior` gives those that were learned before. A mapping, such
+        as ``{"Ill": [[18, 2], [12, 8]]}``, has one for each cell: an axis for each parent, in the
+        network's order, then one for the variable; variables that it does not name have one per
+        cell. The default is 2 for closed forms ("listwise", and the direct, factored and informed
+        methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
+        scaled to all rows, as in the paper. With 1, "em" gives maximum likelihood; "auto" need not,
+        for it may stop EM earlier, and says so.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, weighted:

@@ -68,5 +68,5 @@ def check_options(method: Any) -> None:
         bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
         raise MethodError(
             f"{option.name} is {value!r}, but must be {'' if is_number else 'a number, '}{bounds}.",
-            "" if is_number else f"{option.name}: {allowed['text']}.",
+            f"{option.name}: {allowed['text']}.",
         )

@@ -225,7 +225,7 @@ class Result:
         variable
             The variable whose CPT it is.
         level
-            The probability that an interval covers the true value, above 0 and below 1.
+            The probability that an interval covers the true value: 0.95, or 95 for per cent.
 
         Raises
         ------

@@ -22,7 +22,7 @@ from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
-from lacunet.output import replacing
+from lacunet.output import replacing, where_instead
 from lacunet.wording import first_of, listed, near_files
 
 # The module of each, with parse(source) -> Network and render(network) -> str.
@@ -433,7 +433,7 @@ def _write(text: str, name: str, lost: Sequence[str] = ()) -> None:
             file.write(gzip.compress(content, mtime=0) if _is_packed(name) else content)
     except (OSError, ValueError) as error:  # a null byte in the name, a character beyond Unicode
         reason = getattr(error, "strerror", None) or error
-        raise FormatError(f"{name} cannot be written: {reason}.", "name another file.") from None
+        raise FormatError(f"{name} cannot be written: {reason}.", where_instead(name)) from None
     if lost:
         warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
 
@@ -535,10 +535,10 @@ def _with_arrows(text: str) -> str:
 
     Examples
     --------
-    >>> _with_arrows("Age>Ill"), _with_arrows("Age, Ill"), _with_arrows("net")
+    >>> _with_arrows("Age>Ill"), _with_arrows("Age - Ill"), _with_arrows("net")
     ("edges are written 'Age -> Ill'.", "edges are written 'Age -> Ill'.", '')
     """
-    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r">|~>|\|>"
+    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r">|~>|\|>|(?<=\s)-(?=\s)"
     edges = re.sub(rf"\s*({arrows})\s*", " -> ", text)
     return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
 

@@ -92,7 +92,8 @@ def impute(
         What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
         A completed table has no probabilities that could have bounds; those of `predict` have.
     missing
-        How the data are read, as in `lacunet.Data`; a latent variable becomes a new column.
+        Further values that mean "not observed", as in `lacunet.Data`. Variables that `Data` names
+        as latent become new columns.
     memory
         The bytes that exact inference may take; by default half of the memory there is.
 
@@ -181,7 +182,10 @@ def refuse_no_draws(draws: int | None) -> None:
     """Refuse a number of draws that is none."""
     is_whole = isinstance(draws, Integral) and not isinstance(draws, bool)
     if draws is not None and not (is_whole and draws >= 1):
-        raise LacunetError(f"draws={draws!r} is not a number of draws.", "give 1 or more, or None.")
+        raise LacunetError(
+            f"draws={draws!r} is not a number of draws.",
+            "give 1 or more, or None for the most probable completion.",
+        )
 
 
 def completed_tables(

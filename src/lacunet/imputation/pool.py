@@ -24,7 +24,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.errors import LacunetError, check_level
+from lacunet.errors import LacunetError, as_level
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray
 from lacunet.wording import text_table
@@ -50,7 +50,7 @@ class Pooled:
         """The interval of each estimate: its axes, then low and high."""
         from scipy.special import stdtrit
 
-        check_level(level)
+        level = as_level(level)
         quantiles = stdtrit(self.df, (1 + level) / 2)
         reach = np.where(self.df < LEAST_DF, np.inf, quantiles) * self.standard_error
         return np.stack([self.estimate - reach, self.estimate + reach], axis=-1)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen, states_and_sets
 from lacunet.data.typed import AskedQuery, asked_query, is_query
-from lacunet.errors import warn
+from lacunet.errors import as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import (
@@ -252,7 +252,7 @@ def answered(
     if interval is None and not has_any:
         basis = replace(basis, lacks_intervals=True) if is_learned else basis
     elif interval is not False:
-        level = LEVEL if interval is None or interval is True else interval
+        level = LEVEL if interval is None or interval is True else as_level(interval)
         seen, done = dict(evidence), dict(do)
 
         @cache
@@ -308,6 +308,9 @@ def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
     return replace(basis, bounds=bounds, bounds_are_exact=are_exact)
 
 
+BOUNDS = "unsupported='bounds' (--unsupported bounds)"
+
+
 def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
     """Warn of what answers rest on, or refuse them; those that rest most on it are named."""
     noted = {asked: share for asked, share in share_of.items() if share >= NOTED_SHARE}
@@ -320,9 +323,9 @@ def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
     if unsupported == "refuse":
         raise UnsupportedError(
             f"{text}.",
-            "collect rows for them, or ask with unsupported='bounds' for what they leave open.",
+            f"collect rows for them, or ask with {BOUNDS} for what they leave open.",
         )
-    warn(f"{text}; unsupported='bounds' shows how far they could move it.")
+    warn(f"{text}; {BOUNDS} shows how far they could move it.")
 
 
 @with_hints
@@ -339,10 +342,9 @@ def marginals(
 
     All of them come from one calculation, which takes less time than a `query` for each.
 
-    The ``unsupported`` of each answer is the share of it that rests on CPT rows without data. This
-    takes a calculation for all variables that depend on the same CPTs with such rows. It is
-    computed only when it is read, if all answers together rest on such rows by less than 0.1%, or
-    with ``unsupported="ignore"``.
+    The ``unsupported`` of each answer is the share of it that rests on CPT rows without data. With
+    ``unsupported="ignore"``, or if it is below 0.1% for all answers together, it is computed only
+    when it is read.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.text import Statement, parse_statements, write_statements
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
-from lacunet.output import replacing
+from lacunet.output import writing_to
 from lacunet.statistics.observations import latent_in, observations
 
 if TYPE_CHECKING:
@@ -247,13 +247,8 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
 
     def write(self, path: str | Path) -> None:
         """Write the graph to a text file."""
-        try:
-            with replacing(path) as file:
-                file.write(f"{self}\n".encode())
-        except OSError as error:
-            raise MissingnessGraphError(
-                f"{path}: the missingness graph cannot be written: {error.strerror}."
-            ) from None
+        with writing_to(path, MissingnessGraphError) as file:
+            file.write(f"{self}\n".encode())
 
     def __str__(self) -> str:
         return write_statements([*map(caused, self.causes_of.items()), *self._not_causes()])

@@ -22,6 +22,8 @@ def learn_missingness(
     missing: Any = (),
     *,
     counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
     memory: int | None = None,
     time_limit: float | None = None,
 ) -> LearnedGraph:
@@ -40,8 +42,8 @@ def learn_missingness(
         given, it is the data: then all columns are looked at.
     data
         A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
-    weight, counts, missing
-        How the data are read, as in `lacunet.Data`.
+    weight, counts, strata, cluster, missing
+        How the data are read, as in `lacunet.Data`; tests are by its clusters.
     given
         What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
         kept, and not used to learn the rest.
@@ -77,7 +79,9 @@ def learn_missingness(
     deadline = Deadline.asked(time_limit)
     if data is None:
         network, data = None, only_data(network, "learn_missingness")
-    data = data_given(data, weight=weight, counts=counts, missing=missing)
+    shorthands = {"weight": weight, "counts": counts, "missing": missing}
+    shorthands |= {"strata": strata, "cluster": cluster}
+    data = data_given(data, **shorthands)
     if network is None:
         draft = network_of_columns(data)
         for remark in (*draft.remarks, *draft.left_out):

@@ -44,16 +44,24 @@ def matched(truth: Network, learned: Network) -> Network:
     return Network(truth.states_of, parents_of, tables)
 
 
+LEARNED_ALIKE = (
+    "compare networks of the same variables and states, spelled alike; one that is learned as "
+    "learn(truth, data) (lacunet learn TRUTH DATA) has those of the true one."
+)
+
+
 def _check(truth: Network, learned: Network) -> None:
     true_names, learned_names = set(truth.variables), set(learned.variables)
     if true_names != learned_names:
         raise ComparisonError(
             "the networks have different variables: "
-            f"{differing('the true one', true_names, 'the learned one', learned_names)}."
+            f"{differing('the true one', true_names, 'the learned one', learned_names)}.",
+            LEARNED_ALIKE,
         )
     for name in truth.variables:
         if set(truth.states(name)) != set(learned.states(name)):
             raise ComparisonError(
                 f"variable {name!r} has the states {list(truth.states(name))} in the true network, "
-                f"but {list(learned.states(name))} in the learned one."
+                f"but {list(learned.states(name))} in the learned one.",
+                LEARNED_ALIKE,
             )

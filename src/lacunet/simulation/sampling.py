@@ -45,7 +45,7 @@ def check_whole(what: str, value: int, *, least: int = 0, hint: str = "") -> Non
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise SimulationError(f"{what} must be a whole number, not {value!r}.", hint)
     if value < least:
-        raise SimulationError(f"{what} must be at least {least}, not {value}.")
+        raise SimulationError(f"{what} must be at least {least}, not {value}.", hint)
 
 
 def check_beta(shapes: tuple[float, float]) -> None:
@@ -81,7 +81,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
-    check_whole("the number of rows", rows)
+    check_whole("the number of rows", rows, hint="give how many to draw, such as 1000.")
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, rng)
     in_order = {name: columns[name] for name in network.variables}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
-from lacunet.hints import by_name, with_hints, with_hints_by
+from lacunet.hints import by_name, no_attribute, with_hints, with_hints_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -110,6 +110,13 @@ def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
 
 Seed = np.random.Generator | int | None
 
+# What is asked of a simulation elsewhere, and what to write.
+INSTEAD = {
+    **dict.fromkeys(("data", "df", "rows", "to_pandas", "to_frame"), "simulation.frame()"),
+    **dict.fromkeys(("to_csv", "write", "save"), 'simulation.frame().to_csv("rows.csv")'),
+    **dict.fromkeys(("truth", "full", "original"), "simulation.frame(complete=True)"),
+}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
@@ -124,6 +131,11 @@ class Simulation:
     complete: EncodedTable
     table: EncodedTable
     missingness: Missingness | None
+
+    if not TYPE_CHECKING:  # type checkers know the names there are
+
+        def __getattr__(self, name: str) -> object:
+            raise no_attribute("'Simulation' object", name, dir(type(self)), INSTEAD)
 
     def __repr__(self) -> str:
         gaps = sum(self.table.missing_of.values())
@@ -197,8 +209,13 @@ def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library
     return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
 
 
+def _how_to_hide(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The whole call, where it is guessed how values go missing."""
+    return f"write simulate(network, rows, {HOW})." * ("hide" in named)
+
+
 @by_name("rng")
-@with_hints
+@with_hints_by(_how_to_hide)
 def simulate(
     network: AnyNetwork,
     rows: int,

@@ -27,10 +27,10 @@ import numpy as np
 from lacunet.data.evidence import evidence_written, state_named, states_and_sets
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
 from lacunet.hints import with_hints_by
-from lacunet.inference.answer import SHOWN_SHARE, resting
+from lacunet.inference.answer import LEVEL, SHOWN_SHARE, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -334,7 +334,6 @@ def effect(
     reference: object = None,
     outcome: object = None,
     interval: bool | float | None = None,
-    level: float = 0.95,
 ) -> Effect:
     """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
 
@@ -366,8 +365,6 @@ def effect(
         Whether the effect has intervals, or their level, as in `lacunet.query`. By default it has
         them where they are known: for a result of ``learn(..., intervals=True)``, and for a
         missingness graph with data.
-    level
-        The level of the intervals, unless ``interval`` is one.
 
     Returns
     -------
@@ -437,10 +434,11 @@ def effect(
         _warn_of_order(network, target, do)
     _warn_of_consequences(network, target, do, given)
     warn_of_undirected(network, [do])
-    if interval is not None and not isinstance(interval, bool):
-        level, interval = interval, True
+    level = LEVEL
     if interval is None:
         interval = is_graph or getattr(source, "uncertainty", None) is not None
+    elif not isinstance(interval, bool):
+        level, interval = as_level(interval), True
     unknown = np.full((len(states), len(outcomes)), np.nan)
     asked = Effect(target, do, given, outcomes, states, base, unknown, level=level, outcome=outcome)
     if is_graph:

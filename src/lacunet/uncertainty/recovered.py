@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.errors import as_level
 from lacunet.inference.answer import LEVEL, Answer, AnswerBasis
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.gathered import GatheredRows, gathered_rows
@@ -196,7 +197,7 @@ def answer_to(
     if interval is False:
         estimation = verdict.estimate_with_report(data, population=population)
         return Answer.of(estimation.table, basis), estimation.warnings
-    level = LEVEL if interval is True else interval
+    level = LEVEL if interval is True else as_level(interval)
     both = recovered(verdict, data, population=population_laws(network, verdict, population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error

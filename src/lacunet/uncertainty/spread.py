@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.errors import check_level
+from lacunet.errors import as_level
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import quotient
 
@@ -152,7 +152,7 @@ class Spread:
         """
         from scipy.special import betaincinv, ndtri, stdtrit
 
-        check_level(level)
+        level = as_level(level)
         is_known = np.isinf(self.sizes) | (self.table.shape[-1:] == (1,))  # of one state
         sizes = np.where(is_known, 0.0, self.sizes)
         side = (1 + level) / 2

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.errors import check_level
+from lacunet.errors import as_level
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import quotient
 
@@ -49,7 +49,7 @@ def covering(
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-    check_level(level)
+    level = as_level(level)
     law: Any = partial(stdtr, degrees) if np.isfinite(degrees) else ndtr
     quantile: Any = partial(stdtrit, degrees) if np.isfinite(degrees) else ndtri
     error = np.maximum(low_error, high_error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from lacunet.errors import as_level
 from lacunet.estimate.deletion.forms import UNGROUPED
 from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.families import AT_PRIOR, BY_GRAPH, BY_SELECTION
@@ -74,7 +75,9 @@ def methods_text(result: Result, level: float = 0.95) -> str:
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
         words = RECIPES.get(recipe, f"by {recipe}")
-        sentences += [f"Intervals at the level of {100 * level:g}% were computed {words}."]
+        sentences += [
+            f"Intervals at the level of {100 * as_level(level):g}% were computed {words}."
+        ]
         sentences += filter(None, [result.uncertainty.chance])
     sentences += [*_weak(result)]
     sentences.append(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lacunet.data.given import data_given
+from lacunet.errors import as_level
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -54,7 +55,7 @@ def write_report(
         result,
         seen,
         _here(),
-        level=_level(result) if level is None else level,
+        level=_level(result) if level is None else as_level(level),
         min_count=min_count,
         missingness=None if missingness is None else graph_of(missingness, result.network),
     )

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.model.labelled import Library, frame_of, rows_as_html
-from lacunet.output import replacing
+from lacunet.output import writing_to
 from lacunet.pages.disclosure import rows_behind
 from lacunet.wording import text_table
 
@@ -74,7 +75,7 @@ class EstimateTable:
         writer.writerows(known)
         text = stream.getvalue()
         if path is not None:
-            with replacing(path) as file:
+            with writing_to(path, LacunetError) as file:
                 file.write(text.encode())
         return text
 
