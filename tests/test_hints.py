@@ -324,7 +324,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.query("Ill", LEARNED), "query(result, 'Ill')"),
         (lambda: lc.simulate(RAIN, 5, hide=0.2), "(network, rows, MCAR(share=1, rate=0.2))"),  # type: ignore[call-arg]
         (lambda: lc.simulate(RAIN, -5), "how many to draw"),
-        (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),
+        (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),  # type: ignore[attr-defined]
         (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(truth, data)"),
         (lambda: lc.learn("Age - Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.write("nowhere/x.json"), "make the folder (mkdir nowhere)"),

@@ -51,7 +51,7 @@ def test_degrees_of_freedom_that_are_none_are_refused(df: Any) -> None:
         lc.pool([0.1, 0.2], [0.01, 0.01], df=df)
 
 
-@pytest.mark.parametrize("level", [None, "x", 0, 95, True])
+@pytest.mark.parametrize("level", [None, "x", 0, 5, True])
 def test_a_level_that_is_none_is_refused(level: Any) -> None:
     with pytest.raises(lc.LacunetError, match="the level"):
         lc.pool([0.1, 0.2], [0.01, 0.01]).interval(level)
@@ -88,4 +88,4 @@ def test_what_cannot_be_pooled_is_refused() -> None:
     with pytest.raises(lc.LacunetError, match="df"):
         lc.pool([1, 2], [1, 1], df=0)
     with pytest.raises(lc.LacunetError, match="level"):
-        lc.pool([1, 2], [1, 1]).interval(95)
+        lc.pool([1, 2], [1, 1]).interval(5)
