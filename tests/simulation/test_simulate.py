@@ -371,3 +371,26 @@ def test_codes_of_several_states_and_of_missing_values_stay_where_nothing_is_hid
     probabilities = {"Smoke": 0.0} | ({"*": 0.5} if "*" in text else {})
     found = lc.hide(network, pl.DataFrame({"Smoke": values}), MissingByGraph(text, probabilities))
     assert {*found["Smoke"]} == {*values}
+
+
+def test_mechanisms_of_another_network_are_refused_with_the_variables_that_differ() -> None:
+    asia = lc.example("asia")
+    drawn = lc.simulate(asia, 5, "smoke -> R[xray]", rng=0).missingness
+    with pytest.raises(SimulationError, match="xray, smoke have"):
+        lc.simulate(lc.example("alarm"), 5, drawn, rng=0)
+    longer = lc.Network({**asia.states_of, "smoke": ["yes", "no", "at times"]}, asia.parents_of)
+    rows = lc.sample(asia, 5, rng=0)
+    with pytest.raises(SimulationError, match="smoke has other states"):
+        lc.hide(longer, rows, drawn, rng=0)
+
+
+@pytest.mark.parametrize("kind", [lc.MCAR, lc.MAR, lc.MissingByGraph])
+def test_a_kind_of_mechanism_without_its_options_is_refused(kind: Any) -> None:
+    with pytest.raises(SimulationError, match=rf"{kind.__name__}.*\n.*MCAR\(share=1"):
+        lc.simulate(lc.example("asia"), 5, kind)
+
+
+@pytest.mark.parametrize("tables", [None, [0.3], "Income"])
+def test_tables_that_are_no_mapping_are_refused(tables: Any) -> None:
+    with pytest.raises(SimulationError, match=r"tables is .*not a mapping"):
+        lc.MissingByGraph("R[Income]", tables)

@@ -88,13 +88,18 @@ class MissingByGraph:
     beta: tuple[float, float] = (1.0, 0.5)
 
     def __post_init__(self) -> None:
-        if isinstance(self.graph, MissingnessGraph):
-            _check_tables(self.graph, self.tables)
-        elif not isinstance(self.graph, str):
+        if not isinstance(self.graph, MissingnessGraph | str):
             raise SimulationError(
                 f"a missingness graph is needed, not {type(self.graph).__name__}.",
                 "as in MissingByGraph('Age -> R[Income]').",
             )
+        if not isinstance(self.tables, Mapping):
+            raise SimulationError(
+                f"tables is {self.tables!r}, not a mapping from variables to tables.",
+                "as in MissingByGraph('R[Income]', {'Income': 0.3}); leave it out to draw them.",
+            )
+        if isinstance(self.graph, MissingnessGraph):
+            _check_tables(self.graph, self.tables)
         check_beta(self.beta)
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:

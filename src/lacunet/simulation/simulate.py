@@ -25,7 +25,7 @@ from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import SimulationError, draw_columns
-from lacunet.wording import counted
+from lacunet.wording import counted, first_of
 
 HOW = "MCAR(share=1, rate=0.2)"  # as an example
 
@@ -357,7 +357,7 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
-    if not hasattr(missing, "draw"):
+    if isinstance(missing, type) or not hasattr(missing, "draw"):
         if isinstance(missing, Mapping) and all(isinstance(p, Real) for p in missing.values()):
             text = "; ".join(str(Mechanism(name)) for name in missing)
             raise SimulationError(
@@ -370,4 +370,19 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
             "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'.",
         )
     drawn: Missingness = missing.draw(network, rng)
+    _check_network(drawn, network)
     return drawn
+
+
+def _check_network(drawn: Missingness, network: Network) -> None:
+    """Refuse mechanisms that were drawn for other variables, or other states of them."""
+    cpts = (*drawn.mechanisms.values(), *drawn.causes)
+    parents = [node for cpt in cpts for node in cpt.parents if isinstance(node, str)]
+    theirs, ours = drawn.graph.network.states_of, network.states_of
+    names = dict.fromkeys([*drawn.mechanisms, *parents])
+    if strangers := [name for name in names if theirs.get(name) != ours.get(name)]:
+        raise SimulationError(
+            f"the mechanisms are of another network: {first_of(strangers, 5)} "
+            f"{'has' if len(strangers) == 1 else 'have'} other states there.",
+            "give mechanisms of a simulation of this network, or their missingness graph.",
+        )
