@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lacunet as lc
 from lacunet.model.mechanisms import Mechanisms
-from lacunet.pages.live import carried, drawing, network_section
+from lacunet.pages.live import ShownNetwork, carried, drawing, network_section
 
 
 def test_what_decides_whether_a_row_is_recorded_is_drawn() -> None:
@@ -26,5 +26,6 @@ def test_nothing_is_set_where_variables_of_the_second_network_share_a_hidden_cau
     network = lc.example("asia")
     other = network.with_mechanisms(Mechanisms("smoke <-> dysp", {}))
     sides = (network, network), (network, other), (other, network)
-    found = [carried(one, other=two)["live"]["can_set"] for one, two in sides]
+    shown = [(one, ShownNetwork("", two)) for one, two in sides]
+    found = [carried(one, other=two)["live"]["can_set"] for one, two in shown]
     assert found == [True, False, False]

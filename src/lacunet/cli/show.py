@@ -68,7 +68,8 @@ def _write_page(network: Network, options: Namespace) -> None:
     """Write the network as a page, alone or with another one."""
     from lacunet.cli.output import keep_page, page_source
     from lacunet.formats.files import read_network
-    from lacunet.report.network import ShownNetwork, page, pair_page
+    from lacunet.pages.live import ShownNetwork
+    from lacunet.report.network import page, pair_page
 
     source = page_source(options)
     if options.beside:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,14 @@ MOST_CARRIED = 1_000_000  # cells of CPTs, in full
 PATIENCE = 100  # cells per node that are as dear as trying one order
 MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
 
-SCRIPTS = ("sorting.js", "page.js", "beliefs.js", "network.js", "cpts.js")
-DRAWING_SCRIPTS = ("sorting.js", "page.js", "network.js", "drawing.js")  # without CPTs
+
+@dataclass(frozen=True)
+class ShownNetwork:
+    """A network to be shown beside another one: what to call it, and what is behind its CPTs."""
+
+    label: str
+    network: Network
+    behind: Behind = NOTHING
 
 
 def carried(
@@ -49,8 +56,7 @@ def carried(
     behind: Behind = NOTHING,
     *,
     graph: MissingnessGraph | None = None,
-    other: Network | None = None,
-    behind_other: Behind = NOTHING,
+    other: ShownNetwork | None = None,
     file: str = "NETWORK",
     digits: int | None = None,
 ) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def carried(
     ----------
     graph
         How values go missing; its mechanisms are drawn.
-    other, behind_other
+    other
         A network with the same variables and states, to be shown beside.
     file
         What the command line would call the network.
@@ -70,17 +76,18 @@ def carried(
     is_live = digits is None and not why_not_live(network)
     if not is_live:
         digits = digits or 4
+    second = None if other is None else other.network
     data: dict[str, Any] = {
-        **drawing(network, graph, other=other, with_states=is_live),
+        **drawing(network, graph, other=second, with_states=is_live),
         **_packed(network, behind, digits),
     }
+    sides: list[tuple[Network, MissingnessGraph | None]] = [(network, graph)]
     if other is not None:
-        index_of = {name: number for number, name in enumerate(network.variables)}
-        parents = [[index_of[p] for p in other.parents(v)] for v in network.variables]
-        packed = _packed(_reordered(other, network), behind_other, digits)
-        data["other"] = {**packed, "parents": parents}
+        sides.append((other.network, None))
+        same = _reordered(other.network, network)
+        parents = [fact["parents"] for fact in variables_as_data(same)]
+        data["other"] = {**_packed(same, other.behind, digits), "parents": parents}
     if is_live:
-        sides = [(network, graph)] if other is None else [(network, graph), (other, None)]
         data["live"] = {
             "orders": [_order(side, network.variables) for side, _ in sides],
             "most_cells": MOST_CELLS,

@@ -17,6 +17,9 @@ from lacunet.pages.kit import Tile, document, named, paragraph, section, table, 
 from lacunet.wording import counted, first_of, own_version
 
 MOST_NAMES = 3  # of data files, in a title
+SCRIPTS = ("sorting.js", "page.js")
+DRAWN = ("network.js", "drawing.js")  # of a network without CPTs
+LIVE = ("beliefs.js", "network.js", "cpts.js")
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"
@@ -115,27 +118,44 @@ def provenance_section(source: Provenance, *further: str) -> str:
 def report_page(
     kind: str,
     title: str,
-    facts: Sequence[Tile],
     sections: Sequence[str],
     data: Mapping[str, Any],
     source: Provenance,
-    scripts: Sequence[str] = ("sorting.js", "page.js"),
     *,
+    about: str | None = None,
+    heading: str = "",
     words: str = "",
+    facts: Sequence[Tile] = (),
+    notes: str = "",
+    ending: Sequence[str] = (SAVE,),
 ) -> str:
-    """A page that tells of a result: facts, sections, where it comes from; it carries ``data``.
+    """A page that tells of a result: its head, sections, where it comes from; it carries ``data``.
 
-    ``words`` is a sentence below the title.
+    Parameters
+    ----------
+    about, title
+        What the page is called, in plain text; ``about`` is what the source names if not given.
+    heading
+        Markup in place of that.
+    words, facts, notes
+        Below the heading: a sentence, a strip of facts, and markup.
+    ending
+        Markup that follows on where the page comes from.
     """
+    about = source.subject if about is None else about
+    before = f"{about}: " if about else ""
+    skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
     body = [
-        f"<header><h1>{named(f'{source.subject}: ') if source.subject else ''}{escape(title)}</h1>",
+        f"{skip}<header>",
+        f"<h1>{heading or (named(before) if before else '') + named(title)}</h1>",
         *([paragraph(words, "soft")] if words else []),
-        tiles(facts),
-        "</header><main>",
+        *([tiles(facts)] if facts else []),
+        notes,
+        f'</header><main class="of-{kind}">',
         *sections,
-        provenance_section(source, SAVE),
+        provenance_section(source, *ending),
         "</main>",
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
-    heading = f"{source.subject}: {title}" if source.subject else title
-    return document(heading, body, carried, scripts)
+    scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    return document(before + title, body, carried, scripts)

@@ -170,7 +170,8 @@ def comparison_page(comparison: Comparison, source: Provenance) -> str:
             f"<pre>{named(str(comparison.case.missingness.graph))}</pre>",
         ),
     ]
-    return report_page("compared", title, facts, sections, comparison_as_data(comparison), source)
+    data = comparison_as_data(comparison)
+    return report_page("compared", title, sections, data, source, facts=facts)
 
 
 def _winner(comparison: Comparison) -> Tile:

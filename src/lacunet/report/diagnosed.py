@@ -64,7 +64,8 @@ def page(
         _never(diagnosis),
         _grounds(diagnosis),
     ]
-    return report_page("diagnosed", title, _facts(diagnosis), sections, diagnosis.as_data(), source)
+    facts, data = _facts(diagnosis), diagnosis.as_data()
+    return report_page("diagnosed", title, sections, data, source, facts=facts)
 
 
 def _limited_page(
@@ -121,7 +122,7 @@ def _limited_page(
         "dependent": refuted,
         "never_shown": never,
     }
-    return report_page("diagnosed", title, facts, sections, data, source)
+    return report_page("diagnosed", title, sections, data, source, facts=facts)
 
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:

@@ -376,8 +376,9 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
 
 def _check_network(drawn: Missingness, network: Network) -> None:
     """Refuse mechanisms that were drawn for other variables, or other states of them."""
-    cpts = (*drawn.mechanisms.values(), *drawn.causes)
-    parents = [node for cpt in cpts for node in cpt.parents if isinstance(node, str)]
+    scopes = [cpt.parents for cpt in drawn.mechanisms.values()]
+    scopes += [cpt.parents for cpt in drawn.causes]
+    parents = [node for scope in scopes for node in scope if isinstance(node, str)]
     theirs, ours = drawn.graph.network.states_of, network.states_of
     names = dict.fromkeys([*drawn.mechanisms, *parents])
     if strangers := [name for name in names if theirs.get(name) != ours.get(name)]:

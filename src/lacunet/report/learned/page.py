@@ -18,7 +18,6 @@ from lacunet.pages.kit import (
     NETWORK_SAVES,
     Cell,
     Tile,
-    document,
     missing_tile,
     named,
     panel_link,
@@ -26,10 +25,8 @@ from lacunet.pages.kit import (
     save_bar,
     section,
     table,
-    tiles,
 )
 from lacunet.pages.live import (
-    SCRIPTS,
     carried,
     cliques_size,
     network_section,
@@ -37,7 +34,7 @@ from lacunet.pages.live import (
     why_not_live,
 )
 from lacunet.pages.numbers import Behind, pack_texts
-from lacunet.pages.provenance import UNKNOWN, Provenance, provenance_section
+from lacunet.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
 from lacunet.report.learned.text import intervals_by
 from lacunet.statistics.missing import MissingSummary
@@ -90,8 +87,6 @@ def page(
         digits=3 if min_count > 1 else None,
     )
     data = {
-        "format": "lacunet page",
-        "kind": "learned",
         "method": result.method,
         "why": "" if disclosure.is_limited else result.why,
         "rows": result.rows,
@@ -99,7 +94,6 @@ def page(
         "prior": _prior(result),
         "notes": [] if disclosure.is_limited else list(result.notes),
         "ended": None if result.ended is None or disclosure.is_limited else asdict(result.ended),
-        "provenance": asdict(source),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
         "opens_on": index_of[order[0]],
@@ -108,25 +102,29 @@ def page(
         **drawn,
         "formulas": pack_texts([result.families[v].mathml for v in network.variables]),
     }
-    body = [
-        '<a class="skip" href="#panel">to the chosen variable</a><header>',
-        f"<h1>{_title(result, source)}</h1>",
-        paragraph(_chosen(result, level, disclosure), "soft"),
-        tiles(_tiles(result, summary, order[0], disclosure)),
-        _warnings(result, index_of, disclosure),
-        "</header><main>",
+    names = [*index_of] if disclosure.is_limited else order
+    sections = [
         network_section(data, why_not_live=_why_not_live(result, disclosure)),
-        _families_section(
-            [*index_of] if disclosure.is_limited else order, index_of, facts, disclosure
-        ),
-        *([] if summary is None or disclosure.is_limited else [missing_section(summary)]),
-        *([] if disclosure.is_limited else [em_section(result.ended)]),
-        *([] if summary is None or disclosure.is_limited else [complete_section(network, summary)]),
-        _provenance(source, data),
-        "</main>",
+        _families_section(names, index_of, facts, disclosure),
     ]
-    title = f"{counted(len(network.variables), 'CPT')} by {result.method}"
-    return document(f"{source.subject}: {title}" if source.subject else title, body, data, SCRIPTS)
+    if not disclosure.is_limited:
+        sections += [
+            *([] if summary is None else [missing_section(summary)]),
+            em_section(result.ended),
+            *([] if summary is None else [complete_section(network, summary)]),
+        ]
+    return report_page(
+        "learned",
+        f"{counted(len(network.variables), 'CPT')} by {result.method}",
+        sections,
+        data,
+        source,
+        heading=_heading(result, source),
+        words=_chosen(result, level, disclosure),
+        facts=_tiles(result, summary, order[0], disclosure),
+        notes=_warnings(result, index_of, disclosure),
+        ending=_ending(data),
+    )
 
 
 def _behind(
@@ -203,7 +201,7 @@ def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
     return facts
 
 
-def _title(result: Result, source: Provenance) -> str:
+def _heading(result: Result, source: Provenance) -> str:
     cpts = counted(len(result.network.variables), "CPT")
     rows = counted(result.rows, "row")
     where = f"{named(source.data)}, {rows}" if source.data else rows
@@ -328,8 +326,8 @@ def _families_section(
     )
 
 
-def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
-    saves = {**NETWORK_SAVES, "save-report": "save this report (JSON)"}
+def _ending(data: Mapping[str, Any]) -> list[str]:
+    """What the page holds of the CPTs, and what can be saved from it."""
     words = (
         "The page holds the CPTs in full, and what is saved from it does too."
         if data["digits"] is None
@@ -343,4 +341,5 @@ def _provenance(source: Provenance, data: Mapping[str, Any]) -> str:
             "Patterns, counts, warnings and traces are left out: small counts could be worked out "
             "from them."
         )
-    return provenance_section(source, paragraph(words, "soft"), save_bar(saves))
+    saves = {**NETWORK_SAVES, "save-report": "save this report (JSON)"}
+    return [paragraph(words, "soft"), save_bar(saves)]

@@ -14,11 +14,12 @@ from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import check_page_name, write_page
+from lacunet.pages.live import ShownNetwork
 from lacunet.pages.notebook import Page
 from lacunet.pages.numbers import Behind
 from lacunet.pages.provenance import Provenance
 from lacunet.report.learned.page import page
-from lacunet.report.network import ShownNetwork, pair_page
+from lacunet.report.network import pair_page
 from lacunet.wording import own_version
 
 LEVEL = 0.95

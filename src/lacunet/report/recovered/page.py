@@ -10,7 +10,7 @@ from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
 from lacunet.pages.kit import Tile, named, paragraph, section, table
-from lacunet.pages.live import DRAWING_SCRIPTS, drawing, network_section
+from lacunet.pages.live import drawing, network_section, variables_as_data
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.recovered.reported import GraphReport, Implied, Reported
 from lacunet.report.recovered.text import (
@@ -61,16 +61,11 @@ def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERY
         if implied.tested is not None:
             refuted = sum(test.adjusted < LEVEL for test in implied.tested)
             facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
-    index_of = {name: number for number, name in enumerate(graph.network.variables)}
     drawn = {
         **data,
         "variables": [
-            {
-                "name": name,
-                "parents": [index_of[parent] for parent in graph.network.parents(name)],
-                "partial": name in graph.causes,
-            }
-            for name in graph.network.variables
+            {**fact, "partial": fact["name"] in graph.causes}
+            for fact in variables_as_data(graph.network)
         ],
         **drawing(graph.network, graph),
         "opens_on": 0,
@@ -81,9 +76,14 @@ def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERY
         *_groups(graph, report.answers, disclosure),
         *([] if implied is None else [_implications(implied, disclosure)]),
     ]
-    source = disclosure.without_hashes(source)
     return report_page(
-        "recovered", title, facts, sections, drawn, source, DRAWING_SCRIPTS, words=graph.why()
+        "recovered",
+        title,
+        sections,
+        drawn,
+        disclosure.without_hashes(source),
+        words=graph.why(),
+        facts=facts,
     )
 
 
