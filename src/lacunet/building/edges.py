@@ -30,7 +30,7 @@ from shlex import quote
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.formats.files import (
+from lacunet.formats.edges import (
     ARROW,
     CHILDREN,
     PARENTS,

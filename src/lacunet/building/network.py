@@ -34,7 +34,7 @@ from lacunet.data.source import DataSource
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetError
-from lacunet.formats.files import are_edges, is_edges
+from lacunet.formats.edges import are_edges, is_edges
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope

@@ -45,7 +45,7 @@ def run(options: Namespace) -> None:
     from lacunet.cli.output import OptionError
     from lacunet.data.write import check_table_name
     from lacunet.estimate.result import read_learned
-    from lacunet.formats.files import is_edges, refuse_edges
+    from lacunet.formats.edges import is_edges, refuse_edges
     from lacunet.imputation.pieces import completed_pieces
 
     if options.draws and not options.fixed_cpts and is_edges(options.network):

@@ -160,7 +160,8 @@ def split_files(options: Namespace) -> None:
 
 def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:
     """Refuse data in place of the network; with what follows them they may be swapped."""
-    from lacunet.formats.files import is_edges, is_network
+    from lacunet.formats.edges import is_edges
+    from lacunet.formats.files import is_network
 
     if not options.network or not is_data_name(options.network) or options.sql is not None:
         return
@@ -178,7 +179,8 @@ def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
 
     A file of columns alone may be data, and edges alone may be the graph.
     """
-    from lacunet.formats.files import is_edges, is_file_of_edges
+    from lacunet.formats.edges import is_edges
+    from lacunet.formats.files import is_file_of_edges
 
     if not files:
         return False
@@ -192,7 +194,7 @@ def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
 def _refuse_graph_or_edges(options: Namespace) -> None:
     """Refuse a graph without a network, and edges without a graph or with one among them."""
     from lacunet.building.edges import mechanisms_apart
-    from lacunet.formats.files import is_edges
+    from lacunet.formats.edges import is_edges
 
     if options.network.lower().endswith(".txt"):
         options.usage_error(

@@ -19,8 +19,9 @@ from lacunet.data.given import Data
 from lacunet.data.select import without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
-from lacunet.formats.files import DATA_ALONE, STATISTICS, is_edges
+from lacunet.formats.edges import DATA_ALONE, is_edges
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
+from lacunet.formats.files import STATISTICS
 from lacunet.wording import near_files
 
 STDIN = "-"

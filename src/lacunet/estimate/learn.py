@@ -31,7 +31,8 @@ from lacunet.estimate.registry import (
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import NetworkOrEdges, are_edges, network_beside
+from lacunet.formats.edges import are_edges
+from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import memory_budget
 from lacunet.missingness.graph import network_and_options

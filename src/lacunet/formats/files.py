@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import shlex
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -17,6 +16,16 @@ from typing import Any, Protocol
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.catalogue import example, names, suggestion
 from lacunet.formats.draft import refuse_size
+from lacunet.formats.edges import (
+    DATA_ALONE,
+    FROM_EDGES,
+    are_edges,
+    holds_edges,
+    is_edges,
+    pairs_in_frame,
+    refuse_edges,
+    with_arrows,
+)
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
@@ -42,17 +51,6 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 
 STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
-# In a string that is not a file: an arrow, two statements, a block of DOT, a model string.
-_EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|\s--+\s|^\s*\[")
-_EDGES_OR_CELLS = re.compile(rf"{_EDGES.pattern}|[,\[\]]")
-# In the text of a file.
-ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
-DATA_ALONE = (
-    "learn_structure(data) takes data alone, and edges as required='A -> B'; if you know all "
-    "edges, learn(edges, data)."
-)
-MOST_EDGES = 2**20  # bytes of a file that may hold edges in place of a network
-
 _CARRIES_ALL = "lacunet_json"
 _WITHOUT_NAMES = "uai"
 _CARRIES_SUPPORT = ("bif", "xdsl")
@@ -124,7 +122,7 @@ def as_network(value: NetworkOrEdges) -> Network:
     if are_edges(value):
         raise NetworkError(
             "a network is needed, and edges alone do not say the states of its variables.",
-            f"learn its CPTs from data first: lacunet.learn(edges, data); {_FROM_EDGES} gives it "
+            f"learn its CPTs from data first: lacunet.learn(edges, data); {FROM_EDGES} gives it "
             "without CPTs.",
         )
     if not isinstance(network, Network):
@@ -132,7 +130,7 @@ def as_network(value: NetworkOrEdges) -> Network:
             f"a network is needed, not {type(value).__name__}.",
             "give a lacunet.Network, the result of lacunet.learn, a file's path or the name of a "
             "bundled network; the network comes first, then the data. "
-            f"From edges and data lacunet.learn(edges, data) learns one, and {_FROM_EDGES} makes "
+            f"From edges and data lacunet.learn(edges, data) learns one, and {FROM_EDGES} makes "
             "one without CPTs.",
         )
     return network
@@ -148,26 +146,6 @@ def as_learned(value: Any) -> Any:
         return value
     results = import_module("lacunet.estimate.result")  # far up the road: loaded for such a file
     return results.read_learned(value)
-
-
-_FROM_EDGES = "lacunet.Network.from_data(data, edges)"
-
-
-PARENTS = ("from", "parent", "source", "cause", "tail")
-CHILDREN = ("to", "child", "target", "effect", "head")
-
-
-def pairs_in_frame(value: Any) -> Any:
-    """The edges of a frame with two columns such as 'from' and 'to'; anything else as it was."""
-    if not hasattr(value, "columns"):
-        return value
-    import narwhals as nw
-
-    frame = nw.from_native(value, eager_only=True, pass_through=True)
-    name_of = {str(name).lower(): name for name in getattr(frame, "columns", ())}
-    sides = [name_of[word] for names in (PARENTS, CHILDREN) for word in names if word in name_of]
-    is_edges = isinstance(frame, nw.DataFrame) and len(sides) == len(name_of) == 2
-    return frame.select(sides).rows() if is_edges else value
 
 
 def _refuse_data(value: object, data: Any, function: str) -> None:
@@ -192,24 +170,11 @@ def _refuse_data(value: object, data: Any, function: str) -> None:
         )
 
 
-def are_edges(value: object) -> bool:
-    """Whether it can only be edges: their text, or a list of them."""
-    if isinstance(value, str):
-        return is_edges(value)
-    return isinstance(value, list | tuple) and bool(value) and all(map(_is_edge, value))
-
-
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
         return _suffix(os.fspath(value)) in FORMATS or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
-
-
-def _is_edge(value: object) -> bool:
-    if isinstance(value, str):
-        return _EDGES.search(value) is not None
-    return isinstance(value, tuple) and len(value) == 2
 
 
 def _edges_in(value: Any, data: Any) -> Any:
@@ -237,7 +202,7 @@ def _edges_in(value: Any, data: Any) -> Any:
         _content(name)  # which says that there is no such file
     raise NetworkError(
         f"{name!r} is neither the file of a network nor edges.",
-        _with_arrows(name)
+        with_arrows(name)
         or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
         f"{', '.join(FORMATS)}.{_bundled(name)}",
     )
@@ -257,56 +222,12 @@ def is_file_of_edges(name: str) -> bool:
     return not _names_network(name) and _holds_edges(name)
 
 
+def _holds_edges(name: str) -> bool:
+    return holds_edges(name, is_table=_suffix(name) in OF_DATA)
+
+
 def _names_network(name: str) -> bool:
     return _suffix(name) in (*FORMATS, STATISTICS) or name in names()
-
-
-def _holds_edges(name: str) -> bool:
-    """Whether a file holds edges: arrows, or a parent and a child on every line."""
-    if not os.path.isfile(name) or os.path.getsize(name) > MOST_EDGES:
-        return False
-    text = Path(name).read_bytes().decode("utf-8-sig", errors="replace")
-    is_list = is_list_of_pairs(text) or (_suffix(name) not in OF_DATA and is_list_of_words(text))
-    return ARROW.search(text) is not None or is_list
-
-
-def is_list_of_pairs(text: str) -> bool:
-    r"""Whether every line has two cells, between which stands a comma or a tab.
-
-    Examples
-    --------
-    >>> is_list_of_pairs("from,to\nAge,Ill"), is_list_of_pairs("Age, Sex, Ill")
-    (True, False)
-    """
-    lines = [line for line in _without_quoted(text).splitlines() if line.strip()]
-    return any(lines and all(line.count(sign) == 1 for line in lines) for sign in "\t,")
-
-
-def is_list_of_words(text: str) -> bool:
-    r"""Whether the first line has two words, and no line a sign of the language of edges.
-
-    Examples
-    --------
-    >>> is_list_of_words("Age Ill\nSex Ill"), is_list_of_words("Age -> Ill")
-    (True, False)
-    """
-    lines = [line.partition("#")[0].split() for line in _without_quoted(text).splitlines()]
-    lines = [words for words in lines if words]
-    is_pair = bool(lines) and len(lines[0]) == 2
-    return is_pair and not any(_EDGES_OR_CELLS.search(" ".join(words)) for words in lines)
-
-
-def _without_quoted(text: str) -> str:
-    return re.sub(r'"[^"\n]*"', '""', text)
-
-
-def is_edges(value: object) -> bool:
-    """Whether it may be edges: a text of them that names no file, or what holds them."""
-    if isinstance(value, str):
-        return not os.path.exists(value) and _EDGES.search(value) is not None
-    if isinstance(value, os.PathLike) or isinstance(getattr(value, "network", value), Network):
-        return False
-    return isinstance(value, Iterable) and not hasattr(value, "columns")  # as tables have
 
 
 def _room_of_statistics(data: Any) -> Any:
@@ -521,40 +442,13 @@ def _format_of(name: str) -> str:
             f"the file of a network ends with one of {', '.join(FORMATS)}; where data are taken, "
             f"the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
         )
-    if meant := _with_arrows(name):
+    if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither the file of a network nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "
         f"a file ends with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
     )
-
-
-def _with_arrows(text: str) -> str:
-    """How edges are written, where a text may have meant some.
-
-    Examples
-    --------
-    >>> _with_arrows("Age>Ill"), _with_arrows("Age - Ill"), _with_arrows("net")
-    ("edges are written 'Age -> Ill'.", "edges are written 'Age -> Ill'.", '')
-    """
-    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r">|~>|\|>|(?<=\s)-(?=\s)"
-    edges = re.sub(rf"\s*({arrows})\s*", " -> ", text)
-    return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
-
-
-def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:
-    """Refuse edges in place of a network, whose states they do not say."""
-    if _EDGES.search(text):
-        more, keep = ("", "-o net.bif")
-        if needs_intervals:
-            more, keep = ", intervals=True", "--intervals -o result.json"
-        raise FormatError(
-            f"a network is needed, and {text!r} looks like edges.",
-            f"learn its CPTs from data first: lacunet.learn({text!r}, data{more}) (lacunet learn "
-            f"{shlex.quote(text)} DATA {keep}); lacunet.Network.from_data(data, {text!r}) "
-            "gives it without CPTs.",
-        )
 
 
 def _bundled(name: str) -> str:

@@ -21,11 +21,11 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import warn
+from lacunet.formats.edges import is_edges
 from lacunet.formats.files import (
     AnyNetwork,
     NetworkOrEdges,
     as_network,
-    is_edges,
     network_beside,
 )
 from lacunet.hints import Hinted, WithHints, with_hints_by

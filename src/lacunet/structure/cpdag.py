@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
-from lacunet.formats.files import NetworkOrEdges, as_network, is_edges, is_file_of_edges
+from lacunet.formats.edges import is_edges
+from lacunet.formats.files import NetworkOrEdges, as_network, is_file_of_edges
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import quoted
