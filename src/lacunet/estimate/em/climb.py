@@ -65,9 +65,10 @@ class Climb:
 
     ``start`` are the cells that it started from. ``counts`` are the expected counts that the last
     plain step was made from, None at the start; ``expected`` those at ``cells``, None where they
-    were not computed. ``log_likelihoods`` has the value at ``cells`` for each part of the data. ``trace`` holds the
-    log-posterior (of the parts that count) of the start and of all that was kept since; its last
-    value is that of ``cells``. It is empty if the climb was cut short before any was known.
+    were not computed. ``log_likelihoods`` has the value at ``cells`` for each part of the data.
+    ``trace`` holds the log-posterior (of the parts that count) of the start and of all that was
+    kept since; its last value is that of ``cells``. It is empty if the climb was cut short before
+    any was known.
     ``iterations`` counts the expectations after the first, those of extrapolations that were
     not kept among them; ``messages`` are those of the last expectation.
     """
