@@ -152,6 +152,21 @@ def test_it_may_be_left_at_the_prior_and_is_marked() -> None:
     assert learned.families["X"].fallback == ""
 
 
+def test_what_is_left_at_the_prior_holds_pseudo_counts_that_were_given() -> None:
+    rows = {"A": ["0", "1"] * 50, "B": ["0", "1", None, "1"] * 25}
+    given = {"B": [[18, 2], [12, 8]]}
+    graph = {"missingness": "B -> R[B]", "otherwise": "prior"}
+    result = lc.learn("A -> B", rows, "mgraph", given, **graph)
+    np.testing.assert_allclose(result.network.cpt("B").table, [[0.9, 0.1], [0.6, 0.4]])
+    assert isinstance(result.prior, lc.LearnedPrior)
+    np.testing.assert_array_equal(result.prior["B"], given["B"])
+    assert result.families["B"].fallback == "prior"
+    uniform = lc.learn("A -> B", rows, "mgraph", "learn", **graph)
+    np.testing.assert_array_equal(uniform.network.cpt("B").table, 0.5)
+    assert isinstance(uniform.prior, lc.LearnedPrior)
+    assert uniform.prior.kept == ("B",)
+
+
 def test_it_may_be_learned_by_another_method_and_is_marked() -> None:
     task = censored_task()
     learned = learned_by(MGraph(CENSORED, otherwise="direct-mcar"), task)

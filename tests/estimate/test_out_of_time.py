@@ -143,7 +143,7 @@ def test_the_clock_of_a_limit_starts_before_the_rows_are_read(
 def test_nothing_is_prepared_for_em_once_its_time_is_up(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, closed = [0.0], forms.Joint
+    now, closed = [0.0], forms.JointEstimate
 
     def an_hour_later(*given: Any, **said: Any) -> Any:
         now[0] += 3600
@@ -152,7 +152,7 @@ def test_nothing_is_prepared_for_em_once_its_time_is_up(
     def too_late(*given: Any, **said: Any) -> Any:
         raise AssertionError("prepared in vain")
 
-    monkeypatch.setattr(forms, "Joint", an_hour_later)
+    monkeypatch.setattr(forms, "JointEstimate", an_hour_later)
     monkeypatch.setattr(stage, "engine_of", too_late)
     monkeypatch.setattr(stage.Climber, "_learning", too_late)
     with timed_by(lambda: now[0]):

@@ -91,6 +91,42 @@ def estimated_cpt(
     return posterior_mode(joint, total, concentration, network.possible(variable))
 
 
+@dataclass(frozen=True)
+class JointEstimate:
+    """The estimate of a family's joint, of rows of so much weight, and what it rests on.
+
+    All but these two are as `family_report` takes them.
+    """
+
+    joint: FloatArray
+    total: float
+    rows_used: int | None = None
+    used: Counts | None = None
+    fallback_mass: float = 0.0
+    fallback: str = ""
+    warnings: Sequence[str] = ()
+
+
+def made_cpt(
+    family: FamilyPlan, estimate: JointEstimate, counts: Counts, network: Network, prior: Prior
+) -> tuple[FloatArray, FamilyReport]:
+    """The CPT that an estimate gives under a prior, and the report on it."""
+    table, unseen = estimated_cpt(network, family.variable, estimate.joint, estimate.total, prior)
+    report = family_report(
+        family,
+        counts,
+        network,
+        prior,
+        rows_used=estimate.rows_used,
+        used=estimate.used,
+        unseen=unseen,
+        fallback_mass=estimate.fallback_mass,
+        fallback=estimate.fallback,
+        warnings=estimate.warnings,
+    )
+    return table, report
+
+
 def family_report(
     family: FamilyPlan,
     counts: Counts,

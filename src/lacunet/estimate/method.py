@@ -17,7 +17,7 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.families import FamilyPlan, FamilyReport
-from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior, LearnedPrior, Prior
+from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior, LearnedPrior, Prior, merged
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
 from lacunet.model.network import Cpt, FloatArray, Network, Scope
@@ -229,6 +229,19 @@ class Learned:
     start: FloatArray | None = field(default=None, repr=False)
     prior: LearnedPrior | None = None
     row_weights: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def with_cpts(
+        self, cpts: Mapping[str, tuple[FloatArray, FamilyReport]], prior: Prior | None
+    ) -> Learned:
+        """The same with some more CPTs and the reports on them, estimated under a prior."""
+        tables = {name: table for name, (table, _) in cpts.items()}
+        reports = {name: report for name, (_, report) in cpts.items()}
+        return replace(
+            self,
+            tables={**self.tables, **tables},
+            families={**self.families, **reports},
+            prior=merged(self.prior, prior, cpts),
+        )
 
 
 def run(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:

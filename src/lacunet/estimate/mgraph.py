@@ -16,7 +16,7 @@ from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
-from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, merged
+from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
@@ -163,17 +163,13 @@ def _stood_in(
         return learned
     if setting.whole is not None and setting.whole.stand_in is not None:
         setting = replace(setting, whole=setting.whole.stand_in)
-    stand_in = run(plan, statistics, setting)
-    tables, families = dict(learned.tables), dict(learned.families)
+    stand_in, cpts = run(plan, statistics, setting), {}
     for variable, why in learned.left.items():
         report = stand_in.families[variable]
-        tables[variable] = stand_in.tables[variable]
         is_said = any(text.startswith(why) for text in report.warnings)  # with what EM makes of it
         warnings = report.warnings if is_said else (why, *report.warnings)
-        families[variable] = replace(report, fallback_mass=1.0, fallback=name, warnings=warnings)
-    prior = None
-    if stand_in.prior is not None:
-        prior = merged(learned.prior, stand_in.prior, learned.left)
+        report = replace(report, fallback_mass=1.0, fallback=name, warnings=warnings)
+        cpts[variable] = stand_in.tables[variable], report
     ended = stand_in.ended
     if ended is not None:
         whose = (
@@ -182,12 +178,9 @@ def _stood_in(
         )
         ended = replace(ended, notes=(whose, *ended.notes))
     return replace(
-        learned,
-        tables=tables,
-        families=families,
+        learned.with_cpts(cpts, stand_in.prior),
         left={},
         stand_in=stand_in,
-        prior=prior,
         ended=ended,
         mechanisms=stand_in.mechanisms,
     )

@@ -269,7 +269,7 @@ def prior_of_counts(
 
 
 def merged(
-    before: LearnedPrior | None, prior: Prior, variables: Collection[str]
+    before: LearnedPrior | None, prior: Prior | None, variables: Collection[str]
 ) -> LearnedPrior | None:
     """What was learned of the prior, once a stage has estimated some CPTs under its own."""
     if not isinstance(prior, LearnedPrior):

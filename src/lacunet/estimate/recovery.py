@@ -17,17 +17,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lacunet.estimands.notation import Notation
-from lacunet.estimate.cpts import cells_of, estimated_cpt, family_report, posterior_mode
-from lacunet.estimate.families import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, FamilyReport, Warned
+from lacunet.estimate.cpts import JointEstimate, cells_of, made_cpt
+from lacunet.estimate.families import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, Warned
 from lacunet.estimate.method import Learned, Setting, Stage
-from lacunet.estimate.prior import (
-    FROM_SHOWN,
-    merged,
-    prior_of_counts,
-)
+from lacunet.estimate.prior import FROM_SHOWN, LearnedPrior, prior_of_counts
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import Network, Scope
 from lacunet.statistics.gather import Needs, Statistics
 
 UNEVEN = 0.6  # of the rows: intervals of formulas that weigh as unevenly covered .90 (0018)
@@ -98,10 +94,7 @@ class Recovery:
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """The CPTs of the recoverable families; why the others are left."""
         statistics, network, families = statistics.sample(0), self.network, self.families
-        tables: dict[str, FloatArray] = dict(learned.tables)
-        reports: dict[str, FamilyReport] = dict(learned.families)
-        row_weights: dict[str, FloatArray] = dict(learned.row_weights)
-        left: dict[str, str] = {}
+        row_weights, left, cpts = dict(learned.row_weights), {}, {}
         prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
@@ -112,28 +105,18 @@ class Recovery:
             shares = estimation.given_share[..., None]
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
-            tables[name], unseen = estimated_cpt(
-                network, name, joint, estimation.weighted_size, prior
-            )
-            reports[name] = family_report(
-                replace(family, formula=ByVerdict(self.verdicts[name], estimation)),
-                statistics.counts[network.family(name)],
-                network,
-                prior,
-                rows_used=estimation.rows_used,
-                unseen=unseen,
+            estimate = JointEstimate(
+                joint,
+                estimation.weighted_size,
+                estimation.rows_used,
                 warnings=(*estimation.warnings, *_on_weights(estimation)),
             )
+            chosen = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
+            counts = statistics.counts[network.family(name)]
+            cpts[name] = made_cpt(chosen, estimate, counts, network, prior)
         setting.progress("families", len(families), len(families))
-        return replace(
-            learned,
-            tables=tables,
-            families=reports,
-            left=left,
-            prior=merged(learned.prior, prior, families),
-            row_weights=row_weights,
-            why=RECOVERED,
-        )
+        learned = learned.with_cpts(cpts, prior)
+        return replace(learned, left=left, row_weights=row_weights, why=RECOVERED)
 
     def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
         """The families with the estimand that the data support best, or what stands in for it."""
@@ -172,23 +155,17 @@ class Recovery:
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What is left, at the prior alone."""
         statistics, network, families = statistics.sample(0), self.network, self.families
-        tables, reports = dict(learned.tables), dict(learned.families)
-        kept = None if learned.prior is None else learned.prior.keeping(learned.left)
-        prior = setting.used_prior if kept is None else kept
+        prior, cpts = learned.prior or setting.used_prior, {}
+        if isinstance(prior, LearnedPrior) and not prior.is_given:
+            prior = prior.keeping(learned.left)  # there is nothing to learn it from
         for name, why in learned.left.items():
-            nothing = np.zeros(network.shape(network.family(name)))
-            tables[name], unseen = posterior_mode(nothing, 1.0, 2.0, network.possible(name))
-            report = family_report(
-                families[name],
-                statistics.counts[network.family(name)],
-                network,
-                prior,
-                rows_used=0,
-                unseen=unseen,
-                warnings=(why,),
+            counts = statistics.counts[network.family(name)]
+            nothing = JointEstimate(
+                np.zeros(counts.cardinalities), 1.0, rows_used=0, warnings=(why,)
             )
-            reports[name] = replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
-        return replace(learned, tables=tables, families=reports, left={}, prior=kept)
+            table, report = made_cpt(families[name], nothing, counts, network, prior)
+            cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
+        return replace(learned.with_cpts(cpts, prior), left={})
 
 
 def _on_weights(estimation: Estimation) -> Iterator[str]:

@@ -23,7 +23,7 @@ from lacunet.estimands.deletion import (
     factored_mcar_estimand,
     listwise_estimand,
 )
-from lacunet.estimate.cpts import cells_of, estimated_cpt, family_report
+from lacunet.estimate.cpts import JointEstimate, cells_of, made_cpt
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
@@ -40,7 +40,7 @@ from lacunet.estimate.method import (
     Stage,
 )
 from lacunet.estimate.options import check_options, graph_option, option
-from lacunet.estimate.prior import FROM_SHOWN, ONE_PER_CELL, AskedPrior, merged, prior_of_counts
+from lacunet.estimate.prior import FROM_SHOWN, ONE_PER_CELL, AskedPrior, prior_of_counts
 from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
@@ -175,56 +175,34 @@ class Deletion:
         """The CPT of every variable that no stage before has estimated, family by family."""
         statistics = statistics.sample(0)
         wanted = [name for name in network.variables if name not in learned.tables]
-        tables, reports = dict(learned.tables), dict(learned.families)
-        prior, total = prior_of_counts(setting.prior, network, statistics), statistics.total
+        prior, cpts = prior_of_counts(setting.prior, network, statistics), {}
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
-            family = network.family(name)
-            joint = self.joint(network, name, statistics)
-            tables[name], unseen = estimated_cpt(network, name, joint.table, total, prior)
-            reports[name] = family_report(
-                families[name],
-                statistics.counts[family],
-                network,
-                prior,
-                rows_used=joint.rows_used,
-                used=statistics.complete.get(family),
-                unseen=unseen,
-                fallback_mass=joint.fallback_mass,
-                fallback=UNGROUPED,
-            )
+            estimate = self.estimate(network, name, statistics)
+            counts = statistics.counts[network.family(name)]
+            cpts[name] = made_cpt(families[name], estimate, counts, network, prior)
         setting.progress("estimating", len(wanted), len(wanted))
-        merged_prior = merged(learned.prior, prior, wanted)
-        return replace(learned, tables=tables, families=reports, prior=merged_prior)
+        return learned.with_cpts(cpts, prior)
 
-    def joint(self, network: Network, variable: str, statistics: Statistics) -> Joint:
+    def estimate(self, network: Network, variable: str, statistics: Statistics) -> JointEstimate:
         """The estimate of one family's joint, and the rows that enter it."""
         form, options = self.form_of(network, variable)
-        family = network.family(variable)
+        family, total = network.family(variable), statistics.total
         if form is LISTWISE:
-            return Joint(form.joint(statistics.complete[family]))
+            complete = statistics.complete[family]
+            return JointEstimate(form.joint(complete), total, used=complete)
         counts = statistics.counts[family]
         if family in statistics.reduced:
             stand_in = partial(form.joint, counts, **options)
             (groups,) = statistics.reduced[family]
-            table, mass = over_groups(groups, statistics.total, stand_in)
-            return Joint(table, round(counts.tally.rows.sum()), mass)
-        if counts.is_whole if form.within else form.joint is direct_mcar:
-            return Joint(direct_mcar(counts))
-        mass = 1.0 if form.within else 0.0  # there was no time to count the groups
-        return Joint(form.joint(counts, **options), rows_showing_any(counts), mass)
-
-
-@dataclass(frozen=True)
-class Joint:
-    """The estimate of a family's joint, and how many rows enter it.
-
-    None if it is a share of the rows that show all of the family.
-    """
-
-    table: FloatArray
-    rows_used: int | None = None
-    fallback_mass: float = 0.0
+            joint, mass = over_groups(groups, total, stand_in)
+            rows = round(counts.tally.rows.sum())
+        elif counts.is_whole if form.within else form.joint is direct_mcar:
+            return JointEstimate(direct_mcar(counts), total)
+        else:
+            joint, rows = form.joint(counts, **options), rows_showing_any(counts)
+            mass = 1.0 if form.within else 0.0  # there was no time to count the groups
+        return JointEstimate(joint, total, rows, fallback_mass=mass, fallback=UNGROUPED)
 
 
 def check_graph(missingness: object) -> None:
