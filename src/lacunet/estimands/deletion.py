@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
 
-from lacunet.estimands.notation import LATEX, TEXT, Notation
+from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Sample, Writer
 from lacunet.estimands.terms import Factor
 from lacunet.model.network import Scope
@@ -23,7 +23,7 @@ ALL_ORDERS = 3
 
 
 @dataclass(frozen=True)
-class Estimand:
+class Estimand(Readable):
     """The estimate of ``P(left)``: a sum of products of factors.
 
     Rows are grouped by ``given``, and the sum runs over what of it is not in ``left``.
@@ -36,16 +36,6 @@ class Estimand:
     given: Scope
     orders: tuple[tuple[Factor, ...], ...]
     order_count: int = 1
-
-    @property
-    def text(self) -> str:
-        """The estimand in plain text."""
-        return self.written(TEXT)
-
-    @property
-    def latex(self) -> str:
-        """The estimand in LaTeX."""
-        return self.written(LATEX)
 
     def written(self, notation: Notation) -> str:
         """The estimand in some notation."""

@@ -274,3 +274,26 @@ def _kept(text: str) -> str:
 TEXT = Notation()
 LATEX: Notation = _Latex()
 MATHML: Notation = _MathMl()
+
+
+class Readable:
+    """What has an estimand can be read: in plain text, in LaTeX and in MathML."""
+
+    def written(self, notation: Notation) -> str:
+        """The estimand in some notation."""
+        raise NotImplementedError
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in plain text."""
+        return self.written(TEXT)
+
+    @property
+    def latex(self) -> str:
+        """What is estimated, in LaTeX."""
+        return self.written(LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """What is estimated, in MathML."""
+        return self.written(MATHML)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimands.notation import Notation, Readable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION
 from lacunet.statistics.counts import Counts
@@ -28,11 +28,8 @@ class Formula(Protocol):
         ...
 
 
-class ByFormula:
-    """What has a formula can be read: in plain text, in LaTeX and in MathML.
-
-    Printed, it is the family with what is said of it in `lines`.
-    """
+class ByFormula(Readable):
+    """A family with its formula; printed, the family with what is said of it in `lines`."""
 
     variable: str
     parents: Scope
@@ -54,20 +51,9 @@ class ByFormula:
         """What is printed of it."""
         return [read_formula(self.estimand)]
 
-    @property
-    def estimand(self) -> str:
-        """What is estimated, in plain text."""
-        return self.formula.written(TEXT)
-
-    @property
-    def latex(self) -> str:
-        """What is estimated, in LaTeX."""
-        return self.formula.written(LATEX)
-
-    @property
-    def mathml(self) -> str:
-        """What is estimated, in MathML."""
-        return self.formula.written(MATHML)
+    def written(self, notation: Notation) -> str:
+        """The formula in some notation."""
+        return self.formula.written(notation)
 
 
 MAR = "values are missing at random"

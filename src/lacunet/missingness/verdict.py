@@ -17,7 +17,7 @@ from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.data.table import whole_rows
 from lacunet.errors import warn
-from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
 from lacunet.hints import ByName, WithHints
@@ -66,7 +66,7 @@ WAY_OUT_IN_POPULATION = (
 FEW = 0.05  # of the rows that show the query; below it a warning
 
 
-class _WithEstimand:
+class _WithEstimand(Readable):
     """How an estimand is written, if there is one."""
 
     asked: Asked
@@ -77,22 +77,8 @@ class _WithEstimand:
         """The variables left of the bar: the last axes of a table."""
         return self.asked.target
 
-    @property
-    def estimand(self) -> str:
-        """The estimand as plain text."""
-        return self._written(TEXT)
-
-    @property
-    def latex(self) -> str:
-        """The estimand in LaTeX."""
-        return self._written(LATEX)
-
-    @property
-    def mathml(self) -> str:
-        """The estimand in MathML."""
-        return self._written(MATHML)
-
-    def _written(self, notation: Notation) -> str:
+    def written(self, notation: Notation) -> str:
+        """The estimand in some notation; empty if there is none."""
         return "" if self.term is None else self.term.equation(notation)
 
 

@@ -12,7 +12,7 @@ from lacunet.wording import counted
 
 def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool) -> str:
     """The estimand of a query and the rows behind each of its factors."""
-    lines = [estimand.text]
+    lines = [estimand.estimand]
     for order in orders:
         lines += ["", " ".join(part.factor.text for part in order.factors)]
         for part in order.factors:
@@ -26,7 +26,7 @@ def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool)
 def rows_as_data(estimand: Estimand, orders: Sequence[OrderRows]) -> dict[str, Any]:
     """The same in plain lists and dictionaries."""
     return {
-        "estimand": estimand.text,
+        "estimand": estimand.estimand,
         "latex": estimand.latex,
         "orders": [
             {
