@@ -102,7 +102,9 @@ def _line(printed: Printed, table: EncodedTable) -> Line:
             (" ".join(one.factor.text for one in order.factors), order.together) for order in orders
         ]
     factors: Sequence[str] = [text for text, _ in pairs]
-    return Line(printed, estimand.estimand, tuple(factors), tuple(tuple(r.tolist()) for _, r in pairs))
+    return Line(
+        printed, estimand.estimand, tuple(factors), tuple(tuple(r.tolist()) for _, r in pairs)
+    )
 
 
 def appendix_as_text(lines: Sequence[Line]) -> str:

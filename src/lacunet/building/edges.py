@@ -24,6 +24,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from shlex import quote
@@ -39,15 +40,7 @@ from lacunet.formats.edges import (
     pairs_in_frame,
 )
 from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import (
-    AMBIGUOUS,
-    BOTH,
-    RIGHT,
-    Token,
-    Written,
-    as_separate_edges,
-    both_readings,
-)
+from lacunet.model.nodes import BOTH, RIGHT, Token, Written, edges_in
 from lacunet.wording import first_of, near_files, separated
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
@@ -68,6 +61,7 @@ NEEDS_QUOTES = re.compile(r"[,;#\"\[\]{}<>=→⟶←⟵↔⟷⇒⇐]|--|->|//|/\
 _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)\}\s*", re.DOTALL)
 _MECHANISM = re.compile(r"(?<![\w\"])R\[[^\]=]+\]")
 _OF_GRAPH = re.compile(rf"{_MECHANISM.pattern}|{BOTH}")  # a mechanism, or a hidden common cause
+_ARROWS = {"right": "->", "left": "<-"}
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
 
@@ -342,13 +336,12 @@ def _calls(edges: str, graph: str) -> str:
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """The statements; a line that ends or begins with an arrow is not yet over."""
-    arrows = ("right", "left")
     statement: list[Token] = []
     depth = 0
     for token, after in pairwise([*tokens, END, END]):
         depth += (token.kind == "open") - (token.kind == "close")
         if token.kind == "end":
-            beside_arrow = after.kind in arrows or (statement and statement[-1].kind in arrows)
+            beside_arrow = after.kind in _ARROWS or (statement and statement[-1].kind in _ARROWS)
             goes_on = depth > 0 or (token.text == "\n" and beside_arrow)
             if not goes_on and statement:
                 yield statement
@@ -364,42 +357,16 @@ def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> Iterator[Step]:
-    groups: list[Sequence[str]] = []
-    arrows: list[Token] = []
-    part: list[Token] = []
-    for token in statement:
-        if token.kind in ("right", "left"):
-            groups.append(_group(part, token, written, in_block=in_block))
-            arrows.append(token)
-            part = []
-        else:
-            part.append(token)
-    end = arrows[-1] if arrows else statement[0]
-    groups.append(_group(part, end, written, in_block=in_block))
-    sides = [*pairwise(groups)]
-    if comma := _comma_between_arrows(statement):
-        signs = ["->" if arrow.kind == "right" else "<-" for arrow in arrows]
-        apart = as_separate_edges(groups, signs)
-        if apart is None:
-            raise written.wrong(AMBIGUOUS, comma.position, both_readings(groups, signs))
-        sides = apart
-    if not arrows:
-        if len(groups[0]) > 1 and not in_block:
+    arrows = [token for token in statement if token.kind in _ARROWS]
+    end = Token("end", "", (arrows[-1] if arrows else statement[0]).position)
+    group = partial(_group, written=written, in_block=in_block)
+    alone, edges = edges_in([*statement, end], _ARROWS, group, written)
+    if not edges:
+        if len(alone) > 1 and not in_block:
             raise written.wrong("there is no arrow between these variables", statement[0].position)
-        yield from (((), [name]) for name in groups[0])
-    for arrow, (left, right) in zip(arrows, sides, strict=True):
-        yield (left, right) if arrow.kind == "right" else (right, left)
-
-
-def _comma_between_arrows(statement: Sequence[Token]) -> Token | None:
-    """The first comma between two arrows; within braces it is clear that all of them are meant."""
-    arrows = [index for index, token in enumerate(statement) if token.kind in ("right", "left")]
-    depth = 0
-    for token in statement[arrows[0] : arrows[-1]] if arrows else ():
-        depth += (token.kind == "open") - (token.kind == "close")
-        if token.kind == "comma" and not depth:
-            return token
-    return None
+        yield from (((), [name]) for name in alone)
+    for left, sign, right in edges:
+        yield (left, right) if sign == "->" else (right, left)
 
 
 def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: bool) -> list[str]:

@@ -17,12 +17,12 @@ Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.model.nodes import (
-    AMBIGUOUS,
     BARE_NAME,
     BOTH,
     RIGHT,
@@ -30,8 +30,7 @@ from lacunet.model.nodes import (
     Node,
     Token,
     Written,
-    as_separate_edges,
-    both_readings,
+    edges_in,
     named,
 )
 
@@ -127,36 +126,18 @@ def _statements(
     tokens: list[Token], written: _GraphText, lone_variables: bool
 ) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare nodes."""
-    left, index = _nodes(tokens, 0, written)
-    if tokens[index].kind == "end":
-        if not (lone_variables or all(isinstance(node, Mechanism) for node in left)):
-            raise written.wrong(
-                "an arrow is missing after this", tokens[index].position - 1, _meant(left)
-            )
-        yield from (Statement((node,), "", ()) for node in left)
-    first_arrow, edges = tokens[index].position, []
-    while tokens[index].kind != "end":
-        if tokens[index].kind not in _ARROWS:
-            raise written.wrong(
-                "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
-            )
-        arrow = _ARROWS[tokens[index].kind]
-        right, index = _nodes(tokens, index + 1, written)
-        edges.append(Statement(left, arrow, right))
-        left = right
-    if any(len(s.left) > 1 for s in edges[1:]):
-        groups, arrows = [edges[0].left, *(s.right for s in edges)], [s.arrow for s in edges]
-        apart = as_separate_edges(groups, arrows)
-        if apart is None:
-            commas = [token.position for token in tokens if token.kind == "comma"]
-            comma = next(position for position in commas if position > first_arrow)
-            raise written.wrong(AMBIGUOUS, comma, both_readings(groups, arrows))
-        sides = zip(apart, arrows, strict=True)
-        edges = [Statement(tuple(left), arrow, tuple(right)) for (left, right), arrow in sides]
-    yield from edges
+    alone, edges = edges_in(tokens, _ARROWS, partial(_nodes, written), written)
+    if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
+        raise written.wrong(
+            "an arrow is missing after this", tokens[-1].position - 1, _meant(alone)
+        )
+    if not edges:
+        yield from (Statement((node,), "", ()) for node in alone)
+    for left, arrow, right in edges:
+        yield Statement(tuple(left), arrow, tuple(right))
 
 
-def _meant(nodes: tuple[Node, ...]) -> str:
+def _meant(nodes: Sequence[Node]) -> str:
     """Mechanisms as they are written here, where nodes look as if they were written elsewhere."""
     texts = [node for node in nodes if isinstance(node, str)]
     others = [re.fullmatch(r"R(?:_|\.|\()(.+?)\)?", text) for text in texts]
@@ -164,8 +145,9 @@ def _meant(nodes: tuple[Node, ...]) -> str:
     return f"write {', '.join(meant)}." if meant else ""
 
 
-def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[Node, ...], int]:
-    """The nodes of a list, and the position of the token behind it."""
+def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Node]:
+    """The nodes of a list."""
+    tokens, index = [*part, after], 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
         if tokens[index].kind == "open":
@@ -179,7 +161,11 @@ def _nodes(tokens: list[Token], index: int, written: _GraphText) -> tuple[tuple[
         else:
             nodes.append(written.node(_name(tokens[index], written)))
         index += 2 if tokens[index + 1].kind == "comma" else 1
-    return tuple(nodes), index
+    if index < len(part):
+        raise written.wrong(
+            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
+        )
+    return nodes
 
 
 def _quotes(token: Token) -> str:

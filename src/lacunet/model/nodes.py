@@ -7,7 +7,7 @@ of missingness graphs, are read token by token.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
@@ -102,6 +102,51 @@ class Written:
 
 
 AMBIGUOUS = "a comma between two arrows can be read in two ways"
+
+
+def edges_in(
+    statement: Sequence[Token],
+    arrows: Mapping[str, str],
+    group: Callable[[Sequence[Token], Token], Sequence[AnyNode]],
+    written: Written,
+) -> tuple[Sequence[AnyNode], list[tuple[Sequence[AnyNode], str, Sequence[AnyNode]]]]:
+    """The first nodes of a statement, and its edges: what is left and right of each arrow.
+
+    Parameters
+    ----------
+    statement
+        Its tokens; the last one is its "end".
+    arrows
+        How the arrows are written, by their kinds of tokens.
+    group
+        Reads the nodes in some tokens, with the token behind them: an arrow, or the end.
+    written
+        The text, for what is wrong with it.
+    """
+    ends = [i for i, token in enumerate(statement) if token.kind in arrows or token.kind == "end"]
+    groups = [
+        group(statement[begin + 1 : end], statement[end]) for begin, end in pairwise([-1, *ends])
+    ]
+    signs = [arrows[statement[index].kind] for index in ends[:-1]]
+    sides: list[tuple[Sequence[AnyNode], Sequence[AnyNode]]] = [*pairwise(groups)]
+    between = statement[ends[0] : ends[-2]] if signs else ()
+    if comma := _outer_comma(between):
+        apart = as_separate_edges(groups, signs)
+        if apart is None:
+            raise written.wrong(AMBIGUOUS, comma.position, both_readings(groups, signs))
+        sides = apart
+    edges = [(left, sign, right) for (left, right), sign in zip(sides, signs, strict=True)]
+    return groups[0], edges
+
+
+def _outer_comma(tokens: Sequence[Token]) -> Token | None:
+    """The first comma; within braces it is clear that all that is listed is meant."""
+    depth = 0
+    for token in tokens:
+        depth += (token.kind == "open") - (token.kind == "close")
+        if token.kind == "comma" and not depth:
+            return token
+    return None
 
 
 def as_separate_edges(
