@@ -432,3 +432,10 @@ def test_a_hidden_cause_among_the_edges_is_answered_with_the_two_apart(
     rows.write_text("A,B\n0,1\n1,0\n")
     assert main(["learn", "A -> B; A <-> B", str(rows)]) == 1
     assert "--missingness 'A <-> B'" in capsys.readouterr().err
+
+
+def test_a_graph_without_mechanisms_has_no_full_law_to_complete_rows_by(capsys: Captured) -> None:
+    assert main(["recover", "A -> B", "A <-> B"]) == 0
+    out = capsys.readouterr().out
+    assert "all 2 can be recovered" in out
+    assert "full law" not in out

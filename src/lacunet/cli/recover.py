@@ -100,7 +100,7 @@ def run(options: Namespace) -> None:
     report = GraphReport(graph, implied=implied_by(graph, table) if options.implications else None)
     if options.query or not options.implications:
         report = replace(report, answers=_answered(graph, table, options))
-    if not (options.query or options.implications):
+    if graph.mixed.mechanisms and not (options.query or options.implications):
         law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
         report = replace(report, full_law=law)
     if options.report:

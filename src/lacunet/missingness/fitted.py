@@ -46,7 +46,7 @@ from lacunet.missingness.design_effect import SurveyRows, cells_of
 from lacunet.missingness.graph import MissingnessGraph, caused
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.missingness.separation.drawing import Pair, mechanisms_in
+from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
 from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
@@ -253,12 +253,9 @@ class LearnedGraph(MissingnessGraph):
         network: Network,
         causes: Mapping[str, Iterable[Node]],
         origin_of: Mapping[tuple[Node, str], Origin],
-        hidden: Iterable[Pair] = (),
-        latent: Collection[str] = (),
-        selection: Iterable[Node] | None = None,
-        monotone: Iterable[tuple[str, str]] = (),
+        **parts: Any,
     ) -> None:
-        super().__init__(network, causes, hidden, latent, selection, monotone)
+        super().__init__(network, causes, **parts)
         vars(self).update(origin_of=dict(origin_of))
 
     def __str__(self) -> str:
