@@ -238,3 +238,13 @@ def test_the_forest_of_an_effect_has_its_contrasts_and_a_line_without_effect() -
     assert "4.000" in texts(effect_forest([effect], "odds ratio"))
     with pytest.raises(lc.LacunetError, match="'risk'"):
         effect_forest(effect, "risk")
+
+
+@pytest.mark.parametrize("draw", [em_trace, lambda network: cpt_forest(network, "dysp")])
+def test_what_only_a_result_has_is_not_drawn_of_a_network(draw: Any) -> None:
+    with pytest.raises(LacunetError, match="result of learning"):
+        draw(lc.example("asia"))
+
+
+def test_one_estimate_is_one() -> None:
+    assert answers_forest({"a": 0.5}).words == "probability: 1 estimate"

@@ -92,8 +92,9 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
     )
 
 
-def em_trace(result: Result) -> Picture:
+def em_trace(result: AnyNetwork) -> Picture:
     """The log-posterior at each iteration of EM."""
+    result = _learned(result)
     ended = result.ended
     if ended is None or not ended.trace:
         raise LacunetError(
@@ -104,6 +105,16 @@ def em_trace(result: Result) -> Picture:
         f"iteration ({ended.reason})",
         "log-posterior",
     )
+
+
+def _learned(result: AnyNetwork) -> Result:
+    learned = as_learned(result)
+    if not isinstance(learned, Result):
+        raise LacunetError(
+            "a result of learning is drawn here, not a network.",
+            "learn it from data: lacunet.learn(network, data).",
+        )
+    return learned
 
 
 def learning_curves(
@@ -229,11 +240,12 @@ def _of_answer(label: str, answer: Answer) -> list[Estimate]:
     ]
 
 
-def cpt_forest(result: Result, variable: str, level: float = 0.95) -> Picture:
+def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Picture:
     """The entries of a CPT with their intervals, a group for each configuration of the parents.
 
     Entries of a variable with two states are drawn for the second one alone.
     """
+    result = _learned(result)
     network = result.network
     cpt = network.cpt(network.known(variable))
     rows = _drawable_rows(cpt, f"take result.table({variable!r}) instead.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import exp, inf, log
 from pathlib import Path
 from typing import Any, Literal
@@ -543,3 +544,28 @@ def test_one_of_several_states_is_evidence_for_a_tilt_as_all_of_them(method: Any
         ill = [shown[age][1] + shown[age][2] * odds[age] / (1 + odds[age]) for age in odds]
         assert answer == pytest.approx(sum(ill[1:]) / 56, rel=1e-4)  # EM stops within 1e-6 a step
     assert "Age=18+" in str(found)
+
+
+def test_one_tilt_and_one_variable_need_no_list() -> None:
+    rows = {
+        "Age": ["old"] * 40 + ["young"] * 40,
+        "Ill": (["no"] * 10 + ["yes"] * 10 + [None] * 20) * 2,
+    }
+    network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    asked: Any = {"target": "P(Ill=yes)", "mechanism": "Ill"}
+    one = sensitivity(network, rows, **asked, given="Age", deltas=1.0)
+    two = sensitivity(network, rows, **asked, given=["Age"], deltas=[0.0, 1.0])
+    assert one.deltas == two.deltas == (0.0, 1.0)
+    assert one.given == two.given == ("Age",)
+    np.testing.assert_array_equal(one.answers, two.answers)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"threshold": "a"}, {"groups": "ten"}, {"groups": 2.5}, {"deltas": ["far"]}]
+)
+def test_options_of_another_kind_are_named(wrong: dict[str, Any]) -> None:
+    network = Network({"Ill": ["no", "yes"]})
+    rows = {"Ill": ["no", "yes", None] * 10}
+    value = re.escape(repr(next(iter(wrong.values()))))
+    with pytest.raises(LacunetError, match=value):
+        sensitivity(network, rows, "P(Ill=yes)", mechanism="Ill", **wrong)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import exp, inf
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -92,8 +93,8 @@ def sensitivity(
     *,
     tilted_state: object = None,
     threshold: float | None = None,
-    given: Sequence[str] | None = None,
-    deltas: Sequence[float] = DELTAS,
+    given: Sequence[str] | str | None = None,
+    deltas: Sequence[float] | float = DELTAS,
     weight: Any = None,
     counts: Any = None,
     strata: Any = None,
@@ -173,9 +174,9 @@ def sensitivity(
     )
     bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
     network = with_data_codes(bare_network, given_data)
-    _check_options(method, threshold, groups, deltas)
+    _check_options(method, threshold, groups)
     target, state, evidence = _one_state(network, target, state, evidence)
-    asked = tuple(sorted({0.0, *map(float, deltas)}))
+    asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
     prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
     setting = Setting(prior, memory=budget, progress=progress)
@@ -314,17 +315,27 @@ def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
     return target, state, evidence
 
 
-def _check_options(
-    method: str | None, threshold: float | None, groups: int, deltas: Sequence[float]
-) -> None:
+def _check_options(method: str | None, threshold: float | None, groups: int) -> None:
     if method not in (None, *METHODS):
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
-    if threshold is not None and not 0 <= threshold <= 1:
+    is_number = isinstance(threshold, Real)
+    if threshold is not None and not (is_number and 0 <= threshold <= 1):
         raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
-    if groups < 2:
-        raise LacunetError(f"groups is {groups}, but intervals need two at least.")
-    if any(np.isnan(delta) for delta in deltas):
+    if not isinstance(groups, Integral) or groups < 2:
+        raise LacunetError(
+            f"groups is {groups!r}, but intervals need a whole number of them, two at least."
+        )
+
+
+def _tilts(deltas: float | Sequence[float]) -> tuple[float, ...]:
+    """The tilts to look at, 0 among them, in order."""
+    try:
+        tilts = np.asarray(deltas, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise LacunetError(f"deltas is {deltas!r}, not numbers.", "as in deltas=[-1, 1].") from None
+    if np.isnan(tilts).any():
         raise LacunetError("a tilt is not a number.", "leave it out of deltas.")
+    return tuple(sorted({0.0, *tilts.tolist()}))
 
 
 def _compared(

@@ -14,6 +14,7 @@ import numpy as np
 from lacunet.figures.shapes import DASHES, SERIES, Box, Disc, Line, Picture, Shape, Words
 from lacunet.model.network import FloatArray
 from lacunet.statistics.missing import MissingSummary
+from lacunet.wording import counted
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 40
@@ -350,7 +351,8 @@ def forest(
         grid.append(Line(f"M{axis.pixel(reference):.1f},8V{base}", "axis"))
     grid += [Line(f"M{left},{base}h{across}", "axis"), *_below(axis, base, axis_label)]
     width = left + across + 26 + LETTER * 24
-    return Picture(width, base + 42, (*grid, *shapes), f"{axis_label}: {len(estimates)} estimates")
+    words = f"{axis_label}: {counted(len(estimates), 'estimate')}"
+    return Picture(width, base + 42, (*grid, *shapes), words)
 
 
 def _estimate(estimate: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
