@@ -632,3 +632,29 @@ def test_one_of_several_states_of_what_lies_between_does_not_make_an_effect_zero
         assert not lc.effect(network, "Y", do="X", given={"Z": "b+"}).is_zero
     with pytest.warns(LacunetWarning, match="Z is a consequence of X"):
         assert lc.effect(network, "Y", do="X", given={"Z": "b"}).is_zero
+
+
+def test_statistics_give_the_effect_of_their_rows_by_the_same_rule_and_latent_variables() -> None:
+    rng = np.random.default_rng(5)
+    smoked, age = rng.choice(["no", "yes"], 400), rng.choice(["young", "old"], 400)
+    now = np.where(smoked == "no", None, rng.choice(["daily", "never"], 400))
+    ill = np.where(rng.random(400) < 0.2 + 0.3 * (now == "daily"), "ill", "well").astype(object)
+    ill[rng.random(400) < 0.1 + 0.3 * (age == "old")] = None
+    states = {"Age": ["young", "old"], "Smoked": ["no", "yes"], "Ill": ["ill", "well"]}
+    network = lc.Network(
+        {**states, "Now": ["daily", "never", "not_asked"], "Taste": ["0", "1"]},
+        {"Now": ["Smoked"], "Ill": ["Age", "Now"], "Taste": ["Age"]},
+    )
+    graph = lc.MissingnessGraph.parse("Age -> R[Ill]", network)
+    data = lc.Data(
+        {"Age": age.tolist(), "Smoked": smoked.tolist(), "Now": now, "Ill": ill},
+        not_asked={"Now": "Smoked=no"},
+        latent=["Taste"],
+    )
+    by_rows = lc.effect(graph, "Ill", do="Smoked", data=data)
+    by_statistics = lc.effect(graph, "Ill", do="Smoked", data=lc.count(network, data))
+    assert str(by_statistics) == str(by_rows)
+    with pytest.raises(NotRecoverableError, match="Taste"):
+        lc.effect(graph, "Taste", do="Smoked", data=data)
+    with pytest.raises(NotRecoverableError, match="Taste"):
+        lc.effect(graph, "Taste", do="Smoked", data=lc.count(network, data))

@@ -33,7 +33,7 @@ from lacunet.data.read import (
     taken_as_missing,
     with_report,
 )
-from lacunet.data.reading import Reading, checked_promise, plan_reading
+from lacunet.data.reading import Reading, checked_promise, plan_reading, with_data_codes
 from lacunet.data.stream import (
     Stretch,
     Unread,
@@ -370,6 +370,12 @@ def network_counted_for(data: Data, edges: Any) -> Network | None:
             "count the data again with these edges, or give those of the statistics.",
         )
     return network
+
+
+def bare_as_read(network: Network, given: Any) -> Network:
+    """The network without CPTs, with the codes and rules by which data are or were read."""
+    data = data_given(given)
+    return read_as_counted(data, with_data_codes(network.with_tables(None), data))
 
 
 def read_as_counted(data: Data, network: Network) -> Network:

@@ -26,7 +26,6 @@ import numpy as np
 
 from lacunet.data.evidence import evidence_written, state_named, states_and_sets
 from lacunet.data.given import data_given
-from lacunet.data.reading import with_data_codes
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
 from lacunet.hints import with_hints_by
@@ -44,6 +43,7 @@ from lacunet.missingness.verdict import known_variables, not_recoverable, popula
 from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import quoted
+from lacunet.statistics.observations import bare_as_read, latent_in
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import assigned, finite, first_of, sentence, text_table
@@ -634,7 +634,7 @@ def _as_read(graph: MissingnessGraph, data: Any) -> Network:
             "a missingness graph says how an effect is recovered, not what it is.",
             "give the rows: lacunet.effect(graph, ..., data=rows).",
         )
-    return with_data_codes(graph.network.with_tables(None), data)
+    return bare_as_read(graph.network, data)
 
 
 def _by_graph(
@@ -648,7 +648,7 @@ def _by_graph(
 ) -> Effect:
     """What is asked, by the estimand that a graph gives."""
     target, do, given = asked.target, asked.cause, asked.given
-    graph = graph.over(network).hiding(data_given(data).latent)
+    graph = graph.over(network).hiding(latent_in(data_given(data)))
     known = known_variables(network, population)
     seen, sets = states_and_sets(network, given)
     verdict = graph.recover([*sets, target], list(seen), [do], population=known)
