@@ -45,6 +45,8 @@ def test_selection_is_part_of_the_text_and_comes_back() -> None:
     assert BY_AGE.hiding(["Ill"]).selection == ("Age",)
     assert str(MissingnessGraph.parse("R[*]; R[Test]", NETWORK)) == "R[Test]\nR[*]"
     assert "Rows are a selection: Age decides which are recorded" in BY_AGE.why()
+    by_two = MissingnessGraph.parse("Age, Ill -> R[*]", BY_AGE.network)
+    assert "Rows are a selection: Age, Ill decide which are recorded" in by_two.why()
     assert MissingnessGraph.parse("Ill -> R[Test]", NETWORK) != BY_AGE
 
 

@@ -171,8 +171,9 @@ class Drawing:
                 "mechanism, and no always observed variable blocks it."
             )
         if graph.selection:
-            chosen = ", ".join(map(named, graph.sorted(graph.parents[SELECTION]))) or "chance"
-            words += f" Rows are a selection: {chosen} decides which are recorded."
+            causes = [*map(named, graph.sorted(graph.parents[SELECTION]))] or ["chance"]
+            verb = "decides" if len(causes) == 1 else "decide"
+            words += f" Rows are a selection: {', '.join(causes)} {verb} which are recorded."
         return words
 
     def check_network(self, network: Network) -> None:

@@ -47,7 +47,7 @@ def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERY
     title = "What a missingness graph implies"
     facts = [
         Tile("category", graph.category()),
-        Tile("mechanisms", f"{len(graph.causes):,}", "variables that may be missing"),
+        Tile("mechanisms", f"{len(graph.causes):,}", "one for each variable that may be missing"),
     ]
     if report.answers:
         title = f"{counted(len(report.answers), 'query', 'queries')} to a missingness graph"
