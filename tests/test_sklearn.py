@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
 from lacunet.sklearn import BayesianNetworkClassifier, BayesianNetworkImputer, _tree
 
 # The whole list of checks that are not passed, and why.
@@ -367,3 +368,20 @@ def test_a_tree_of_a_thousand_columns_takes_less_than_the_tables_of_all_pairs() 
     tracemalloc.stop()
     assert parents["x999"] == ["x0"]
     assert peak < 8 * (5 * 1000) ** 2  # bytes of these tables
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"bins": 0}, "bins is 0"),
+        ({"bins": "five"}, "bins is 'five'"),
+        ({"codes": "a"}, "codes is 'a'"),
+        ({"codes": {"a": 9}}, "codes of 'a'"),
+        ({"codes": {"a": {9: None, "9": "no"}}}, "code '9' of 'a'"),
+        ({"not_asked": ["a"]}, r"not_asked is \['a'\]"),
+    ],
+)
+def test_options_of_another_kind_are_named(wrong: Any, named: str) -> None:
+    rows = pd.DataFrame({"a": ["yes", "no", None] * 5})
+    with pytest.raises(LacunetError, match=named):
+        BayesianNetworkImputer(**wrong).fit(rows)

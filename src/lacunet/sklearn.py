@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
-from lacunet.model.dictionary import Meaning, parsed_rule, sets_among, when_and_state
+from lacunet.model.dictionary import Meaning, by_spelling, parsed_rule, sets_among, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import as_declared, spelled
@@ -447,15 +448,22 @@ class Coder:
 
 def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
     """The coder of each column, by what is said of its codes."""
-    codes, rules = estimator.codes or {}, estimator.not_asked or {}
+    bins, codes, rules = estimator.bins, estimator.codes or {}, estimator.not_asked or {}
+    if not isinstance(bins, Integral) or bins < 1:
+        raise LacunetError(f"bins is {bins!r}, not a number of intervals.", "as in bins=5.")
     for option, by_column in (("codes", codes), ("not_asked", rules)):
+        if not isinstance(by_column, Mapping):
+            raise LacunetError(
+                f"{option} is {by_column!r}, not a mapping from columns to what is said of them.",
+                "as in codes={'Smokes': {9: None}} and not_asked={'Packs': 'Smokes=no'}.",
+            )
         _refuse_strangers(f"{option}={{...}} names", by_column, columns)
     return {
         name: Coder.of(
             cells,
             weights,
-            estimator.bins,
-            {spelled(code): _meaning(meaning) for code, meaning in codes.get(name, {}).items()},
+            int(bins),
+            {code: _meaning(m) for code, m in by_spelling(name, codes.get(name, {})).items()},
             when_and_state(name, rules[name]) if name in rules else None,
         )
         for name, cells in columns.items()
