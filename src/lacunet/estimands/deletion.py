@@ -15,7 +15,7 @@ from math import factorial
 
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Sample, Writer
-from lacunet.estimands.terms import Factor
+from lacunet.estimands.terms import Factor, Product, SumOut, Term
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
 
@@ -23,31 +23,32 @@ ALL_ORDERS = 3
 
 
 @dataclass(frozen=True)
-class Estimand(Readable):
-    """The estimate of ``P(left)``: a sum of products of factors.
+class Orders(Term):
+    """One law by several products, one for each order of the chain rule.
 
-    Rows are grouped by ``given``, and the sum runs over what of it is not in ``left``.
-    ``orders`` holds the products; they estimate one thing and are merged. Where there are
-    more than ``ALL_ORDERS``! of them, only the first two are spelled out; ``order_count``
-    says how many there are.
+    How their estimates are merged is up to the method. There are ``number`` of them; where that is
+    more than ``ALL_ORDERS``!, only the first two are in ``products``.
     """
 
-    left: Scope
-    given: Scope
-    orders: tuple[tuple[Factor, ...], ...]
-    order_count: int = 1
+    products: tuple[Term, ...]
+    number: int
+
+    def written(self, writer: Writer) -> str:
+        """The first product, and of how many it is one."""
+        words = f" (one of {self.number:,} orders of the chain rule, merged)"
+        return self.products[0].written(writer) + writer.notation.words(words)
+
+
+@dataclass(frozen=True)
+class Estimand(Readable):
+    """The ``term`` of ``P(left)`` that a closed form estimates, in rows grouped by ``given``."""
+
+    term: Term
+    given: Scope = ()
 
     def written(self, notation: Notation) -> str:
         """The estimand in some notation."""
-        writer = Writer(notation, visible={*self.left})
-        left = notation.probability(map(notation.name, self.left))
-        with writer.summing([name for name in self.given if name not in self.left]) as sign:
-            product = notation.times.join(factor.written(writer) for factor in self.orders[0])
-        merged = ""
-        if self.order_count > 1:
-            words = f" (one of {self.order_count:,} orders of the chain rule, merged)"
-            merged = notation.words(words)
-        return notation.block([f"{left}{notation.equal}{sign}{product}{merged}"])
+        return self.term.equation(notation)
 
 
 def _factor(target: Scope, given: Scope, shown: Collection[str]) -> Factor:
@@ -56,17 +57,17 @@ def _factor(target: Scope, given: Scope, shown: Collection[str]) -> Factor:
 
 def listwise_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """Only the rows that show every variable."""
-    return Estimand(left, (), ((_factor(left, (), partially),),))
+    return Estimand(_factor(left, (), partially))
 
 
 def direct_mcar_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """The rows that show all of ``left``."""
-    return Estimand(left, (), ((_factor(left, (), _among(left, partially)),),))
+    return Estimand(_factor(left, (), _among(left, partially)))
 
 
 def factored_mcar_estimand(left: Scope, partially: Collection[str], _given: Scope = ()) -> Estimand:
     """Every order of the chain rule over ``left``."""
-    return Estimand(left, (), _chain_rule(left, (), partially), factorial(len(left)))
+    return _summed(left, (), _chain_rule(left, (), partially), factorial(len(left)))
 
 
 def direct_mar_estimand(left: Scope, partially: Collection[str], given: Scope) -> Estimand:
@@ -77,7 +78,7 @@ def direct_mar_estimand(left: Scope, partially: Collection[str], given: Scope) -
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    return Estimand(left, given, ((_factor(hidden, given, hidden), *_weight(given)),))
+    return _summed(left, given, [_factor(hidden, given, hidden)], 1)
 
 
 def factored_mar_estimand(left: Scope, partially: Collection[str], given: Scope) -> Estimand:
@@ -85,28 +86,29 @@ def factored_mar_estimand(left: Scope, partially: Collection[str], given: Scope)
     hidden = _among(left, partially)
     if not hidden:
         return direct_mcar_estimand(left, partially)
-    orders = _chain_rule(hidden, given, partially)
-    weighted = tuple((*order, *_weight(given)) for order in orders)
-    return Estimand(left, given, weighted, factorial(len(hidden)))
+    return _summed(left, given, _chain_rule(hidden, given, partially), factorial(len(hidden)))
 
 
-def _weight(given: Scope) -> tuple[Factor, ...]:
-    return (_factor(given, (), ()),) if given else ()
+def _summed(left: Scope, given: Scope, orders: Sequence[Term], number: int) -> Estimand:
+    """The sum, over what of ``given`` is not in ``left``, of each order weighted by P(given)."""
+    if given:
+        orders = [Product.of(order, _factor(given, (), ())) for order in orders]
+    term = orders[0]
+    if number > 1:
+        term = Orders(term.target, (), tuple(orders), number)
+    return Estimand(SumOut(left, (), term), given)
 
 
-def _chain_rule(
-    left: Scope, given: Scope, partially: Collection[str]
-) -> tuple[tuple[Factor, ...], ...]:
+def _chain_rule(left: Scope, given: Scope, partially: Collection[str]) -> list[Term]:
     """The orders of the chain rule: all of them, or the first two where there are too many."""
 
-    def factor(target: str, rest: Scope) -> Factor:
-        return _factor((target,), (*rest, *given), _among((target, *rest), partially))
+    def chained(order: Scope) -> Term:
+        first, rest = order[:1], order[1:]
+        factor = _factor(first, (*rest, *given), _among(order, partially))
+        return Product.of(factor, chained(rest)) if rest else factor
 
     most = None if len(left) <= ALL_ORDERS else 2
-    return tuple(
-        tuple(factor(name, order[index + 1 :]) for index, name in enumerate(order))
-        for order in islice(permutations(left), most)
-    )
+    return [*map(chained, islice(permutations(left), most))]
 
 
 def _among(names: Sequence[str], partially: Collection[str]) -> Scope:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.deletion import Estimand
+from lacunet.estimands.deletion import Estimand, Orders
+from lacunet.estimands.samples import nested
 from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
@@ -373,8 +374,13 @@ def rows_entering(
     variables summed over are free.
     """
     entering = []
-    for order in estimand.orders:
-        factors = tuple(FactorRows(factor, _rows(factor, table, values)) for factor in order)
+    merged = [part for part in nested(estimand.term) if isinstance(part, Orders)]
+    for product in merged[0].products if merged else [estimand.term]:
+        factors = tuple(
+            FactorRows(factor, _rows(factor, table, values))
+            for factor in nested(product)
+            if isinstance(factor, Factor)
+        )
         together = np.unique(np.concatenate([factor.rows for factor in factors]))
         entering.append(OrderRows(factors, together))
     return tuple(entering)
