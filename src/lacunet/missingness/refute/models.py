@@ -244,9 +244,7 @@ class Models:
 
     def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """P(target | given, do(do)), the cells in a row."""
-        joint, (groups, cells) = self.under(asked.do).joint(weights), self.grid.groups(asked.names)
-        sums = self.grid.by_conditions(added_up(groups, joint, cells), asked)
-        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))
+        return self.grid.query(self.under(asked.do).joint(weights), asked)
 
     def query_slopes(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
