@@ -57,6 +57,23 @@ def test_a_target_with_spaces_around_its_name_is_evidence_where_it_is_shown() ->
     assert columns_of(shown) == {"7=1": [1.0], "7=2": [0.0], "7=3": [0.0]}
 
 
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_column_of_nothing_but_nulls_gets_the_states(kind: str) -> None:
+    frame = FRAMES[kind]({"7": [None, None], "Ill": ["no", "yes"]})
+    assert columns_of(lc.impute(CHAIN, frame)) == {"7": ["3", "2"], "Ill": ["no", "yes"]}
+
+
+def test_columns_of_a_dict_stay_of_their_kind_and_rows_keep_labels_that_occur_twice() -> None:
+    columns = {"7": [1, None, 2, 3], "Ill": ["no", None, "yes", "yes"]}
+    frame = pd.DataFrame(columns, index=[5, 5, 6, 7])
+    completed = lc.impute(CHAIN, frame)
+    assert completed.index.tolist() == [5, 5, 6, 7]
+    series = lc.impute(CHAIN, {name: frame[name] for name in frame})
+    assert all(isinstance(column, pd.Series) for column in series.values())
+    assert columns_of(completed) == {name: column.tolist() for name, column in series.items()}
+    assert columns_of(completed) == {"7": [1, 3, 2, 3], "Ill": ["no", "no", "yes", "yes"]}
+
+
 @pytest.mark.parametrize("kind", ["polars", "arrow"])
 def test_a_column_whose_type_cannot_hold_a_state_gets_the_names_of_states(kind: str) -> None:
     network = lc.Network({"X": ["1", "300"]}, {}, {"X": [0.2, 0.8]})

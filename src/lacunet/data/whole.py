@@ -408,7 +408,10 @@ def _spliced(column: Any, missing: NDArray[np.bool_], values: NDArray[Any]) -> A
     if library == "polars":
         import polars as pl
 
-        return column.zip_with(pl.Series(~missing), pl.Series(values.tolist()).cast(column.dtype))
+        new = pl.Series(values.tolist())
+        if column.dtype == pl.Null:
+            return new
+        return column.zip_with(pl.Series(~missing), new.cast(column.dtype))
     old = column.to_pylist() if library == "pyarrow" else list(column)
     cells = [
         new if fill else cell
@@ -425,7 +428,7 @@ def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     """A column with its cells taken from the given rows."""
     library = _library(column)
     if library == "pandas":
-        return column.array.take(rows)
+        return column.iloc[rows].set_axis(column.index)
     if library == "polars":
         return column.gather(rows)
     return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]
