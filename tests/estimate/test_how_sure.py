@@ -12,6 +12,7 @@ import lacunet as lc
 from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import timed_by
 from lacunet.errors import LacunetWarning
 from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.explain import explain
@@ -204,6 +205,45 @@ def test_steps_under_a_learned_prior_are_made_from_the_best_start() -> None:
     best = max(first, key=lambda climb: climb.log_posterior)
     assert best.log_posterior > first[0].log_posterior + 1
     np.testing.assert_array_equal(again.start, best.start)
+
+
+SURVEY = lc.example("survey").with_tables(None)
+
+
+def scarce_rows() -> object:
+    hiding = MCAR(share=1.0, rate=0.6)
+    return lc.simulate(lc.example("survey"), 300, hiding, rng=np.random.default_rng(1)).frame()
+
+
+@pytest.mark.parametrize("prior", [2, {"A": [1, 1, 1]}])
+def test_intervals_of_em_that_a_limit_cut_short_are_those_of_as_many_steps(prior: object) -> None:
+    limited = lc.EM(max_iterations=2, accelerate=False, restarts=1)
+    cut, steps = (
+        lc.learn(SURVEY, scarce_rows(), method, prior, intervals=True)
+        for method in (limited, lc.EM(stop=2))
+    )
+    assert (cut.ended.reason, steps.ended.reason) == ("iteration limit", "steps done")
+    for name in SURVEY.variables:
+        np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(300) % 3 + 1.0])
+def test_intervals_take_their_time_after_a_time_limit(weight: object) -> None:
+    now, climbs = [0.0], []
+
+    def slowly(climb: Climb) -> None:
+        now[0] += 400
+        climbs.append(climb)
+
+    limited = lc.EM(time_limit=1000.0, accelerate=False, restarts=1, visit=slowly)
+    with timed_by(lambda: now[0]):
+        cut = lc.learn(SURVEY, scarce_rows(), limited, 2, weight, intervals=True)
+    assert cut.ended.reason == "time limit"
+    steps = lc.learn(
+        SURVEY, scarce_rows(), lc.EM(stop=cut.ended.iterations), 2, weight, intervals=True
+    )
+    for name in SURVEY.variables:
+        np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
 
 
 def test_without_intervals_asked_for_the_way_to_them_is_told(patients: object) -> None:

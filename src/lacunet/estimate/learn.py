@@ -15,12 +15,21 @@ import numpy as np
 
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
-from lacunet.deadline import Deadline
+from lacunet.deadline import NEVER, Deadline
 from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
-from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, planned, run
+from lacunet.estimate.method import (
+    RATE_MATRIX,
+    Learned,
+    Method,
+    MethodError,
+    Plan,
+    Setting,
+    planned,
+    run,
+)
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import (
@@ -282,7 +291,10 @@ def carry_out(
     if recipe is None:
         return result
     try:
+        setting = replace(setting, deadline=NEVER)  # intervals take their time
         chosen = recipe_after(recipe, learned, setting)
+        if chosen != RATE_MATRIX and learned.ended is not None and learned.ended.is_cut_short:
+            plan, recipe = plan.with_replicated_starts, None
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
         replicate = partial(counted, plan, None, rows, replace(setting, progress=silent), seed)

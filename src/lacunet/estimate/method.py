@@ -110,6 +110,12 @@ class Plan:
         plans = {name: family for stage in self.stages for name, family in stage.families.items()}
         return {name: plans[name] for name in self.network.variables}
 
+    @property
+    def with_replicated_starts(self) -> Plan:
+        """The same where EM starts from a closed form of each replicate, too."""
+        stages = tuple(replace(stage, is_replicated=True) for stage in self.stages)
+        return replace(self, stages=stages)
+
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
         groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
@@ -201,6 +207,11 @@ class Ended:
     notes: tuple[str, ...] = ()
     heldout: tuple[float, ...] = ()
     starts: tuple[float, ...] = ()
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a limit ended it before it converged."""
+        return self.reason in ("iteration limit", "time limit")
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class Climb:
         if not later.trace:
             return replace(self, reason=later.reason)
         done, trace = self.iterations + later.iterations, (*self.trace[:-1], *later.trace)
-        return replace(later, iterations=done, trace=trace)
+        return replace(later, start=self.start, iterations=done, trace=trace)
 
     @property
     def log_posterior(self) -> float:

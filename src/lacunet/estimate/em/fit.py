@@ -248,7 +248,8 @@ class Fitting:
                 weights = [weight for weight, _ in optima]
                 cells = np.average([climb.cells for climb in each], axis=0, weights=weights)
                 done = self.mean(done, cells)
-            done = replace(done, iterations=earlier.iterations + done.iterations)
+            iterations = earlier.iterations + done.iterations
+            done = replace(done, start=earlier.start, iterations=iterations)
         return replace(before, climb=done) if done.trace else None
 
     def judged(self, start: FloatArray) -> tuple[tuple[float, ...], str]:

@@ -12,11 +12,12 @@ The posterior of the observed data never goes down, and where it ends depends on
 begins: by default at the closed form, which is consistent under MAR. What EM does with the
 problems is in `lacunet.estimate.em.fit`; here the statistics are brought to it.
 
-*Replicates* of the rows are learned by as many steps as all rows made, where a number was asked for
-or held-out rows chose it: chosen anew each time, a step more or less would count for more than the
-rows left out. What is drawn at random to start from is what it was for all rows: else the states of
-a variable that no row shows would change places. Where EM has converged, replicates start from
-where it ended. Where optima were averaged, all of it is done again.
+*Replicates* of the rows are learned by as many steps as all rows made, where their number was asked
+for, held-out rows chose it, or a limit cut EM short: chosen anew each time, a step more or less
+would count for more than the rows left out. What is drawn at random to start from is what it was
+for all rows: else the states of a variable that no row shows would change places. Where EM has
+converged, replicates start from where it ended. Where optima were averaged, all of it is done
+again.
 """
 
 from __future__ import annotations
@@ -220,6 +221,10 @@ class Climber:
             return replace(self, em=replace(em, stop="converge"), averages=True)
         if whole.ended.reason == "held-out peak":
             return replace(self, em=replace(em, stop=whole.ended.iterations, restarts=1))
+        if whole.ended.is_cut_short:
+            most = whole.ended.iterations
+            em = replace(em, stop="converge", max_iterations=most, restarts=1)
+            return replace(self, em=em)
         if em.stop in ("converge", "heldout"):
             assert whole.network is not None
             start = whole.network
