@@ -17,7 +17,6 @@ from typing import Any
 from lacunet.cli.parsing import asks_for_json, parsed
 from lacunet.cli.signals import Signals, stopping
 from lacunet.cli.terminal import display, say, say_error, streams
-from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, LacunetWarning
 
 INTERRUPTED = 130  # of commands that were stopped; main tells by which signal
@@ -79,5 +78,4 @@ def _warnings_as_notes() -> Iterator[None]:
 
         warnings.showwarning = show
         warnings.simplefilter("always", LacunetWarning)
-        warnings.simplefilter("ignore", DataWarning)  # the commands print these as notes
         yield

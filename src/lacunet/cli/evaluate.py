@@ -17,7 +17,6 @@ from lacunet.cli.options import (
     data_of,
     has_data,
     is_data_name,
-    notes_on_rows,
 )
 
 HELP = "compare a learned network with the true one, with test data, or with both"
@@ -56,8 +55,7 @@ def run(options: Namespace) -> None:
     if options.learned is None:
         if not has_data(options):
             options.usage_error("give a second network, or test data behind --data, or both")
-        with notes_on_rows():
-            fit = data_fit(read_network(options.truth), data_of(options), options.memory)
+        fit = data_fit(read_network(options.truth), data_of(options), options.memory)
         print(json.dumps(fit_as_data(fit)) if options.json else fit_as_text(fit))
         return
     if is_data_name(options.learned):
@@ -65,11 +63,10 @@ def run(options: Namespace) -> None:
             "two networks are compared; data go behind --data: lacunet evaluate TRUTH LEARNED "
             f"--data {quote(options.learned)}"
         )
-    with notes_on_rows():
-        scores = evaluate(
-            read_network(options.truth),
-            read_network(options.learned),
-            data_of(options) if has_data(options) else None,
-            memory=options.memory,
-        )
+    scores = evaluate(
+        read_network(options.truth),
+        read_network(options.learned),
+        data_of(options) if has_data(options) else None,
+        memory=options.memory,
+    )
     print(json.dumps(evaluation_as_data(scores)) if options.json else evaluation_as_text(scores))

@@ -11,7 +11,6 @@ from lacunet.cli.options import (
     add_network_and_data,
     add_seed,
     data_of,
-    notes_on_rows,
     positive,
 )
 from lacunet.cli.output import refuse_overwriting
@@ -70,8 +69,7 @@ def run(options: Namespace) -> None:
         proper=not options.fixed_cpts,
         memory=options.memory,
     )
-    with notes_on_rows():
-        deliver_rows(pieces, outputs, as_json=options.json)
+    deliver_rows(pieces, outputs, as_json=options.json)
 
 
 def _numbered(path: str, number: int) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from math import inf
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lacunet.cli.terminal import progress_bar, say
-from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, as_level
 from lacunet.wording import key_and_rest, separated
 
@@ -683,14 +680,6 @@ def level(text: str) -> float:
     if bare != text and float(bare) == share:
         raise ArgumentTypeError(wrong)
     return share
-
-
-@contextmanager
-def notes_on_rows() -> Iterator[None]:
-    """Meanwhile warnings of rows are told as notes: for answers that hold no notes themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DataWarning)
-        yield
 
 
 def note(*texts: str) -> None:

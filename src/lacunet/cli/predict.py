@@ -16,7 +16,6 @@ from lacunet.cli.options import (
     data_of,
     names,
     note,
-    notes_on_rows,
     taken,
 )
 
@@ -67,14 +66,13 @@ def run(options: Namespace) -> None:
         check_table_name(output)
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
-    with notes_on_rows():
-        predicted = predict(
-            read_learned(options.network),
-            data_of(options),
-            options.targets,
-            give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],
-            **taken(options, "given_targets keep memory"),
-        )
+    predicted = predict(
+        read_learned(options.network),
+        data_of(options),
+        options.targets,
+        give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],
+        **taken(options, "given_targets keep memory"),
+    )
     deliver_rows([(0, predicted)], outputs, as_json=options.json)
 
 

@@ -15,7 +15,6 @@ from lacunet.cli.options import (
     data_of,
     names,
     network_of,
-    notes_on_rows,
     taken,
     with_codes_asked,
 )
@@ -62,7 +61,7 @@ def run(options: Namespace) -> None:
 
     network = network_of(options)
     target, state, evidence = typed_state(options.query, with_codes_asked(options, network))
-    with progress_bar() as progress, notes_on_rows():
+    with progress_bar() as progress:
         report = sensitivity(
             network,
             data_of(options),

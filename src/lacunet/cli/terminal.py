@@ -107,6 +107,7 @@ def streams() -> Iterator[None]:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         elif isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    _said.clear()
     kept = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     paints = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     sys.stderr = cast(TextIO, _MayBeLost(sys.stderr))
@@ -182,6 +183,7 @@ class JsonLines:
 
 
 _shown: LiveBar | JsonLines | None = None  # that of the command that runs
+_said: set[str] = set()  # its notes
 
 
 @contextmanager
@@ -212,7 +214,13 @@ def display(mode: str) -> Iterator[None]:
 
 
 def say(note: str) -> None:
-    """Say something that is not the result: a line on stderr, of JSON if the progress is."""
+    """Say something that is not the result: a line on stderr, of JSON if the progress is.
+
+    Once: what a result notes of its rows may have been a warning before.
+    """
+    if note in _said:
+        return
+    _said.add(note)
     if isinstance(_shown, JsonLines):
         _shown.write(note=note)
     else:
