@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource
 from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.edges import are_edges, is_edges
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
@@ -46,13 +46,13 @@ from lacunet.wording import close_to, counted, did_you_mean, first_of, in_shell
 class FoundNetwork:
     """A network without CPTs, how its states were found, and what may surprise.
 
-    ``left_out`` are the remarks on columns that cannot be variables.
+    ``left_out`` has the columns that cannot be variables, with remarks on them.
     """
 
     network: Network
     summary: str
     remarks: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_network(
@@ -255,6 +255,14 @@ def only_data(given: object, function: str) -> object:
     return given
 
 
+def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:
+    """`network_of_columns`, its remarks as warnings; and the data, with no notes on the same."""
+    columns = network_of_columns(data)
+    for remark in columns.remarks:
+        warn(remark)
+    return columns, replace(data, aside=(*data.aside, *columns.left_out))
+
+
 def network_of_columns(
     data: Any,
     states: Mapping[str, Sequence[object]] | None = None,
@@ -272,7 +280,7 @@ def network_of_columns(
     given, cut = dict(states or {}), dict(bins or {})
     rules = {name: when_and_state(name, rule) for name, rule in dataset.not_asked.items()}
     seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], dataset)
-    left_out: list[str] = []
+    left_out: dict[str, str] = {}
     for name, column in seen.items():
         try:
             states_of(name, column, [rules[name][1]] if name in rules else [])
@@ -283,17 +291,19 @@ def network_of_columns(
                 cut[name] = INTERVALS
             else:
                 columns.remove(name)
-                left_out.append(f"left out: {error.message}")
+                left_out[name] = f"left out: {error.message}"
     if not columns:
-        raise StatesError("\n".join([f"{source.label} has no column to look at.", *left_out]))
+        raise StatesError(
+            "\n".join([f"{source.label} has no column to look at.", *left_out.values()])
+        )
     when = {name: text for name, (text, _) in rules.items()}
     edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
     built = find_network(dataset, edges, given, bins=cut)
-    notes = [*left_out]
+    notes = [*left_out.values()]
     if newly_cut := [name for name in cut if name not in (bins or {})]:
         cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}."
         notes.append(cut_note)
-    return replace(built, remarks=(*notes, *built.remarks), left_out=tuple(left_out))
+    return replace(built, remarks=(*notes, *built.remarks), left_out=left_out)
 
 
 def _is_measured(seen: Seen, error: StatesError) -> bool:

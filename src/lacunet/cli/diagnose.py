@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from lacunet.cli.options import (
     add,
@@ -67,7 +69,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from lacunet.data.read import ReadReport
-    from lacunet.data.reading import IGNORED, with_data_codes
+    from lacunet.data.reading import with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
     from lacunet.diagnosis.on_graph import FEWEST_ROWS
     from lacunet.formats.files import network_beside
@@ -75,8 +77,10 @@ def run(options: Namespace) -> None:
     from lacunet.missingness.fitted import MOST_ROWS, learned_graph
     from lacunet.statistics.observations import latent_in, missing_in, observations, rows_within
 
-    data = data_of(options)
-    network = network_beside(network_of(options), data, "diagnose").with_tables(None)
+    network = network_of(options)
+    left_out: Mapping[str, str] = getattr(options, "left_out", {})
+    data = replace(data_of(options), aside=tuple(left_out))
+    network = network_beside(network, data, "diagnose").with_tables(None)
     budget = memory_budget(options.memory)
     with (
         progress_bar() as progress,
@@ -85,9 +89,7 @@ def run(options: Namespace) -> None:
         read_report = ReadReport()
         table, _ = rows_within(rows, network, budget, ReadReport())
         summary = missing_in(rows, (), read_report)
-    notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
-    left_out = getattr(options, "left_out", ())
-    note(*(remark for remark in notes if not (left_out and remark.startswith(IGNORED))))
+    note(*rows.notes(read_report), *table.notes)
     random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
     diagnosis = diagnosed(
@@ -96,7 +98,7 @@ def run(options: Namespace) -> None:
         table,
         random,
         try_graph=options.try_graph,
-        left_out=left_out,
+        left_out=left_out.values(),
     )
 
     def write_mechanisms() -> None:

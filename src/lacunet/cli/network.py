@@ -65,7 +65,7 @@ def note_written(network: Network, path: str) -> None:
 def network_from_data(options: Namespace) -> Network:
     """The network of the edges, states and bins asked for, with notes on stderr.
 
-    Without edges it is that of all columns, and the options say what was ``left_out``.
+    Without edges it is that of all columns; the options say what is ``left_out``.
     """
     from lacunet.building.network import find_network, network_of_columns
     from lacunet.statistics.observations import network_counted_for

@@ -106,7 +106,7 @@ def run(options: Namespace) -> int:
         missingness = graph_of(missingness, columns.network)
     with progress_bar() as progress:
         learned = learn_structure(
-            data,
+            replace(data, aside=columns.left_out),
             columns.network,
             missingness=missingness,
             rng=np.random.default_rng(options.seed),

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.network import network_of_columns, only_data
+from lacunet.building.network import only_data, warned_network_of_columns
 from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import IGNORED, with_data_codes
+from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     MissingTest,
@@ -26,7 +26,6 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import FEWEST_ROWS, GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.errors import warn
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
@@ -182,21 +181,17 @@ def diagnose(
     if data is None:
         network, data = None, only_data(network, "diagnose")
     data = data_given(data, **options)
-    left_out: tuple[str, ...] = ()
-    with warnings.catch_warnings():
-        if network is None:  # what is not looked at is told here, not as ignored
-            columns = network_of_columns(data)
-            for remark in columns.remarks:
-                warn(remark)
-            network, left_out = columns.network, columns.left_out
-            warnings.filterwarnings("ignore", IGNORED, DataWarning)
-        network = network_beside(network, data, "diagnose").with_tables(None)
-        budget = memory_budget(memory)
-        with observations(data, network, budget, progress=progress) as rows:
-            table, _ = rows_within(rows, network, budget, ReadReport())
-            read_report = ReadReport()
-            summary = missing_in(rows, (), read_report)
-            rows.notes(read_report)  # warns of what was met
+    left_out: Iterable[str] = ()
+    if network is None:
+        columns, data = warned_network_of_columns(data)
+        network, left_out = columns.network, columns.left_out.values()
+    network = network_beside(network, data, "diagnose").with_tables(None)
+    budget = memory_budget(memory)
+    with observations(data, network, budget, progress=progress) as rows:
+        table, _ = rows_within(rows, network, budget, ReadReport())
+        read_report = ReadReport()
+        summary = missing_in(rows, (), read_report)
+        rows.notes(read_report)  # warns of what was met
     coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
     return diagnosed(coded, summary, table, random, try_graph=try_graph, left_out=left_out)
 

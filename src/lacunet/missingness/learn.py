@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lacunet.deadline import Deadline, OutOfTimeError
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import memory_budget
@@ -70,7 +70,7 @@ def learn_missingness(
     >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
     (('Age',), 'learned')
     """
-    from lacunet.building.network import network_of_columns, only_data
+    from lacunet.building.network import only_data, warned_network_of_columns
     from lacunet.data.given import data_given
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
@@ -83,10 +83,8 @@ def learn_missingness(
     shorthands |= {"strata": strata, "cluster": cluster}
     data = data_given(data, **shorthands)
     if network is None:
-        draft = network_of_columns(data)
-        for remark in (*draft.remarks, *draft.left_out):
-            warn(remark)
-        network = draft.network
+        columns, data = warned_network_of_columns(data)
+        network = columns.network
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         read_report = ReadReport()

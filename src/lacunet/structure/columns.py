@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -20,10 +19,9 @@ from lacunet.building.states import (
     WeightsError,
     states_of,
 )
-from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import IGNORED, source_from
+from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
@@ -43,13 +41,14 @@ ON_DESIGN = (
 
 @dataclass(frozen=True)
 class Columns:
-    """The variables with their states, and what was left out.
+    """The variables with their states, and the columns that were left out.
 
     The network has no arcs, but for those that questions which were not asked require.
     """
 
     network: Network
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def find_columns(
@@ -85,7 +84,8 @@ def find_columns(
         why = notes[0] if weights else "every cell is missing."
         raise LacunetError(f"no column of {source.label} is left to learn from: {why}")
     network = held.network(kept, occurring)
-    return Columns(network, (*notes, *held.proposals(network)))
+    dropped = tuple(name for name in source.columns if name not in kept)
+    return Columns(network, (*notes, *held.proposals(network)), dropped)
 
 
 def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
@@ -137,14 +137,11 @@ def read_columns(
         raise LacunetError(
             f"{listed(both)}: named in states and in without.", "name a column in one of the two."
         )
-    with warnings.catch_warnings():
-        if not isinstance(states, Network):  # columns without any value, of which the notes tell
-            warnings.filterwarnings("ignore", IGNORED, DataWarning)
-        with observations(data, columns.network, budget, progress=progress) as rows:
-            report = ReadReport()
-            table, row_count = rows_within(rows, columns.network, budget, report)
-            notes = [*rows.notes(report), *_on_rows(table, row_count)]
-    notes = [note for note in notes if not note.startswith(IGNORED)]
+    data = replace(data, aside=(*data.aside, *without, *columns.left_out))
+    with observations(data, columns.network, budget, progress=progress) as rows:
+        report = ReadReport()
+        table, row_count = rows_within(rows, columns.network, budget, report)
+        notes = [*rows.notes(report), *_on_rows(table, row_count)]
     notes += [ON_DESIGN] if data.has_design else []
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
 
