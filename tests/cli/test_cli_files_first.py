@@ -12,6 +12,7 @@ import pytest
 
 from examples import RAIN
 from lacunet.cli import main
+from lacunet.errors import LacunetError
 from lacunet.formats.files import write_network
 
 WRITING = {
@@ -82,6 +83,45 @@ def test_notes_that_cannot_be_written_cost_no_file(
     monkeypatch.setattr(sys, "stderr", _Refusing(error))
     assert main(words) == 0
     assert all(Path(word).stat().st_size > 0 for word in words if word.startswith("OUT"))
+
+
+@pytest.mark.parametrize("command", ["learn", "diagnose", "recover", "compare"])
+def test_a_page_that_cannot_be_written_costs_no_text(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(*_: object) -> None:
+        raise LacunetError("no space is left.")
+
+    monkeypatch.chdir(tmp_path)
+    words = _words(command)
+    monkeypatch.setattr("lacunet.pages.kit.write_page", full)
+    assert main(words) == 1
+    printed = capsys.readouterr()
+    assert "no space is left" in printed.err
+    assert printed.out.count("\n") >= 1
+    assert len(printed.out) > 50
+
+
+def test_what_is_noted_of_rows_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _words("learn")
+    for command in (
+        "learn rain.bif more.csv",
+        "query rain.bif more.csv Wet",
+        "evaluate rain.bif --data more.csv",
+        "diagnose rain.bif more.csv",
+        "sensitivity rain.bif more.csv --query Wet=yes --mechanism Wet",
+    ):
+        rows = Path("rain.csv").read_text().replace("\n", ",x\n").replace(",x", ",Day", 1)
+        Path("more.csv").write_text(rows)
+        assert main(command.split()) == 0
+        told = capsys.readouterr().err.splitlines()
+        assert sum("ignored the columns ['Day']" in line for line in told) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

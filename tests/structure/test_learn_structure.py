@@ -297,8 +297,8 @@ def test_words_taken_as_missing_and_columns_left_out_are_told(
     )
     notes = (
         "left out 'empty': every cell is missing; give states to keep it.",
-        "taken as missing: 'None' in 'flow' (10 cells); give the states of a column where it is "
-        "one.",
+        "column 'flow': 10 cells with 'None' taken as missing; if it is a state, name it with all "
+        "others: states={'flow': ['much', 'some', 'None']} (--states flow=much,some,None).",
     )
     found = lc.learn_structure(rows, missing="-9", strengths=0)
     assert found.notes[:2] == notes

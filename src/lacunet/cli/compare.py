@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     add,
@@ -21,8 +22,11 @@ from lacunet.cli.options import (
     positive,
     taken,
 )
-from lacunet.cli.output import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, deliver, page_writer
 from lacunet.cli.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from lacunet.pages.provenance import Provenance
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
 EXAMPLE = """example:
@@ -84,7 +88,11 @@ def run(options: Namespace) -> None:
             progress=progress,
             **taken(options, "methods repetitions seed memory"),
         )
-    if options.report:
-        source = Disclosure(options.min_count).without_hashes(page_source(options))
-        keep_page(options.report, comparison_page(ranking, source))
-    print(json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking))
+
+    def page(source: Provenance) -> str:
+        return comparison_page(ranking, Disclosure(options.min_count).without_hashes(source))
+
+    deliver(
+        json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking),
+        page_writer(options, page),
+    )

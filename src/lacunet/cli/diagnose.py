@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import (
     add,
@@ -19,13 +20,11 @@ from lacunet.cli.options import (
     network_of,
     note,
 )
-from lacunet.cli.output import (
-    add_report_argument,
-    deliver,
-    keep_page,
-    page_source,
-)
+from lacunet.cli.output import add_report_argument, deliver, page_writer
 from lacunet.cli.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from lacunet.pages.provenance import Provenance
 
 HELP = "say what is missing, what speaks against missing at random, and which methods fit"
 EXAMPLE = """example:
@@ -109,12 +108,10 @@ def run(options: Namespace) -> None:
             if table.row_count < FEWEST_ROWS:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")
 
-    def write_page() -> None:
-        if options.report:
-            from lacunet.report.diagnosed import page
+    def diagnosis_page(source: Provenance) -> str:
+        from lacunet.report.diagnosed import page
 
-            text = page(diagnosis, summary, page_source(options), options.min_count)
-            keep_page(options.report, text)
+        return page(diagnosis, summary, source, options.min_count)
 
     text = json.dumps(diagnosis.as_data()) if options.json else str(diagnosis)
-    deliver(text, write_mechanisms, write_page)
+    deliver(text, write_mechanisms, page_writer(options, diagnosis_page))

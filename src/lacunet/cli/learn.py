@@ -27,8 +27,7 @@ from lacunet.cli.output import (
     add_report_argument,
     deliver,
     keep_learned,
-    keep_page,
-    page_source,
+    page_writer,
 )
 from lacunet.cli.terminal import progress_bar
 from lacunet.wording import in_shell
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from lacunet.data.given import Data
     from lacunet.estimate.result import Result
     from lacunet.model.network import Network
+    from lacunet.pages.provenance import Provenance
     from lacunet.statistics.missing import MissingSummary
 
 HELP = "learn the CPTs of a network from data with missing values"
@@ -110,7 +110,7 @@ def run(options: Namespace) -> int:
     deliver(
         _shown(result, options),
         lambda: _keep(result, options),
-        lambda: _write_page(result, options, seen),
+        page_writer(options, lambda source: _page(result, options, seen, source)),
     )
     return code
 
@@ -176,19 +176,18 @@ def _keep(result: Result, options: Namespace) -> None:
         note("nothing was written; -o FILE writes the learned network")
 
 
-def _write_page(result: Result, options: Namespace, seen: MissingSummary | None) -> None:
-    """Write the result as one HTML page, if that is asked for."""
-    if seen is None:
-        return
+def _page(
+    result: Result, options: Namespace, seen: MissingSummary | None, source: Provenance
+) -> str:
+    """The result as one HTML page."""
     from lacunet.estimate.result import KEEP_ALL
     from lacunet.missingness.graph import graph_of
     from lacunet.report.learned.page import page
 
     graph = options.missingness
-    source = page_source(options)
     if (options.output or "").lower().endswith(KEEP_ALL):
         source = replace(source, learned=options.output)
-    text = page(
+    return page(
         result,
         seen,
         source,
@@ -196,4 +195,3 @@ def _write_page(result: Result, options: Namespace, seen: MissingSummary | None)
         min_count=options.min_count,
         missingness=graph_of(graph, result.network) if graph else None,
     )
-    keep_page(options.report, text)

@@ -182,6 +182,16 @@ def without_password(address: str | None) -> list[str]:
     return [without_secrets(word) for word in words]
 
 
+def page_writer(options: Namespace, page: Callable[[Provenance], str]) -> Callable[[], None]:
+    """What writes the page of a result, where one is asked for."""
+
+    def write() -> None:
+        if options.report:
+            keep_page(options.report, page(page_source(options)))
+
+    return write
+
+
 def keep_page(path: str, text: str) -> None:
     """Write the page, and say where it is."""
     from lacunet.pages.kit import write_page

@@ -23,7 +23,7 @@ from lacunet.cli.options import (
     note,
     noted_rows,
 )
-from lacunet.cli.output import add_report_argument, keep_page, page_source
+from lacunet.cli.output import add_report_argument, deliver, page_writer
 from lacunet.data.typed import names_and_states, split_query
 from lacunet.errors import LacunetError
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lacunet.data.table import EncodedTable
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.pages.disclosure import Disclosure
+    from lacunet.pages.provenance import Provenance
     from lacunet.report.recovered.reported import Reported
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -103,12 +104,16 @@ def run(options: Namespace) -> None:
     if graph.mixed.mechanisms and not (options.query or options.implications):
         law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
         report = replace(report, full_law=law)
-    if options.report:
+
+    def limited_page(source: Provenance) -> str:
         disclosure = Disclosure(options.min_count, 0 if table is None else table.row_count)
         answers = [_disclosed(answer, table, disclosure) for answer in report.answers]
-        limited = replace(report, answers=answers)
-        keep_page(options.report, page(limited, page_source(options), disclosure))
-    print(json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report))
+        return page(replace(report, answers=answers), source, disclosure)
+
+    deliver(
+        json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report),
+        page_writer(options, limited_page),
+    )
 
 
 def _graph(options: Namespace) -> MissingnessGraph:

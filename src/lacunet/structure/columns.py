@@ -18,6 +18,7 @@ from lacunet.building.states import (
     StatesError,
     WeightsError,
     states_of,
+    taken_as_missing,
 )
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
@@ -29,7 +30,7 @@ from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
 from lacunet.structure.rows import CodedRows
-from lacunet.wording import counted, first_of, in_shell, listed
+from lacunet.wording import first_of, in_shell, listed
 
 MOST_NAMED = 10
 ON_DESIGN = (
@@ -79,17 +80,18 @@ def find_columns(
     empty = [v for v, values in occurring.items() if not values and v not in held.extra]
     weights = [v for v in held.uncut if v not in occurring]
     kept = [name for name in columns if name not in empty and name not in weights]
-    notes = [*_notes(held.seen, empty, weights)]
+    notes = [*_left_out(empty, weights)]
     if not kept:
         why = notes[0] if weights else "every cell is missing."
         raise LacunetError(f"no column of {source.label} is left to learn from: {why}")
     network = held.network(kept, occurring)
+    notes += taken_as_missing({v: held.seen[v] for v in held.seen if v in kept}, occurring)
     dropped = tuple(name for name in source.columns if name not in kept)
     return Columns(network, (*notes, *held.proposals(network)), dropped)
 
 
-def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
-    """Which columns are left out, and which words were taken as missing."""
+def _left_out(empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
+    """Which columns are left out."""
     for name in weights:
         yield (
             f"left out {name!r}, which looks like sampling weights: weight={name!r}, --weight "
@@ -98,15 +100,6 @@ def _notes(seen: Mapping[str, Seen], empty: Sequence[str], weights: Sequence[str
     if empty:
         keep = "it" if len(empty) == 1 else "them"
         yield f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
-    taken = [
-        f"{token!r} in {name!r} ({counted(count, 'cell')})"
-        for name, column in seen.items()
-        for token, count in column.tokens.items()
-        if name not in empty
-    ]
-    if taken:
-        some = first_of(taken, MOST_NAMED)
-        yield f"taken as missing: {some}; give the states of a column where it is one."
 
 
 def read_columns(
