@@ -214,7 +214,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
 
         Rules have not looked at the class in ``table``, as they cannot where it is predicted.
         """
-        rows = distinct_rows(table, table.variables).table()
+        rows = distinct_rows(table, table.variables).table
         held = _folds(rows)
         logs, classes, weights = [], [], []
         for fold in held.T:

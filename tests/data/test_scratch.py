@@ -118,3 +118,14 @@ def test_rows_come_back_from_the_disk_as_they_were(tmp_path: Path) -> None:
     assert (np.concatenate([part.weights for part in parts]) == weights).all()
     squares = [part.copies.squares for part in parts if part.copies]
     assert (np.concatenate(squares) == copies.squares).all()
+
+
+def test_rows_that_only_count_are_not_weighted_on_the_disk(tmp_path: Path) -> None:
+    columns: dict[str, Codes] = {"A": np.arange(10, dtype=np.uint8) % 2}
+    number = np.arange(1.0, 11.0)
+    table = EncodedTable.of({"A": 2}, columns, number, copies=Copies(number, number))
+    with CodeWriter(tmp_path / "rows", {"A": 2}) as writer:
+        writer.append(table)
+        coded = writer.finished()
+    for part in coded.tables(4):
+        assert not part.is_weighted

@@ -123,12 +123,8 @@ def test_each_part_of_the_weights_is_compiled_as_if_it_were_alone(data: st.DataO
     table = data.draw(tables(network))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     fold = rng.integers(0, 3, table.rows).astype(np.uint8)
-    whole = replace(
-        table,
-        columns={**table.columns, FOLD: fold},
-        cardinality_of={**table.cardinality_of, FOLD: 3},
-        missing_of={**table.missing_of, FOLD: 0},
-    )
+    sizes = {**table.cardinality_of, FOLD: 3}
+    whole = table.with_columns(sizes, {**table.columns, FOLD: fold})
     found = compile_problems(network, whole)
     times = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
     both = found.sampled(times)

@@ -238,6 +238,23 @@ def test_rows_serve_every_method(tmp_path: Path) -> None:
             )
 
 
+def test_what_is_not_statistics_is_not_added() -> None:
+    statistics: Any = lc.count(NETWORK, frame(50, 0), "em")
+    with pytest.raises(TypeError, match="'Statistics' and 'int'"):
+        statistics + 3
+    with pytest.raises(TypeError, match="'NoneType' and 'Statistics'"):
+        None + statistics
+
+
+@pytest.mark.parametrize("method", ["direct-mcar", "em"])
+def test_rows_that_only_count_are_not_weighted_in_a_file(method: str, tmp_path: Path) -> None:
+    counted = lc.Data({**frame(50, 0).to_pydict(), "n": [1, 2] * 25}, counts="n")
+    lc.count(NETWORK, counted, method).write(tmp_path / "a.stats")
+    read = lc.Statistics.read(tmp_path / "a.stats")
+    for held in (*read.counts.values(), *read.distinct.values()):
+        assert held.tally.rows is held.tally.weights is held.tally.squares
+
+
 def test_more_distinct_rows_than_fit_are_refused_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,7 +71,7 @@ def _by_rows(
     table: EncodedTable, method: str, prior: float, target: str, evidence: dict[str, str]
 ) -> np.ndarray:
     """The sum over rows of the squared derivative of an answer by the row's weight."""
-    rows = distinct_rows(table, table.variables).table()
+    rows = distinct_rows(table, table.variables).table
     counts, found = np.asarray(rows.weights), 0.0
     start = lc.query(lc.learn(NETWORK, rows, method, prior), target, evidence)
     for row, count in enumerate(counts):

@@ -137,7 +137,7 @@ def _em(table: EncodedTable, prior: float) -> tuple[Network, Engine, EmSpreads]:
 
 def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
     rows = _hidden(400, 3)
-    table = distinct_rows(rows, rows.variables).table()
+    table = distinct_rows(rows, rows.variables).table
     network, _, found = _em(table, 1.0)
     cells = np.concatenate([np.ravel(network.cpt(v).table) for v in CHAIN.variables])
     free = found.free

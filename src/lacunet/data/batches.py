@@ -186,7 +186,7 @@ class Door:
         if table.weights is not None and not table.weights.all():
             unweighted = _unweighted(self.reading, table)
             report.unweighted = added_rows(report.unweighted, unweighted)
-            table = table.uncounted(np.flatnonzero(table.weights))
+            table = table.take(np.flatnonzero(table.weights))
         if is_first and self.reading.data.counts is None:
             report.is_aggregated = _looks_aggregated(table)
         if table.copies is not None:
@@ -315,7 +315,6 @@ def _table(reading: Reading, columns: dict[str, Codes], placed: _PlacedPiece) ->
         columns,
         weights,
         rows,
-        {},
         row_numbers=None if weights is None else np.arange(placed.row + 1, placed.row + rows + 1),
         copies=copies,
         design=_design(reading, placed),

@@ -31,7 +31,7 @@ from uuid import uuid4
 import numpy as np
 
 from lacunet.data.encode import array_of, label_column, text_array, values_of
-from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables
+from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables, shared
 from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
 from lacunet.model.network import FloatArray
@@ -198,11 +198,9 @@ class Coded:
             name: values_of(batch.column(index)) for index, name in enumerate(self.cardinality_of)
         }
         sets = json.loads(kept.get(SETS, b"{}"))
-        return EncodedTable(
+        return EncodedTable.of(
             self.cardinality_of,
             columns,
-            rows=batch.num_rows,
-            missing_of={},  # counted when batches are joined
             sets_of={name: tuple(map(tuple, state_sets)) for name, state_sets in sets.items()},
             **beside_codes(batch, factors),
         )
@@ -222,9 +220,13 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
         np.stack(replicates, axis=1) if replicates else None,
         factors,
     )
+    weights, copies = numbers(WEIGHT) if WEIGHT in names else None, None
+    if weights is not None and ROWS in names:
+        weights, rows, squares = shared(weights, numbers(ROWS), numbers(SQUARES))
+        copies = Copies(rows, squares)
     return {
-        "weights": numbers(WEIGHT) if WEIGHT in names else None,
-        "copies": Copies(numbers(ROWS), numbers(SQUARES)) if ROWS in names else None,
+        "weights": weights,
+        "copies": copies,
         "design": design if replicates or STRATUM in names or CLUSTER in names else None,
     }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -89,6 +90,15 @@ class Copies:
         if all(part.squares is part.rows for part in parts):
             return cls(rows, rows)
         return cls(rows, np.concatenate([part.squares for part in parts]))
+
+
+def shared(
+    weights: FloatArray, rows: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights, numbers of copies and squared weights: one array where every copy weighs one."""
+    if np.array_equal(weights, rows) and np.array_equal(squares, rows):
+        return rows, rows, rows
+    return weights, rows, squares
 
 
 @dataclass(frozen=True)
@@ -187,17 +197,6 @@ def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     )
 
 
-def _missing_of(
-    cardinality_of: Mapping[str, int], columns: Mapping[str, Codes], copies: Copies | None
-) -> dict[str, int]:
-    """How many rows do not show each variable."""
-    missing_of = {}
-    for name, column in columns.items():
-        missing = column >= cardinality_of[name]
-        missing_of[name] = _row_count(missing, copies) or int(missing.any())  # half a row, too
-    return missing_of
-
-
 @dataclass(frozen=True)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
@@ -211,19 +210,20 @@ class EncodedTable:
     a sample with strata or clusters, or have replicate weights.
 
     The code ``cardinality_of[v] + 1 + i`` says that the cell is one of the states
-    ``sets_of[v][i]``, and no more; ``missing_of`` counts it as missing.
+    ``sets_of[v][i]``, and no more; ``missing_of`` counts it as missing. Of variables that are
+    ``hidden_elsewhere``, in rows that these were chosen from, it says so though all rows show them.
     """
 
     cardinality_of: Mapping[str, int]
     columns: Mapping[str, Codes]
     weights: FloatArray | None
     rows: int
-    missing_of: Mapping[str, int]
     notes: tuple[str, ...] = ()
     row_numbers: NDArray[np.int64] | None = None
     copies: Copies | None = None
     design: Design | None = None
     sets_of: SetsOf = field(default_factory=dict)
+    hidden_elsewhere: Scope = ()
 
     @classmethod
     def of(
@@ -237,13 +237,12 @@ class EncodedTable:
         design: Design | None = None,
         sets_of: SetsOf | None = None,
     ) -> EncodedTable:
-        """Count what is missing, once, and hold the columns together."""
+        """Hold the columns together."""
         return cls(
             dict(cardinality_of),
             dict(columns),
             weights,
-            len(next(iter(columns.values()))),
-            _missing_of(cardinality_of, columns, copies),
+            len(next(iter(columns.values())) if weights is None else weights),
             notes,
             row_numbers,
             copies,
@@ -255,7 +254,9 @@ class EncodedTable:
     def joined(
         cls, cardinality_of: Mapping[str, int], sets_of: SetsOf, parts: Iterable[EncodedTable]
     ) -> EncodedTable:
-        """All rows, part after part; all parts say the same things of them.
+        """All rows, part after part, with sets numbered as in ``sets_of``.
+
+        All parts have the same columns, and weights, copies and a design if one has.
 
         Of parts that nobody else holds, only one column at a time is held twice.
         """
@@ -266,7 +267,8 @@ class EncodedTable:
         beside = []
         for part in parts:
             for name, codes in part.columns.items():
-                pieces[name].append(codes)
+                among = part.sets_of.get(name, ()), sets_of.get(name, ())
+                pieces[name].append(renumbered(codes, cardinality_of[name], *among))
             beside.append(replace(part, columns={}))
         columns: dict[str, Any] = {v: np.concatenate(pieces.pop(v)) for v in cardinality_of}
         weights = [part.weights for part in beside if part.weights is not None]
@@ -285,6 +287,16 @@ class EncodedTable:
         if whole.copies is None or any(part.is_weighted for part in beside):
             return whole
         return replace(whole, weights=whole.copies.rows)  # one array, as in the parts
+
+    @cached_property
+    def missing_of(self) -> Mapping[str, int]:
+        """How many rows do not show each variable."""
+        missing_of = {name: int(name in self.hidden_elsewhere) for name in self.columns}
+        for name, column in self.columns.items():
+            missing = column >= self.cardinality_of[name]
+            if missing.any():  # in half a row, too
+                missing_of[name] = _row_count(missing, self.copies) or 1
+        return missing_of
 
     @property
     def row_count(self) -> int:
@@ -382,11 +394,6 @@ class EncodedTable:
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
         """The table of some of the rows."""
-        kept = self.uncounted(rows)
-        return kept.with_columns(self.cardinality_of, kept.columns)
-
-    def uncounted(self, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> EncodedTable:
-        """The same, where ``missing_of`` still counts what all rows miss."""
         weights = None if self.weights is None else self.weights[rows]
         copies = None if self.copies is None else self.copies.take(rows)
         if weights is not None and not self.is_weighted:
@@ -410,8 +417,8 @@ class EncodedTable:
             self,
             cardinality_of=dict(cardinality_of),
             columns=dict(columns),
-            missing_of=_missing_of(cardinality_of, columns, self.copies),
             sets_of={name: sets for name, sets in self.sets_of.items() if name in columns},
+            hidden_elsewhere=(),
         )
 
     def hiding(self, names: Container[str]) -> EncodedTable:
@@ -453,10 +460,7 @@ class EncodedTable:
 
 
 def in_tables(batches: Iterable[EncodedTable], most: int) -> Iterator[EncodedTable]:
-    """The same rows in tables of at most so many, without numbers: those are of all rows together.
-
-    What is missing is counted, even if it was not in the batches.
-    """
+    """The same rows in tables of at most so many; their numbers, of all rows together, are gone."""
 
     def joined() -> EncodedTable:
         whole = EncodedTable.joined(held[0].cardinality_of, held[0].sets_of, held)
@@ -465,7 +469,7 @@ def in_tables(batches: Iterable[EncodedTable], most: int) -> Iterator[EncodedTab
     held: list[EncodedTable] = []
     for batch in batches:
         for start in range(0, batch.rows, most):
-            part = batch.uncounted(slice(start, start + most)) if batch.rows > most else batch
+            part = batch.take(slice(start, start + most)) if batch.rows > most else batch
             if sum(table.rows for table in (*held, part)) > most:
                 yield joined()
                 held = []

@@ -391,7 +391,7 @@ def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
     """How shares of rows answer."""
-    return tilted_shares(network, _distinct(statistics).table(), question, given)
+    return tilted_shares(network, _distinct(statistics).table, question, given)
 
 
 def _by_em(
@@ -569,7 +569,7 @@ def _on_rows(
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
     if bare is not None:
         return
-    variables, mechanism, table = result.question.variables, result.question.mechanism, rows.table()
+    variables, mechanism, table = result.question.variables, result.question.mechanism, rows.table
     if shares.pooled > 0:
         yield (
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "

@@ -120,7 +120,7 @@ def count(
                 )
             statistics = Statistics(
                 tally=whole.tally.all_rows,
-                missing_of=whole.table().missing_of,
+                missing_of=whole.table.missing_of,
                 counts={},
                 distinct={network.variables: whole},
                 notes=source.notes(read_report),
@@ -128,7 +128,7 @@ def count(
                 method=method,
             )
             rows = Fingerprint()
-            rows.add(whole.columns, whole.counts)
+            rows.add(whole.table.columns.values(), whole.counts)
             counted = rows.part(
                 name, rows=statistics.rows, total=statistics.total, is_named=is_named
             )

@@ -150,7 +150,7 @@ def _test(
     nodes = implication.one, implication.two, implication.given
     designed = None if survey is None else survey.test(*cells_of(survey.table, *nodes))
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
-    distinct = distinct_rows(table, [*names]).table()
+    distinct = distinct_rows(table, [*names]).table
     used, cell, shape = cells_of(distinct, *nodes)
     shown = distinct.take(used)
     counts = np.bincount(cell, shown.weights, np.prod(shape)).astype(np.float64)

@@ -170,6 +170,8 @@ class Statistics:
         write_statistics(self, path)
 
     def __add__(self, other: Statistics) -> Statistics:
+        if not isinstance(other, Statistics):
+            return NotImplemented
         network = self.network
         if network is not None and other.network is not None:
             check_summands(self, other)
@@ -374,12 +376,8 @@ def with_mechanisms(
     }
     if recorded:
         columns[recorded] = np.ones(table.rows, dtype=np.uint8)
-    return replace(
-        table,
-        cardinality_of={**table.cardinality_of, **dict.fromkeys(columns, 2)},
-        columns={**table.columns, **columns},
-        missing_of={**table.missing_of, **dict.fromkeys(columns, 0)},
-    )
+    sizes = {**table.cardinality_of, **dict.fromkeys(columns, 2)}
+    return table.with_columns(sizes, {**table.columns, **columns})
 
 
 def _all_rows(table: EncodedTable) -> Tally:

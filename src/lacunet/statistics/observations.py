@@ -219,7 +219,7 @@ def rows_within(
         parts = list(islice(rows_in_parts(rows.tables(report), names, room), 2))
         if len(parts) == 1 and len(parts[0].weights) <= most:
             read_report.add(report)
-            table = parts[0].table()
+            table = parts[0].table
             return table, table.row_count
     table = look.sampled(most, read_report)
     every = table.row_count if look.rows is None else look.rows
@@ -336,7 +336,7 @@ def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
     check_same(network, header_of(statistics).network, "the statistics")
     if not statistics.distinct:
         return Counted(statistics)
-    table = statistics.distinct[network.variables].table()
+    table = statistics.distinct[network.variables].table
     return Held(replace(table, notes=statistics.notes))
 
 

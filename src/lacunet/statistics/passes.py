@@ -155,10 +155,10 @@ def spread(
             target = part_of(table, key, parts, salt)
             order = np.argsort(target, kind="stable")
             ends = np.cumsum(np.bincount(target, minlength=parts))
-            sorted_rows = table.uncounted(order)
+            sorted_rows = table.take(order)
             for part, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 if stop > start:
-                    writers[part].append(sorted_rows.uncounted(slice(start, stop)))
+                    writers[part].append(sorted_rows.take(slice(start, stop)))
         return [writer.finished() for writer in writers]
 
 

@@ -6,8 +6,8 @@ of the data, added, are the rows of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Copies, EncodedTable, SetsOf, code_type, renumbered, sets_of_both
+from lacunet.data.table import Copies, EncodedTable, SetsOf, sets_of_both
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
@@ -27,85 +27,76 @@ Where = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Rows:
-    """Distinct rows over ``scope``; a code equal to the cardinality means not shown.
+    """A table of distinct rows, each of which stands for its copies, as formulas look at it."""
 
-    Codes above it are those of cells that are one of several states, as in a table.
-
-    ``tally`` adds up the weights of the equal rows, their number and their squared weights.
-    """
-
-    scope: Scope
-    cardinalities: tuple[int, ...]
-    columns: tuple[NDArray[np.integer], ...]
-    tally: Tally
-    sets_of: SetsOf = field(default_factory=dict)
+    table: EncodedTable
 
     @classmethod
     def of(cls, counts: Counts) -> Rows:
         """The rows that counts hold."""
-        columns = tuple(counts.columns().values())
-        return cls(counts.scope, counts.cardinalities, columns, counts.tally)
+        sizes = dict(zip(counts.scope, counts.cardinalities, strict=True))
+        return cls.tallied(sizes, counts.columns(), counts.tally)
+
+    @classmethod
+    def tallied(
+        cls,
+        cardinality_of: Mapping[str, int],
+        columns: Mapping[str, Any],
+        tally: Tally,
+        sets_of: SetsOf | None = None,
+    ) -> Rows:
+        """Rows that stand for what was added up."""
+        copies = Copies(tally.rows, tally.squares)
+        return cls(
+            EncodedTable.of(cardinality_of, columns, tally.weights, copies=copies, sets_of=sets_of)
+        )
 
     def __add__(self, other: Rows) -> Rows:
         sets_of = sets_of_both(self.sets_of, other.sets_of)
-        columns = [
-            np.concatenate(pair)
-            for pair in zip(self._numbered(sets_of), other._numbered(sets_of), strict=True)
-        ]
-        tally = self.tally.joined(other.tally)
-        return Rows(self.scope, self.cardinalities, tuple(columns), tally, sets_of).distinct()
+        both = EncodedTable.joined(self.table.cardinality_of, sets_of, [self.table, other.table])
+        return distinct_rows(both, self.scope)
 
     def sampled(self, multiples: FloatArray) -> Rows:
         """The rows over all columns but the last, each state of which counts so many times.
 
         Equal rows that differed in the last column stay apart.
         """
-        times = multiples[self.columns[-1]]
+        *names, last = self.scope
+        times = multiples[self.table.columns[last]]
         chosen = np.flatnonzero(times > 0)
         tally = self.tally.take(chosen).sampled(times[chosen], np.arange(len(chosen)))
-        columns = tuple(column[chosen] for column in self.columns[:-1])
-        return Rows(self.scope[:-1], self.cardinalities[:-1], columns, tally, self.sets_of)
+        columns = {name: self.table.columns[name][chosen] for name in names}
+        sizes = {name: self.size(name) for name in names}
+        return Rows.tallied(sizes, columns, tally, self.sets_of)
 
     def numbered(self) -> Rows:
         """The distinct rows over all columns but the last, which numbers them instead."""
-        scope, sizes, columns = self.scope[:-1], self.cardinalities[:-1], self.columns[:-1]
-        rows = Rows(scope, sizes, columns, self.tally, self.sets_of).distinct()
-        numbers = np.arange(len(rows.weights))
-        return replace(
-            rows,
-            scope=self.scope,
-            cardinalities=(*sizes, len(numbers)),
-            columns=(*rows.columns, numbers),
-        )
+        *names, last = self.scope
+        table = distinct_rows(self.table, names).table
+        numbers: Any = np.arange(table.rows)
+        sizes = {**table.cardinality_of, last: table.rows}
+        return Rows(table.with_columns(sizes, {**table.columns, last: numbers}))
 
-    def distinct(self) -> Rows:
-        """The same where rows may be equal: each of them once."""
-        sizes = _codes_of(self.scope, self.cardinalities, self.sets_of)
-        group, member = grouped(self.columns, sizes, len(self.weights))
-        columns = tuple(column[member] for column in self.columns)
-        return replace(self, columns=columns, tally=self.tally.gathered(group, len(member)))
+    @property
+    def scope(self) -> Scope:
+        """The variables."""
+        return self.table.variables
 
-    def _numbered(self, sets_of: SetsOf) -> Iterator[NDArray[np.integer]]:
-        """The columns, with sets numbered as among others."""
-        for name, size, column in zip(self.scope, self.cardinalities, self.columns, strict=True):
-            yield renumbered(column, size, self.sets_of.get(name, ()), sets_of.get(name, ()))
+    @property
+    def sets_of(self) -> SetsOf:
+        """The sets of states that cells may be one of."""
+        return self.table.sets_of
 
-    def table(self) -> EncodedTable:
-        """The distinct rows as a table, each standing for its copies."""
-        sizes = dict(zip(self.scope, self.cardinalities, strict=True))
-        columns: dict[str, Any] = {
-            name: column.astype(code_type(sizes[name], len(self.sets_of.get(name, ()))))
-            for name, column in zip(self.scope, self.columns, strict=True)
-        }
-        copies = Copies(self.tally.rows, self.tally.squares)
-        return EncodedTable.of(
-            sizes, columns, self.tally.weights, copies=copies, sets_of=self.sets_of
-        )
+    @property
+    def tally(self) -> Tally:
+        """The weights of the equal rows added up, their number and their squared weights."""
+        assert self.table.copies is not None
+        return Tally(self.weights, self.table.copies.rows, self.table.copies.squares)
 
     @property
     def weights(self) -> FloatArray:
         """The weight of each distinct row."""
-        return self.tally.weights
+        return self.table.row_weights
 
     @property
     def counts(self) -> FloatArray:
@@ -115,23 +106,20 @@ class Rows:
     @property
     def size_in_bytes(self) -> int:
         """What the rows take in memory."""
-        each = sum(column.itemsize for column in self.columns) + 24  # and the tally
-        return each * len(self.weights)
+        each = sum(column.itemsize for column in self.table.columns.values()) + 24  # and the tally
+        return each * self.table.rows
 
     def size(self, name: str) -> int:
         """The number of states of a variable."""
-        return self.cardinalities[self.scope.index(name)]
+        return self.table.cardinality_of[name]
 
     def column(self, name: str) -> NDArray[np.integer]:
         """The code of a variable in each row."""
-        return self.columns[self.scope.index(name)].astype(np.int64, copy=False)
+        return self.table.columns[name].astype(np.int64, copy=False)
 
     def is_shown(self, names: Sequence[str]) -> Where:
         """Whether each row shows all the variables."""
-        shown = np.ones(len(self.weights), dtype=bool)
-        for name in names:
-            shown &= self.column(name) < self.size(name)
-        return shown
+        return self.table.is_shown(names)
 
     def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
         """Whether each row shows the variables of all the mechanisms: R = 1.
@@ -178,15 +166,10 @@ def rows_in_parts(
 
 def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     """The distinct rows of a table over ``names``, with their weights added up."""
-    columns = [table.columns[name] for name in names]
-    sizes = tuple(table.cardinality_of[name] for name in names)
-    sets_of = {name: sets for name, sets in table.sets_of.items() if name in names}
-    group, member = grouped(columns, _codes_of(names, sizes, sets_of), table.rows)
-    chosen = tuple(column[member] for column in columns)
-    tally = Tally.of(table, group, len(member))
-    return Rows(tuple(names), sizes, chosen, tally, sets_of)
-
-
-def _codes_of(names: Sequence[str], sizes: Sequence[int], sets_of: SetsOf) -> list[int]:
-    """How many codes each variable has: its states, missing, and its sets."""
-    return [size + 1 + len(sets_of.get(name, ())) for name, size in zip(names, sizes, strict=True)]
+    sizes = {name: table.cardinality_of[name] for name in names}
+    columns = {name: table.columns[name] for name in names}
+    sets_of = {name: sets for name, sets in table.sets_of.items() if name in sizes}
+    codes = [size + 1 + len(sets_of.get(name, ())) for name, size in sizes.items()]
+    group, member = grouped([*columns.values()], codes, table.rows)
+    chosen = {name: column[member] for name, column in columns.items()}
+    return Rows.tallied(sizes, chosen, Tally.of(table, group, len(member)), sets_of)

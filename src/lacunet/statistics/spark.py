@@ -107,7 +107,7 @@ class OnSpark:
         """The distinct rows, each once, with its copies."""
         every = self.reading.network.variables
         statistics = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
-        yield statistics.distinct[every].table()
+        yield statistics.distinct[every].table
 
     def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""

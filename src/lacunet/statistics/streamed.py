@@ -160,7 +160,7 @@ class Streamed:
         def chosen() -> Iterator[EncodedTable]:
             start = 0
             for table in self.tables(read_report):
-                taken = table.uncounted(slice(-start % step, None, step)).without_sets()
+                taken = table.take(slice(-start % step, None, step)).without_sets()
                 yield replace(taken, row_numbers=None)
                 start += table.rows
 
@@ -169,8 +169,7 @@ class Streamed:
             unweighted = (self.read_report or read_report).unweighted
             some = {unit: rows / step for unit, rows in unweighted.items()}
             whole = replace(whole, design=replace(whole.design, unweighted=some))
-        missing_of = {v: max(n, v in self.partially_observed) for v, n in whole.missing_of.items()}
-        return replace(whole, missing_of=missing_of)
+        return replace(whole, hidden_elsewhere=self.partially_observed)
 
     def _spread(self, key: Scope, report: ReadReport, progress: Progress) -> list[Coded]:
         """All rows in files, those that agree on the key in the same one."""
@@ -289,10 +288,9 @@ def _equal_as_one(
         sizes = {**rows.cardinality_of, UNIT: 1 if left_out is None else len(left_out.number_of)}
         rows = rows.with_columns(sizes, {**rows.columns, UNIT: unit})
         parts.append(distinct_rows(rows, (*every, UNIT)))
-    whole = reduce(add, parts)
-    distinct = whole.table()
-    columns = {name: distinct.columns[name] for name in every}
-    distinct = distinct.with_columns(gathering.network.cardinality_of, columns)
+    whole = reduce(add, parts).table
+    columns = {name: whole.columns[name] for name in every}
+    distinct = whole.with_columns(gathering.network.cardinality_of, columns)
     if left_out is not None:
-        distinct = replace(distinct, design=left_out.design(whole.column(UNIT).astype(np.intp)))
+        distinct = replace(distinct, design=left_out.design(whole.columns[UNIT]))
     return distinct, reduce(add, units) if units else None

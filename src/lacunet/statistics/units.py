@@ -188,7 +188,7 @@ class UnitsLeftOut:
         labels, index = design.units()
         return np.array([self.number_of[label] for label in labels], np.intp)[index]
 
-    def design(self, numbers: Index) -> Design:
+    def design(self, numbers: NDArray[np.integer]) -> Design:
         """A design in which rows have these numbers; of several clusters with one, it names one.
 
         Examples

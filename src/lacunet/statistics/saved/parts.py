@@ -108,7 +108,7 @@ class Fingerprint:
 
     sums: list[int] = field(default_factory=lambda: [0, 0])
 
-    def add(self, columns: Sequence[NDArray[Any]], rows: NDArray[Any]) -> None:
+    def add(self, columns: Iterable[NDArray[Any]], rows: NDArray[Any]) -> None:
         """Add configurations, each with the number of rows that show it."""
         packed = np.zeros(len(rows), dtype=np.uint64)
         for index, column in enumerate(columns, start=1):

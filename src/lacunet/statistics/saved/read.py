@@ -13,17 +13,11 @@ from numpy.typing import NDArray
 
 from lacunet.data.encode import filled, values_of
 from lacunet.data.read import ReadReport
-from lacunet.data.table import (
-    Copies,
-    EncodedTable,
-    SetsOf,
-    code_type,
-    renumbered,
-    sets_of_both,
-)
+from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets_of_both, shared
 from lacunet.model.network import Network, Scope
 from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.rows import Rows
 from lacunet.statistics.saved.header import (
     NUMBERS,
     OWN,
@@ -100,8 +94,9 @@ class SavedRows:
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
                 for name, sets in header.sets_of.items():
                     codes[name] = renumbered(codes[name], sizes[name], sets, sets_of[name])
-                copies = Copies(numbers[0].astype(np.float64), numbers[2])
-                table = EncodedTable.of(sizes, codes, numbers[1], copies=copies, sets_of=sets_of)
+                rows, weights, squares = numbers
+                tally = Tally(*shared(weights, rows.astype(np.float64), squares))
+                table = Rows.tallied(sizes, codes, tally, sets_of).table
                 if self.block is not None:
                     table = table.take(block == self.block)
                 if read_report is not None:
@@ -181,7 +176,10 @@ def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
     sides: tuple[dict[str, Counts], ...] = ({}, {})  # all rows, and the complete ones
     for (name, side), cells in families.items():
         keys, rows, weights, squares = map(np.concatenate, zip(*cells, strict=True))
-        scope, tally = network.family(name), Tally(weights, rows.astype(np.float64), squares)
+        scope, tally = (
+            network.family(name),
+            Tally(*shared(weights, rows.astype(np.float64), squares)),
+        )
         sides[side][name] = Counts(scope, network.shape(scope), keys, tally)
     every, complete = sides
     checked = check_families(every, complete, network, sum(part.rows for part in parts))

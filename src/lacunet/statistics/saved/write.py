@@ -45,7 +45,7 @@ def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
         if header.kind == FAMILIES:
             file.append_families(statistics, 0)
         for rows in statistics.distinct.values():
-            file.append_rows(rows.table(), 0)
+            file.append_rows(rows.table, 0)
         file.finish(header)
 
 
@@ -74,9 +74,9 @@ def write_rows(
         for source in sources:
             before, weight, fingerprint = rows, 0.0, Fingerprint()
             for part in source.rows:
-                table = part.table()
+                table = part.table
                 file.append_rows(table, len(blocks))
-                fingerprint.add(part.columns, part.counts)
+                fingerprint.add(table.columns.values(), part.counts)
                 rows, weight = rows + table.row_count, weight + table.total
                 missing_of = {name: n + table.missing_of[name] for name, n in missing_of.items()}
             total += weight
