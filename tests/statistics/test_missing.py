@@ -17,7 +17,7 @@ def assert_same(one: MissingSummary, two: MissingSummary) -> None:
     assert one.variables == two.variables
     np.testing.assert_array_equal(one.is_missing, two.is_missing)
     np.testing.assert_array_equal(one.rows, two.rows)
-    np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)
+    np.testing.assert_allclose(one.patterns.weights, two.patterns.weights, rtol=1e-12)
     for family in FAMILIES:
         np.testing.assert_allclose(one.shown[family].dense(), two.shown[family].dense())
         np.testing.assert_allclose(one.complete[family].dense(), two.complete[family].dense())

@@ -356,3 +356,25 @@ def test_families_that_group_by_different_variables_are_read_in_as_few_passes_as
     assert (second.together, second.needs.families) == (("C", "D"), ())
     (alone,) = passes(Needs((("A",),), folds=folds_of(0.2, 0, 0)), network, most_bytes=0)
     assert alone.together == network.variables  # equal rows fall into folds together
+
+
+def test_rows_that_stand_for_several_are_as_many_as_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("A,B,C,n\n" + "0,1,2,3\n1,,0,4\n" * 20)
+    counted, looks = lc.Data(path, counts="n"), []
+    for share in (np.inf, 1.0):
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        with observations.observations(counted, NETWORK, 1e6) as source:
+            looks.append(source.look())
+    assert [look.rows for look in looks] == [140, 140]
+    assert [look.total for look in looks] == [140.0, 140.0]
+
+
+def test_some_of_the_rows_still_say_which_states_a_cell_is_one_of(tmp_path: Path) -> None:
+    network = NETWORK.with_codes({"C": {"0 or 1": ["0", "1"]}}, {})
+    path = tmp_path / "rows.csv"
+    path.write_text("A,B,C\n" + "0,1,2\n1,,0 or 1\n" * 20)
+    with observations.observations(path, network, 1e6) as source:
+        assert source.look().sampled(40).cells_of_sets == {"C": 20}

@@ -73,7 +73,7 @@ def read_table(
     else:
         reading, read_report = plan_reading(data, network), ReadReport()
         batches = Door(reading, read_report).batches(progress)
-        table = EncodedTable.joined(reading.network.cardinality_of, reading.sets_of, batches)
+        table = EncodedTable.joined(reading.network.cardinality_of, batches)
         table = with_report(table, reading, read_report)
     return table if keep_sets else taken_as_missing(table)
 

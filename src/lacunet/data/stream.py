@@ -137,7 +137,7 @@ def held_or_coded(
 
     Also which variables are missing in some row.
     """
-    sizes, sets = reading.network.cardinality_of, reading.sets_of
+    sizes = reading.network.cardinality_of
     held: deque[EncodedTable] = deque()
     rows, writer = 0, None
     missing: set[str] = set()
@@ -152,7 +152,7 @@ def held_or_coded(
                 missing |= {v for v, codes in table.columns.items() if (codes >= sizes[v]).any()}
                 writer.append(table)
         if writer is None:
-            table = EncodedTable.joined(sizes, sets, (held.popleft() for _ in range(len(held))))
+            table = EncodedTable.joined(sizes, (held.popleft() for _ in range(len(held))))
             return table, table.partially_observed
         coded = writer.finished()
     return coded, tuple(name for name in reading.network.variables if name in missing)

@@ -252,25 +252,28 @@ class EncodedTable:
 
     @classmethod
     def joined(
-        cls, cardinality_of: Mapping[str, int], sets_of: SetsOf, parts: Iterable[EncodedTable]
+        cls, cardinality_of: Mapping[str, int], parts: Iterable[EncodedTable]
     ) -> EncodedTable:
-        """All rows, part after part, with sets numbered as in ``sets_of``.
-
-        All parts have the same columns, and weights, copies and a design if one has.
+        """All rows, part after part; all parts have weights, copies and a design if one has.
 
         Of parts that nobody else holds, only one column at a time is held twice.
         """
-        pieces: dict[str, list[NDArray[Any]]] = {
-            name: [np.empty(0, code_type(size, len(sets_of.get(name, ()))))]
-            for name, size in cardinality_of.items()
-        }
-        beside = []
+        pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in cardinality_of}
+        beside: list[EncodedTable] = []
+        sets_of: SetsOf = {}
         for part in parts:
             for name, codes in part.columns.items():
-                among = part.sets_of.get(name, ()), sets_of.get(name, ())
-                pieces[name].append(renumbered(codes, cardinality_of[name], *among))
+                pieces[name].append(codes)
             beside.append(replace(part, columns={}))
-        columns: dict[str, Any] = {v: np.concatenate(pieces.pop(v)) for v in cardinality_of}
+            sets_of = sets_of_both(sets_of, part.sets_of)
+        columns: dict[str, Any] = {}
+        for name, size in cardinality_of.items():
+            among = sets_of.get(name, ())
+            numbered = [
+                renumbered(codes, size, part.sets_of.get(name, ()), among)
+                for codes, part in zip(pieces.pop(name), beside, strict=True)
+            ]
+            columns[name] = np.concatenate([np.empty(0, code_type(size, len(among))), *numbered])
         weights = [part.weights for part in beside if part.weights is not None]
         numbers = [part.row_numbers for part in beside if part.row_numbers is not None]
         copies = [part.copies for part in beside if part.copies is not None]
@@ -463,7 +466,7 @@ def in_tables(batches: Iterable[EncodedTable], most: int) -> Iterator[EncodedTab
     """The same rows in tables of at most so many; their numbers, of all rows together, are gone."""
 
     def joined() -> EncodedTable:
-        whole = EncodedTable.joined(held[0].cardinality_of, held[0].sets_of, held)
+        whole = EncodedTable.joined(held[0].cardinality_of, held)
         return replace(whole, row_numbers=None)
 
     held: list[EncodedTable] = []

@@ -281,8 +281,9 @@ class Fitted:
         spread_of, tables_of = {}, {}  # a table for each sample
         for name in network.variables:
             family, cpt = network.family(name), network.cpt(name).table
-            if family in statistics.influence:
-                moved = statistics.influence[family]
+            groups = statistics.reduced.get(family)
+            if groups is not None and groups.influence is not None:
+                moved = groups.influence
                 spread_of[name], moves = grouped_spread(moved, cpt), moved.moves
             else:
                 spread_of[name] = counted_spread(whole.counts[family], cpt)
@@ -345,6 +346,6 @@ def _fallen(family: Scope, whole: Statistics) -> FloatArray:
     """What fell back on the estimate without groups: no fold moves it."""
     if family not in whole.reduced:
         return np.zeros((1,) * len(family))
-    (groups,) = whole.reduced[family]
+    groups = whole.reduced[family][0]
     joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
     return np.asarray(whole.total * joint - groups.inside)

@@ -103,6 +103,16 @@ class Tally:
         return cls(added_up(index, row_weights, size), number, added_up(index, squares, size))
 
     @classmethod
+    def all_of(cls, table: EncodedTable) -> Tally:
+        """Add up all rows of a table."""
+        copies, weights = table.copies, table.weights
+        number = np.array([table.rows if copies is None else copies.rows.sum()], np.float64)
+        if weights is None or not table.is_weighted:
+            return cls(number, number, number)
+        squares = weights**2 if copies is None else copies.squares
+        return cls(np.array([weights.sum()]), number, np.array([squares.sum()]))
+
+    @classmethod
     def _each(cls, make: Callable[..., FloatArray], *tallies: Tally) -> Tally:
         """What is made of the weights, of the rows and of the squares of some tallies."""
         weights = make(*(tally.weights for tally in tallies))
@@ -112,6 +122,17 @@ class Tally:
             [getattr(tally, kind) for tally in tallies] for kind in ("rows", "squares")
         )
         return cls(weights, make(*rows), make(*squares))
+
+    @property
+    def scale(self) -> float:
+        """What makes weights add up to the weighted sample size."""
+        squares = float(self.squares.sum())
+        return float(self.weights.sum()) / squares if squares > 0 else 1.0
+
+    @property
+    def worth(self) -> float:
+        r"""The weighted sample size (Kish), :math:`(\sum w)^2 / \sum w^2`."""
+        return float(self.weights.sum()) * self.scale
 
     @property
     def all_rows(self) -> Tally:

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from math import inf
-from operator import add
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,6 @@ from lacunet.statistics.groups import (
     folds_of_groups,
     group_rows,
 )
-from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.rows import Rows, distinct_rows, rows_in_parts
 from lacunet.statistics.saved.header import ROWS, Header, check_summands, with_dictionary
@@ -118,7 +116,7 @@ class Statistics:
     ``lacunet.learn(network, statistics)`` learns from them as from the rows.
 
     Where rows are divided into ``folds``, the fold is one more variable of all counts, and
-    ``reduced`` has one value for each sample; `sample` gives the statistics of one of them.
+    ``reduced`` has an axis for the samples; `sample` gives the statistics of one of them.
     ``tally`` adds up all rows, fold by fold. ``units`` are those of a survey, if it is one.
 
     ``stopped_by`` says why problems were not compiled, where they should have been; ``reduced``
@@ -134,8 +132,7 @@ class Statistics:
     counts: Mapping[Scope, Counts]
     complete: Mapping[Scope, Counts] = field(default_factory=dict)
     complete_rows: int = 0
-    reduced: Mapping[Scope, tuple[Reduced, ...]] = field(default_factory=dict)
-    influence: Mapping[Scope, Influence] = field(default_factory=dict)
+    reduced: Mapping[Scope, Reduced] = field(default_factory=dict)
     problems: Problems | None = None
     distinct: Mapping[Scope, Rows] = field(default_factory=dict)
     folds: Folds | None = None
@@ -183,12 +180,7 @@ class Statistics:
             counts=_added(self.counts, other.counts),
             complete=_added(self.complete, other.complete),
             complete_rows=self.complete_rows + other.complete_rows,
-            reduced={
-                family: tuple(map(add, samples, other.reduced[family]))
-                for family, samples in self.reduced.items()
-                if family in other.reduced
-            },
-            influence=_in_both(self.influence, other.influence),
+            reduced=_in_both(self.reduced, other.reduced),
             distinct=_added(self.distinct, other.distinct),
             problems=_both(self.problems, other.problems),
             folds=self.folds,
@@ -244,9 +236,9 @@ class Statistics:
             counts={scope: self.counts_in_sample(scope, number) for scope in self.counts},
             complete={scope: counts.sampled(multiples) for scope, counts in self.complete.items()},
             reduced={
-                family: (samples[number],)
-                for family, samples in self.reduced.items()
-                if number < len(samples)
+                family: reduced[number : number + 1]
+                for family, reduced in self.reduced.items()
+                if number < len(reduced)
             },
             problems=None if problems is None else problems.sampled(multiples[None]),
             distinct={scope: rows.sampled(multiples) for scope, rows in self.distinct.items()},
@@ -255,8 +247,7 @@ class Statistics:
 
     def scaled(self) -> Statistics:
         """Counts of families with weights that add up to the weighted sample size."""
-        squares = float(self.tally.squares.sum())
-        factor = self.total / squares if squares > 0 else 1.0
+        factor = self.tally.scale
         if factor == 1:
             return self
         return replace(
@@ -328,7 +319,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         fold, table = (FOLD,), divided(network, table, needs.folds)
     sets, table = table, table.without_sets()  # what counts takes one of several states as missing
     whole = table.take(table.is_shown(network.variables)) if needs.complete else None
-    reduced, moved, grouped = _in_groups(gathering, table, progress)
+    reduced, grouped = _in_groups(gathering, table, progress)
     statistics = Statistics(
         tally=_all_rows(table),
         missing_of=missing_of,
@@ -336,7 +327,6 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         complete={} if whole is None else _counted(whole, needs.families, fold, progress),
         complete_rows=0 if whole is None else whole.row_count,
         reduced=reduced,
-        influence=moved,
         distinct={columns: distinct_rows(sets, columns + fold) for columns in needs.rows},
         folds=needs.folds,
         units=None if design is None else Units.of(design),
@@ -383,7 +373,7 @@ def with_mechanisms(
 def _all_rows(table: EncodedTable) -> Tally:
     """All rows added up, fold by fold."""
     if FOLD not in table.columns:
-        return Tally.of(table, np.zeros(table.rows, np.intp), 1)
+        return Tally.all_of(table)
     return Tally.of(table, table.columns[FOLD], table.cardinality_of[FOLD])
 
 
@@ -421,46 +411,33 @@ def with_reduced(
     statistics: Statistics, gathering: Gathering, shared: frozenset[Scope] = frozenset()
 ) -> Statistics:
     """The statistics with all groups reduced but those that other parts share still."""
-    reduced, moved = dict(statistics.reduced), dict(statistics.influence)
+    reduced = dict(statistics.reduced)
     for asked in gathering.needs.groupings:
         if asked.family in statistics.grouped and asked.family not in shared:
-            tables, moves = _reduced_groups(statistics.grouped[asked.family], [asked], gathering)
-            reduced |= tables
-            moved |= moves
+            reduced |= _reduced_groups(statistics.grouped[asked.family], [asked], gathering)
     waiting = {scope: cells for scope, cells in statistics.grouped.items() if scope not in reduced}
-    return replace(statistics, reduced=reduced, influence=moved, grouped=waiting)
+    return replace(statistics, reduced=reduced, grouped=waiting)
 
 
 def _reduced_groups(
     cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], gathering: Gathering
-) -> tuple[dict[Scope, tuple[Reduced, ...]], dict[Scope, Influence]]:
-    """What the cells of groups say of families with one hidden part, and what rows move it by."""
-    first, shape, folds = alike[0], gathering.network.shape, gathering.needs.folds
+) -> dict[Scope, Reduced]:
+    """What the cells of groups say of families with one hidden part."""
+    first, folds = alike[0], gathering.needs.folds
     if isinstance(cells, GroupedCounts):
         solved = SolvedSamples(first.within(cells))
-        return {
-            asked.family: solved.about(asked.family, shape(asked.family)) for asked in alike
-        }, {}
-    assert folds is not None
-    is_replicated = first.replicated and not first.influence
-    samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
-    solved = solved_samples(first.within, cells, samples)
-    reduced = {asked.family: solved.about(asked.family, shape(asked.family)) for asked in alike}
-    if not first.influence:
-        return reduced, {}
-    moving = Moving.of(cells)
-    return reduced, {
-        asked.family: influence(moving, asked.family, shape(asked.family)) for asked in alike
-    }
+    else:
+        assert folds is not None
+        is_replicated = first.replicated and not first.influence
+        samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
+        solved = solved_samples(first.within, cells, samples, moves=first.influence)
+    families = [asked.family for asked in alike]
+    return {family: solved.about(family, gathering.network.shape(family)) for family in families}
 
 
 def _in_groups(
     gathering: Gathering, table: EncodedTable, progress: Progress
-) -> tuple[
-    dict[Scope, tuple[Reduced, ...]],
-    dict[Scope, Influence],
-    dict[Scope, GroupedCounts | FoldedGroups],
-]:
+) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts | FoldedGroups]]:
     """What the groups of rows say of each family; of those that parts share, the counts."""
 
     @lru_cache(maxsize=1)  # families that are grouped by the same come one after the other
@@ -469,8 +446,7 @@ def _in_groups(
         has_folds = gathering.needs.folds is not None
         return groups, group, folds_of_groups(table, groups, group) if has_folds else None
 
-    reduced: dict[Scope, tuple[Reduced, ...]] = {}
-    moved: dict[Scope, Influence] = {}
+    reduced: dict[Scope, Reduced] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
     hidden_parts = sorted(gathering.needs.groupings, key=_hidden_part)
     least = (1 - SHARE_OF_GROUPS) * max(gathering.deadline.left, 0.0) - GRACE
@@ -487,10 +463,8 @@ def _in_groups(
             cells = count_folds_in_groups(table, mass, group, hidden, whole)
         grouped |= {asked.family: cells for asked in alike if asked.family in gathering.shared}
         if apart := [asked for asked in alike if asked.family not in gathering.shared]:
-            tables, moves = _reduced_groups(cells, apart, gathering)
-            reduced |= tables
-            moved |= moves
-    return reduced, moved, grouped
+            reduced |= _reduced_groups(cells, apart, gathering)
+    return reduced, grouped
 
 
 def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lacunet.data.read import ReadReport
 from lacunet.data.table import EncodedTable, whole_rows
@@ -20,20 +20,36 @@ class Look:
     """What one glance at the data tells.
 
     ``partially`` are the variables that some row does not show; None without data: then all
-    may have missing values. ``rows`` is the number of rows, as far as it is known, ``total`` the
-    weighted sample size. ``some_rows`` gives at least so many rows, if there are, to learn from
-    them what decides on being missing. ``scale`` makes their weights add up to the weighted sample
-    size; ``is_unequal`` if some weigh more than others. ``units`` are those of a survey, if it is
-    one.
+    may have missing values. ``tally`` adds up all rows, as far as they are known. ``some_rows``
+    gives at least so many rows, if there are, to learn from them what decides on being missing.
+    ``units`` are those of a survey, if it is one.
     """
 
     partially: Scope | None = None
-    rows: int | None = None
+    tally: Tally | None = None
     some_rows: Callable[[int, ReadReport], EncodedTable] | None = None
-    scale: float = 1.0
     units: Units | None = None
-    is_unequal: bool = False
-    total: float | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows, as far as it is known."""
+        return None if self.tally is None else whole_rows(float(self.tally.rows.sum()))
+
+    @property
+    def scale(self) -> float:
+        """What makes weights add up to the weighted sample size."""
+        return 1.0 if self.tally is None else self.tally.scale
+
+    @property
+    def total(self) -> float | None:
+        """The weighted sample size."""
+        return None if self.tally is None else self.tally.worth
+
+    @property
+    def is_unequal(self) -> bool:
+        """Whether some rows weigh more than others."""
+        tally = self.tally
+        return tally is not None and tally.rows.sum() > tally.worth * (1 + ROUNDING)
 
     def hidden(self, network: Network) -> Scope:
         """The variables that have missing values, or may have."""
@@ -46,15 +62,3 @@ class Look:
                 "mechanisms are learned from data, and none are given.", "name some."
             )
         return self.some_rows(most, ReadReport() if read_report is None else read_report)
-
-
-def weighed(look: Look, tally: Tally) -> Look:
-    """The look with what all rows, added up, say of their weights."""
-    rows, weight, squares = (
-        float(values.sum()) for values in (tally.rows, tally.weights, tally.squares)
-    )
-    scale = weight / max(squares, 1e-300)
-    is_unequal = rows * squares > weight**2 * (1 + ROUNDING)
-    return replace(
-        look, rows=whole_rows(rows), scale=scale, is_unequal=is_unequal, total=weight * scale
-    )

@@ -7,18 +7,17 @@ summaries of batches give that of the whole with ``+``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import Codes, EncodedTable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.count import count
-from lacunet.statistics.counts import Counts, added_up, quotient
-from lacunet.statistics.distinct import grouped
+from lacunet.statistics.counts import Counts, quotient, summed
+from lacunet.statistics.rows import Rows, distinct_rows
 
 BLOCK_ROWS = 2**18
 
@@ -27,30 +26,35 @@ BLOCK_ROWS = 2**18
 class MissingSummary:
     """The patterns of missing values with their rows, and the counts of each family.
 
-    ``is_missing`` has one row for each pattern and one column for each variable; patterns
-    are distinct, in a fixed order. ``rows`` and ``weights`` are those of each pattern.
-    ``shown`` counts each family over all rows, ``complete`` over the rows that show every
-    variable.
+    ``patterns`` are rows in which every variable has one state, or is missing. ``shown`` counts
+    each family over all rows, ``complete`` over the rows that show every variable.
     """
 
-    variables: Scope
-    is_missing: NDArray[np.bool_]
-    rows: FloatArray
-    weights: FloatArray
+    patterns: Rows
     shown: Mapping[Scope, Counts]
     complete: Mapping[Scope, Counts]
 
     def __add__(self, other: MissingSummary) -> MissingSummary:
         return MissingSummary(
-            self.variables,
-            *_gathered(
-                np.concatenate([self.is_missing, other.is_missing]),
-                np.concatenate([self.rows, other.rows]),
-                np.concatenate([self.weights, other.weights]),
-            ),
+            self.patterns + other.patterns,
             {family: counts + other.shown[family] for family, counts in self.shown.items()},
             {family: counts + other.complete[family] for family, counts in self.complete.items()},
         )
+
+    @property
+    def variables(self) -> Scope:
+        """The variables."""
+        return self.patterns.scope
+
+    @property
+    def rows(self) -> FloatArray:
+        """How many rows have each pattern."""
+        return self.patterns.counts
+
+    @cached_property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Whether each pattern misses each variable: a row for each pattern, in a fixed order."""
+        return is_missing(self.patterns.table, self.variables)
 
     @property
     def missing_rows(self) -> FloatArray:
@@ -105,12 +109,9 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     1.0
     """
     complete = table.take(table.is_shown(table.variables))
-    parts = [
-        _patterns(table.take(slice(start, start + BLOCK_ROWS)))
-        for start in range(0, max(table.rows, 1), BLOCK_ROWS)
-    ]
-    shown, whole = count(table, families), count(complete, families)
-    return replace(reduce(add, parts), shown=shown, complete=whole)
+    blocks = range(0, max(table.rows, 1), BLOCK_ROWS)
+    patterns = summed(_patterns(table.take(slice(start, start + BLOCK_ROWS))) for start in blocks)
+    return MissingSummary(patterns, count(table, families), count(complete, families))
 
 
 def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
@@ -121,18 +122,9 @@ def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
     return gone
 
 
-def _patterns(table: EncodedTable) -> MissingSummary:
-    gone, ones = is_missing(table, table.variables), np.ones(table.rows)
-    rows = ones if table.copies is None else table.copies.rows
-    weights = ones if table.weights is None else table.weights
-    return MissingSummary(table.variables, *_gathered(gone, rows, weights), {}, {})
-
-
-def _gathered(
-    is_missing: NDArray[np.bool_], rows: FloatArray, weights: FloatArray
-) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-    """Each pattern once, with the rows and weights of all its occurrences."""
-    columns = list(is_missing.T.view(np.uint8))
-    group, member = grouped(columns, [2] * len(columns), len(rows))
-    size = len(member)
-    return is_missing[member], added_up(group, rows, size), added_up(group, weights, size)
+def _patterns(table: EncodedTable) -> Rows:
+    missing: dict[str, Codes] = {
+        name: (codes >= table.cardinality_of[name]).view(np.uint8)
+        for name, codes in table.columns.items()
+    }
+    return distinct_rows(table.with_columns(dict.fromkeys(missing, 1), missing), table.variables)

@@ -49,7 +49,7 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Tally, summed
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, with_dealt
-from lacunet.statistics.look import Look, weighed
+from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
@@ -112,11 +112,7 @@ class Held:
         if self.promised:
             partially = _all_but(table.variables, self.promised)
         units = None if table.design is None else Units.of(table.design)
-        look = Look(partially, table.row_count, lambda *_: table, units=units, total=table.total)
-        if not table.is_weighted:
-            return look
-        tally = Tally.of(table, np.zeros(table.rows, np.intp), 1)
-        return replace(weighed(look, tally), scale=table.scale)
+        return Look(partially, Tally.all_of(table), lambda *_: table, units)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
@@ -270,7 +266,6 @@ def _opened(
             Sizes(budget, each),
             folder,
             notes=lambda report: read_notes(reading, read_report or report, warned),
-            on_disk=0 if read_report is None else rows * each,
             is_designed=reading.data.is_weighted or reading.data.is_clustered,
             read_report=read_report,
         )
@@ -439,7 +434,7 @@ class Counted:
         """What was counted of the rows; there are none to show."""
         statistics = self.statistics
         partially = tuple(name for name, missing in statistics.missing_of.items() if missing)
-        return weighed(Look(partially, statistics.rows, self._refused), statistics.tally)
+        return Look(partially, statistics.tally, self._refused)
 
     def _refused(self, *_: Any) -> NoReturn:
         raise self._too_little("the rows, which are needed here")

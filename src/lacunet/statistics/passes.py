@@ -83,8 +83,7 @@ def in_passes(
             once = replace(asked, needs=reading.needs, shared=reading.shared)
             gathered.append(with_reduced(count(once, reading.together), once))
         reduced = {scope: tables for part in gathered for scope, tables in part.reduced.items()}
-        moved = {scope: moves for part in gathered for scope, moves in part.influence.items()}
-        return replace(gathered[0], reduced=reduced, influence=moved)
+        return replace(gathered[0], reduced=reduced)
 
     return with_dealt(gathering, counted)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Copies, EncodedTable, SetsOf, sets_of_both
+from lacunet.data.table import Copies, EncodedTable, SetsOf
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
@@ -52,8 +52,7 @@ class Rows:
         )
 
     def __add__(self, other: Rows) -> Rows:
-        sets_of = sets_of_both(self.sets_of, other.sets_of)
-        both = EncodedTable.joined(self.table.cardinality_of, sets_of, [self.table, other.table])
+        both = EncodedTable.joined(self.table.cardinality_of, [self.table, other.table])
         return distinct_rows(both, self.scope)
 
     def sampled(self, multiples: FloatArray) -> Rows:

@@ -51,7 +51,7 @@ from lacunet.memory import available, gibibytes, memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part
-from lacunet.statistics.look import Look, weighed
+from lacunet.statistics.look import Look
 from lacunet.statistics.passes import GROUP_BYTES, hash32, in_passes
 from lacunet.statistics.streamed import GROUPS_SHARE, MOST_ROWS, Sizes, counted, of_rows
 from lacunet.wording import own_version
@@ -91,8 +91,7 @@ class OnSpark:
         units = self.counts.units
         if units is not None:
             units = replace(units, unweighted=self.read_report.unweighted)
-        look = Look(partially, self.counts.rows, self._refused, units=units)
-        return weighed(look, self.counts.tally)
+        return Look(partially, self.counts.tally, self._refused, units)
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""

@@ -26,9 +26,9 @@ from lacunet.data.stream import Stretch
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import summed
+from lacunet.statistics.counts import Tally, summed
 from lacunet.statistics.gather import Gathering, Needs, Statistics, of_part, with_reduced
-from lacunet.statistics.look import Look, weighed
+from lacunet.statistics.look import Look
 from lacunet.statistics.passes import MOST_PARTS, in_passes, passes, spread
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.units import Units, UnitsLeftOut
@@ -72,9 +72,9 @@ class Streamed:
     """Rows that are read when they are counted.
 
     ``rows`` is their number as far as it is known, ``sizes`` how many of them are taken at once;
-    ``folder`` gives a scratch folder, in which they take ``on_disk`` bytes already. ``notes`` says
-    what the user should know of how they were read; ``is_designed`` if rows have weights, clusters
-    or strata. ``read_report`` is what was met when they were turned into codes, if they were.
+    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
+    read; ``is_designed`` if rows have weights, clusters or strata. ``read_report`` is what was met
+    when they were turned into codes in that folder, if they were.
     """
 
     network: Network
@@ -84,7 +84,6 @@ class Streamed:
     sizes: Sizes
     folder: Callable[[], Path]
     notes: Callable[[ReadReport], tuple[str, ...]]
-    on_disk: int = 0
     is_designed: bool = False
     read_report: ReadReport | None = None
 
@@ -137,7 +136,8 @@ class Streamed:
         """What the scratch files will take."""
         readings = passes(needs, self.network, self._group_bytes)
         is_spread = any(reading.together for reading in readings)
-        return self.on_disk + is_spread * self.rows * self.sizes.row_bytes
+        copies = is_spread + (self.read_report is not None)
+        return copies * self.rows * self.sizes.row_bytes
 
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
@@ -146,12 +146,12 @@ class Streamed:
 
     def look(self) -> Look:
         """What is known of the rows before they are counted."""
-        look = Look(self.partially_observed, self.rows, self.some_rows, total=float(self.rows))
         if not self.is_designed:
-            return look
+            rows = np.array([float(self.rows)])
+            return Look(self.partially_observed, Tally(rows, rows, rows), self.some_rows)
         # What weights add up to, and which clusters there are, is found by reading them.
         statistics = self.gather(Gathering(Needs(()), self.network))
-        return weighed(replace(look, units=statistics.units), statistics.tally)
+        return Look(self.partially_observed, statistics.tally, self.some_rows, statistics.units)
 
     def some_rows(self, most: int, read_report: ReadReport) -> EncodedTable:
         """Every k-th row; at least ``most`` rows, if there are so many."""
@@ -160,11 +160,11 @@ class Streamed:
         def chosen() -> Iterator[EncodedTable]:
             start = 0
             for table in self.tables(read_report):
-                taken = table.take(slice(-start % step, None, step)).without_sets()
+                taken = table.take(slice(-start % step, None, step))
                 yield replace(taken, row_numbers=None)
                 start += table.rows
 
-        whole = EncodedTable.joined(self.network.cardinality_of, {}, chosen())
+        whole = EncodedTable.joined(self.network.cardinality_of, chosen())
         if whole.design is not None:
             unweighted = (self.read_report or read_report).unweighted
             some = {unit: rows / step for unit, rows in unweighted.items()}

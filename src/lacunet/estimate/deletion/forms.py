@@ -194,7 +194,7 @@ class Deletion:
         counts = statistics.counts[family]
         if family in statistics.reduced:
             stand_in = partial(form.joint, counts, **options)
-            (groups,) = statistics.reduced[family]
+            groups = statistics.reduced[family][0]
             joint, mass = over_groups(groups, total, stand_in)
             rows = round(counts.tally.rows.sum())
         elif counts.is_whole if form.within else form.joint is direct_mcar:
