@@ -251,8 +251,10 @@ def test_rows_that_only_count_are_not_weighted_in_a_file(method: str, tmp_path: 
     counted = lc.Data({**frame(50, 0).to_pydict(), "n": [1, 2] * 25}, counts="n")
     lc.count(NETWORK, counted, method).write(tmp_path / "a.stats")
     read = lc.Statistics.read(tmp_path / "a.stats")
-    for held in (*read.counts.values(), *read.distinct.values()):
-        assert held.tally.rows is held.tally.weights is held.tally.squares
+    tallies = [counts.tally for counts in read.counts.values()]
+    tallies += [rows.tally for rows in read.distinct.values()]
+    for tally in tallies:
+        assert tally.rows is tally.weights is tally.squares
 
 
 def test_more_distinct_rows_than_fit_are_refused_in_memory(
