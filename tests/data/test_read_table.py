@@ -344,7 +344,7 @@ def test_rows_come_in_pieces_that_are_the_table(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.parquet" for name in "abc"]
     for path in paths:
         pyarrow.parquet.write_table(pa.table({**ROWS, "B": ["0", "1", None, "1"]}), path)
-    pieces = [table for _, table in rows_with_codes(source_from(paths), Data(paths), PAIR)]
+    pieces = [table for _, table, _ in rows_with_codes(source_from(paths), Data(paths), PAIR)]
     whole = read_table(paths, PAIR)
     assert len(pieces) == len(paths)
     for name in PAIR.variables:

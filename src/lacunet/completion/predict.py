@@ -280,7 +280,7 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
     if strangers := [name for name in asked.keep if name not in source.columns]:
         hint = question(close_to(strangers[0], source.columns))
         raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
-    for piece, table in rows_with_codes(
+    for piece, table, _ in rows_with_codes(
         source, opened, asked.network, columns=asked.keep, unseen=asked.unseen
     ):
         kept.append({name: piece.columns[name] for name in asked.keep})

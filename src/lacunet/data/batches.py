@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
 
 PIECES_AHEAD = 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,21 @@ class Door:
         WeightError
             A weight is not a finite number from zero upwards.
         """
+        yield from self._each(lambda _, table, __: table, progress)
+
+    def rows(self) -> Iterator[tuple[Piece, EncodedTable, EncodedTable]]:
+        """The rows as they came, as codes, and as codes of what they show themselves.
+
+        The last two differ in cells that are empty because their question was not asked. For rows
+        without weights.
+        """
+        yield from self._each(lambda *rows: rows, silent)
+
+    def _each(self, give: Callable[..., T], progress: Progress) -> Iterator[T]:
+        """What is made of each piece: itself, its rows as codes, and what they show alone."""
         data, report = self.reading.data, self.report
         pieces = _placed_pieces(self.reading.source, self.reading.wanted, progress)
-        yield from self._encoded_ahead(pieces)
+        yield from self._encoded_ahead(pieces, give)
         for option, length in data.lengths.items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
@@ -121,18 +134,22 @@ class Door:
             self._refuse_odd()
         report.contradicted += Counter({skips.name: skips.contradicted for skips in self.skips})
 
-    def _encoded_ahead(self, pieces: Iterator[_PlacedPiece]) -> Iterator[EncodedTable]:
+    def _encoded_ahead(self, pieces: Iterator[_PlacedPiece], give: Callable[..., T]) -> Iterator[T]:
         """The pieces as codes: in a thread, while the next is read, unless there is but one."""
+
+        def encoded(placed: _PlacedPiece) -> T:
+            return give(placed.piece, *self._encoded(placed))
+
         first = list(islice(pieces, 2))
         if len(first) < 2:
-            yield from map(self._encoded, first)
+            yield from map(encoded, first)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1, "lacunet-encode") as pool:
             pending = deque[Any]()
             for placed in chain(first, pieces):
-                pending.append(pool.submit(self._encoded, placed))
+                pending.append(pool.submit(encoded, placed))
                 if len(pending) > PIECES_AHEAD:
                     yield pending.popleft().result()
             while pending:
@@ -160,8 +177,11 @@ class Door:
                 where = _places_of({skips.first}, self._part_starts)[skips.first]
                 raise contradiction(skips.name, skips.rule, skips.contradicted, where)
 
-    def _encoded(self, placed: _PlacedPiece) -> EncodedTable:
-        """The rows of a piece that have a weight; the report is told of all of them."""
+    def _encoded(self, placed: _PlacedPiece) -> tuple[EncodedTable, EncodedTable]:
+        """The rows of a piece that have a weight; the report is told of all of them.
+
+        Then the same rows by what they show alone, whatever was not asked.
+        """
         if not placed.row_in_part:
             self._part_starts.append((placed.row, placed.part))
         columns = {name: self._codes(name, placed.piece) for name in self.reading.network.variables}
@@ -170,7 +190,8 @@ class Door:
             whole[skips.name] = skips.applied(whole)
         if self.unseen:
             whole = by_rules(self.skips, columns, self.unseen)
-        return self._reported(_table(self.reading, whole, placed))
+        table = self._reported(_table(self.reading, whole, placed))
+        return table, replace(table, columns=columns)
 
     def _codes(self, name: str, piece: Piece) -> Codes:
         """The codes of a variable, as its column says; it is missing in every row without one."""

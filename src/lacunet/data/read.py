@@ -7,10 +7,9 @@ than a few pieces, so memory is bounded by the codes themselves.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from lacunet.data.encode import NOUN, OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, plan_reading
-from lacunet.data.source import DataSource, Part, Piece
+from lacunet.data.source import DataSource, Piece
 from lacunet.data.table import (
     EncodedTable,
     RowsOfUnits,
@@ -109,11 +108,12 @@ def rows_with_codes(
     columns: Sequence[str] = (),
     unseen: Collection[str] = (),
     tell: bool = True,
-) -> Iterator[tuple[Piece, EncodedTable]]:
-    """The rows of a source some at a time, as they came and as codes.
+) -> Iterator[tuple[Piece, EncodedTable, EncodedTable]]:
+    """The rows of a source some at a time: as they came, as codes, and by what they show alone.
 
-    For what looks at each row by itself: weights are not looked at, and cells that are one of
-    several states stay so.
+    The last two differ in cells that are empty because their question was not asked. For what looks
+    at each row by itself: weights are not looked at, and cells that are one of several states stay
+    so.
 
     Parameters
     ----------
@@ -132,35 +132,19 @@ def rows_with_codes(
     DataError
         There are no rows, and it is to be told.
     """
-    kept: deque[Piece] = deque()
-    beside = {*columns} - {*network.variables}  # not ignored
-    parts = [
-        replace(
-            part,
-            read=partial(_keeping, kept, part, columns),
-            columns=tuple(name for name in part.columns if name not in beside),
-        )
-        for part in source.parts
-    ]
-    opened = replace(data.every_row(), source=DataSource(tuple(parts)), query=None, database=None)
-    reading = plan_reading(opened, network)
+    every = replace(data.every_row(), source=source, query=None, database=None)
+    reading = plan_reading(replace(every, aside=(*every.aside, *columns)), network)
     read_report, number = ReadReport(), 1
-    for batch in Door(reading, read_report, unseen).batches():
-        piece = kept.popleft()
-        table = batch.with_columns(batch.cardinality_of, batch.columns)  # counts what is missing
-        yield piece, replace(table, row_numbers=np.arange(number, number + piece.rows))
+    for piece, *tables in Door(replace(reading, keep=columns), read_report, unseen).rows():
+        numbers = np.arange(number, number + piece.rows)
+        table, shown = (
+            replace(rows.with_columns(rows.cardinality_of, rows.columns), row_numbers=numbers)
+            for rows in tables  # counts what is missing
+        )
+        yield piece, table, shown
         number += piece.rows
     if tell:
         read_notes(reading, read_report)
-
-
-def _keeping(
-    kept: deque[Piece], part: Part, columns: Sequence[str], wanted: Sequence[str]
-) -> Iterator[Piece]:
-    """The wanted columns of each piece; the piece is kept, with some columns more."""
-    for piece in part.read((*wanted, *(name for name in columns if name not in wanted))):
-        kept.append(piece)
-        yield replace(piece, columns={name: piece.columns[name] for name in wanted})
 
 
 def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable:

@@ -39,7 +39,8 @@ class Reading:
     """A plan to read rows over the network's variables.
 
     ``column_of`` names the column of each variable that is not latent. ``network`` has the codes
-    and rules by which the data are read, those that came with the data among them.
+    and rules by which the data are read, those that came with the data among them. ``keep`` are
+    columns that are wanted as they are.
     """
 
     network: Network
@@ -47,6 +48,7 @@ class Reading:
     data: Data
     column_of: Mapping[str, str]
     notes: tuple[str, ...]
+    keep: Sequence[str] = ()
 
     @property
     def sets_of(self) -> SetsOf:
@@ -58,7 +60,7 @@ class Reading:
     @property
     def wanted(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        return tuple(dict.fromkeys((*self.column_of.values(), *self.data.beside)))
+        return tuple(dict.fromkeys((*self.column_of.values(), *self.data.beside, *self.keep)))
 
 
 def plan_reading(given: Any, network: Network) -> Reading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from lacunet.completion.rows import draw_completions, most_probable, refuse_impo
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import read_table
+from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import SeenValues, few_rows, filled, held_data, replaced
@@ -144,15 +143,18 @@ def impute(
     given = held_data(given)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
-    given = given.with_latent(network.states_of, source_from(given).columns)
-    frame, table = given.source, read_table(given, network, keep_sets=True)
+    frame, source = given.source, source_from(given)
+    given = given.with_latent(network.states_of, source.columns)
+    pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
+    # What was not asked is filled in too: the rows do not show it.
+    table, shown = (
+        EncodedTable.joined(network.cardinality_of, parts[0].sets_of, parts)
+        for parts in zip(*pieces, strict=True)
+    )
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
-    shown = table
-    if network.not_asked_of:  # what was not asked is filled in too: it is empty in the data
-        shown = as_shown(given, network)
     if unsupported != "ignore" and network.support is not None:
         whole, rows = rows_with_mechanisms(network, table, given.latent)
         object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
@@ -163,12 +165,6 @@ def impute(
     seen = SeenValues.of(frame, shown)
     frames = [_completed(network, frame, seen, shown, completion) for completion in completions]
     return frames[0] if draws is None else frames
-
-
-def as_shown(data: Data, network: Network) -> EncodedTable:
-    """The rows by what they show alone, whatever was not asked; nothing is told a second time."""
-    bare = network.with_codes(network.codes_of)
-    return read_quietly(replace(data, not_asked={}), bare)
 
 
 def read_quietly(data: Data, network: Network) -> EncodedTable:

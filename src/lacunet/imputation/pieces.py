@@ -39,7 +39,6 @@ from lacunet.data.whole import (
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
-    as_shown,
     completed_tables,
     read_quietly,
     refuse_no_draws,
@@ -106,11 +105,8 @@ def _pieces(
     import pyarrow as pa
 
     columns = source.columns
-    for piece, table in rows_with_codes(source, data, network, columns=columns, tell=tell):
-        frame, shown = pa.table({name: piece.columns[name] for name in columns}), table
-        if network.not_asked_of:
-            shown = as_shown(replace(_opened(data, frame), unknown="missing"), network)
-        yield frame, table, shown
+    for piece, *tables in rows_with_codes(source, data, network, columns=columns, tell=tell):
+        yield pa.table({name: piece.columns[name] for name in columns}), *tables
 
 
 def _opened(data: Data, source: Any) -> Data:
