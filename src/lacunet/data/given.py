@@ -141,11 +141,12 @@ class Data:
     replicate_weights
         `ReplicateWeights` that come with the survey.
     missing
-        What means "not observed", beside the usual: one value or a list of them, for all
-        columns; or a mapping from columns to values (None: all columns). A value given for all
-        columns is not missing in a column where it is a state: ``missing=9`` leaves a 9 that is a
-        state of Size as it is. A value given for one column is always missing there:
-        ``missing={"Size": 9}``.
+        What means "not observed", beside null, NaN, empty cells and ``? * NA N/A NaN nan null NULL
+        None``: one value or a list of them, for all columns; or a mapping from columns to values
+        (None: all columns). A value given for one column is always missing there:
+        ``missing={"Size": 9}``. One given for all columns is not missing in a column where the
+        network has it as a state; with edges in place of a network it is missing in every column.
+        With edges, ``.``, ``n/a``, ``#N/A`` and ``<NA>`` are missing too, with a warning.
     codes
         What values mean, for some columns: ``{"Smokes": {7: None, 1: "yes"}, "Age": {"40+":
         ["40-49", "50+"]}}``: nothing known, a state, one of several states. They come before
@@ -172,6 +173,8 @@ class Data:
         What to run the query on: a DuckDB or SQLite file, an address such as
         ``postgresql://user@host/name``, an open connection of DuckDB or of an ADBC driver, or None:
         then DuckDB reads the files that the query names.
+    aside
+        Further columns that are not variables: no warning says that they are ignored.
 
     Examples
     --------
@@ -189,8 +192,8 @@ class Data:
     cluster: Any = None
     replicate_weights: ReplicateWeights | None = None
     missing: Any = ()
-    codes: Any = field(default_factory=dict)
-    not_asked: Any = field(default_factory=dict)
+    codes: Any = None
+    not_asked: Any = None
     unknown: Unknown = "error"
     latent: Sequence[str] = ()
     fully_observed: Sequence[str] = ()
@@ -210,9 +213,10 @@ class Data:
             object.__setattr__(self, name, _names(getattr(self, name)))
         object.__setattr__(self, "missing", _missing(self.missing))
         for name in ("codes", "not_asked"):
-            if not isinstance(getattr(self, name), Mapping):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
-            object.__setattr__(self, name, dict(getattr(self, name)))
+            object.__setattr__(self, name, dict(given or {}))
         for name, checked in PER_ROW.items():
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):

@@ -136,21 +136,22 @@ def diagnose(
     Parameters
     ----------
     network
-        Structure and states, or edges; CPTs, if it has any, are ignored. Where one argument is
-        given, it is the data: then all columns are looked at, without edges.
+        Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
+        ``diagnose(data)``, all columns are looked at.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`; weights count in the tests.
     rng
-        A seed or a generator, for tests with few rows: where the usual approximation is not good
-        enough, their p-values come from tables drawn at random. By default 0.
+        A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
+        few rows, whose p-values come from tables drawn at random.
     memory
         The budget in bytes; by default half of the memory there is. Of data that need more, only
         as many rows are tested as fit, spread over all of the data; the conclusions say so.
     try_graph
-        Whether to learn the network twice where MAR is rejected: by EM, and by EM on a graph
-        learned from the rows; the diagnosis then says if the graph is worth having.
+        Whether to learn the network twice where MAR is rejected (adjusted p below 0.05): by EM, and
+        by EM on a graph learned from the rows. The graph is recommended if some CPT entry differs
+        by more than chance explains at the 5% level.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
 
@@ -158,7 +159,8 @@ def diagnose(
     -------
     A value that prints. Its ``mcar`` are tests of whether values are missing completely at random:
     for each variable with missing values and each other variable, whether being missing depends on
-    it (Pearson's chi-squared test, p-values adjusted by Holm). ``mar`` are those of whether values
+    it (Pearson's chi-squared test, p-values adjusted by Holm; the conclusions go by those below
+    0.05). ``mar`` are those of whether values
     are missing at random: the same against variables that have missing values themselves, given the
     ones always shown. ``patterns`` are what is missing together, and ``positivity`` states under
     which a variable is never shown. The table of variables has two numbers between 0 and 1.

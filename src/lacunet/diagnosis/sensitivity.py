@@ -119,7 +119,7 @@ def sensitivity(
     network
         Structure and states, or edges; CPTs, if it has any, are ignored.
     data
-        A path, a dataframe of any library, or an encoded table.
+        A path, a dataframe of any library, or `lacunet.Data`.
     target, state, evidence
         The question: P(target = state | evidence). Or the query as it is written in place of all
         three, ``"P(Ill=yes | Age=old)"``.
@@ -131,9 +131,9 @@ def sensitivity(
         The answer at which a conclusion would change; by default the end of the answer's own
         95% interval that is nearer.
     given
-        Hidden values are compared with shown ones within groups by these variables, on which it
-        may depend whether a value is hidden; learned from the data by default. With "direct-mar"
-        every row must show them.
+        Variables that may decide whether a value is hidden: hidden values are compared with shown
+        ones in groups that agree on them. By default they are learned from the data. With
+        "direct-mar" every row must show them.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
@@ -144,8 +144,8 @@ def sensitivity(
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows counts as evidence about what it hides. By default
-        "direct-mar" where neither the question nor ``given`` has another variable with missing
-        values, else "em", for shares do not use what such rows show of the others.
+        "direct-mar", and "em" where the question or ``given`` has another variable with missing
+        values: "direct-mar" would not use the rows that miss it.
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
     memory
@@ -165,7 +165,7 @@ def sensitivity(
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["old"] * 80, "Ill": ["no"] * 20 + ["yes"] * 20 + [None] * 40}
     >>> result = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill", threshold=0.625)
-    >>> result.answers[5].item(), round(exp(result.tipping_point), 6)
+    >>> result.answers[result.deltas.index(0)].item(), round(exp(result.tipping_point), 6)
     (0.5, 3.0)
     """
     progress = as_progress(progress)

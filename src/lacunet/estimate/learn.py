@@ -125,18 +125,20 @@ def learn(
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
         values that are not states.
     method
-        A method's name, or a method with its options. By default "auto"; where ``missingness`` is
-        given, "mgraph", which estimates each CPT by the formula that the graph gives for it.
+        A method's name, or a method with its options. By default "auto"; but "mgraph" where
+        ``missingness`` is given: it estimates each CPT by the formula that the graph gives for it.
+        So ``method="auto"`` is not the default there: as "em" does, it learns the mechanisms
+        together with the CPTs, by maximum likelihood under the graph.
     prior
-        Pseudo-counts for the cells of every CPT. A number is the concentration of a symmetric
-        Dirichlet prior: 2 adds one per cell, 1 none. "learn" estimates them from the counts of all
-        CPTs (empirical Bayes); `Result.prior` gives those that were learned before. A mapping, such
-        as ``{"Ill": [[18, 2], [12, 8]]}``, has one for each cell: an axis for each parent, in the
-        network's order, then one for the variable; variables that it does not name have one per
-        cell. The default is 2 for closed forms ("listwise", and the direct, factored and informed
-        methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
-        scaled to all rows, as in the paper. With 1, "em" gives maximum likelihood; "auto" need not,
-        for it may stop EM earlier, and says so.
+        A number is the concentration of a symmetric Dirichlet prior, one more than the
+        pseudo-count that it adds to each cell of a CPT: 2 adds one, 1 none. "learn" estimates the
+        pseudo-counts from the counts of all CPTs (empirical Bayes); `Result.prior` has those that
+        were learned before. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives the
+        pseudo-counts themselves: an axis for each parent, in the network's order, then one for the
+        variable; variables that it does not name get one per cell. The default is 2 for closed
+        forms ("listwise", and the direct, factored and informed methods) and "learn" for all
+        others. Closed forms add pseudo-counts to an estimate that is scaled to all rows. With 1,
+        "em" gives maximum likelihood; "auto" may stop EM earlier, which `Result.why` says.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, weighted:
@@ -149,7 +151,7 @@ def learn(
     missing
         Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
-        The source of randomness, or a seed, for methods that use any.
+        A seed or a generator. The same seed gives the same result.
     memory
         The budget in bytes; by default half of the memory there is. Rows that take more than a
         quarter of it are not held: they are read when they are counted.
@@ -160,19 +162,16 @@ def learn(
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
-        of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
-        around the estimate without the prior's pseudo-counts. The estimate in the CPT has these
-        pseudo-counts, so it may lie near an end of its interval. What they cost depends
+        of `lacunet.query` and `lacunet.effect` have them too. They do not use the prior: they are
+        made around the estimate from the rows alone. The entry of the CPT, which has the prior's
+        pseudo-counts, is always inside its interval, but may be near an end. What they cost depends
         on the method: for "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more
         than a few further fits; for "em" up to two EM steps for each free parameter; for the other
         methods, and for EM with more than 3,000 free parameters, about thirty fits.
         `lacunet.explain` says it beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
-        "informed-direct"; ``missingness`` is a graph, its text or a file's path. With
-        it, ``method="auto"`` is not the same as no method: without a method "mgraph" is used, while
-        "em" and "auto" learn the mechanisms together with the CPTs, by maximum likelihood under the
-        graph.
+        "informed-direct"; ``missingness`` is a graph, its text or a file's path.
 
     Returns
     -------
@@ -184,7 +183,8 @@ def learn(
     LacunetError
         Something is wrong with the input; the message says what, where and the way out.
     Interrupted
-        On Ctrl-C, once there is a result to return; it is a KeyboardInterrupt.
+        On Ctrl-C, once there is a result: the ``result`` of the exception, which is a
+        KeyboardInterrupt.
 
     Examples
     --------

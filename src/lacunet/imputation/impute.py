@@ -63,8 +63,8 @@ def impute(
     """The data with every missing cell of the network's variables filled in.
 
     By default each row gets its most probable completion: one best guess. For an analysis of the
-    completed data use ``draws``: guesses vary less than the values that are missing, so that
-    estimates from them are biased and look too certain.
+    completed data use ``draws``: guesses vary less than the missing values themselves would, so
+    that estimates from them are biased and look too certain.
 
     If the network has rules by which a question was not asked of all (``not_asked``), a cell that
     is empty for that reason gets the state that the rule names.
@@ -74,13 +74,15 @@ def impute(
     network
         A network with CPTs, a result of learning, or the path or name of one.
     data
-        Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``.
+        Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``. For a path
+        you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
+        ``pd.read_csv(path)``.
     draws
         None for the most probable completion of each row, all its missing cells together; or
         how many completed frames to draw from the joint posterior, for multiple imputation:
         analyse each of them, and combine what you get with `lacunet.pool`.
     rng
-        A seed or a generator for the draws; None draws differently each time.
+        A seed or a generator. The same seed gives the same result; None another each time.
     proper
         Whether each frame is drawn with CPTs of its own, which are drawn first, within their
         uncertainty. This needs a result of learning. If the result has no intervals, it is
@@ -91,22 +93,19 @@ def impute(
         What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
         A completed table has no probabilities that could have bounds; those of `predict` have.
     missing
-        Further values that mean "not observed", as in `lacunet.Data`. Variables that `Data` names
-        as latent become new columns.
+        Further values that mean "not observed", as in `lacunet.Data`; those that the result was
+        learned with are missing here too. Variables that `Data` names as latent become new columns.
     memory
         The bytes that exact inference may take; by default half of the memory there is.
 
     Returns
     -------
-    A frame of the data's kind, or a list of them; of files an Arrow table, of text files one of
-    texts, as they are in the file: for numbers read it by pandas first. Frames are written as
-    frames of that kind are, for pandas ``frames[0].to_csv("filled-1.csv")``; the command
-    ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep their
-    order; cells that are shown and columns that are not the network's stay as they are. Only a
-    column of numbers that the network cuts becomes one of intervals, as by `lacunet.discretise`:
-    an interval is all that is known of its missing cells. And in a column of codes, such as 1 and 2
-    for male and female, a cell that is filled in gets a code too; if some state's code occurs
-    in no row, the whole column is written with the names of the states.
+    A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
+    command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
+    their order; cells that are shown and columns that are not the network's stay as they are. A
+    numeric column that the network bins is returned as intervals, as by `lacunet.discretise`. In a
+    column of codes, such as 1 and 2 for male and female, a cell that is filled in gets a code too;
+    if some state's code occurs in no row, the whole column is written with the names of the states.
 
     Raises
     ------

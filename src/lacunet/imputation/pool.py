@@ -84,9 +84,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     variances
         The variance of each estimate, as if its table had been observed: squared standard errors.
     df
-        The degrees of freedom that the estimate would have had with complete data. If they are
-        finite and all variances are zero, while the estimates differ, no degrees of freedom are
-        left and the intervals are infinite.
+        The degrees of freedom that the estimate would have had with complete data: n - 1 for a
+        mean; leave them out for large tables.
 
     Returns
     -------

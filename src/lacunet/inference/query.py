@@ -88,8 +88,8 @@ def query(
         no state are the first axes of the answer, those asked for the last.
     evidence
         The states of the variables seen, as the data would have them: 5 and "5" are
-        the same state, None and NaN mean that the variable was not seen. A code of the network
-        that stands for one of several states means that the variable has one of them.
+        the same state, None and NaN mean that the variable was not seen. Where the network has
+        codes for several states, ``{"Age": "40+"}`` means 40-49 or 50+.
     do
         The states that variables are set to from outside.
     interval
@@ -101,7 +101,7 @@ def query(
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
-        value over all that these rows could hold. The share itself is
+        value over all values that these CPT rows could have. The share itself is
         ``answer.unsupported`` in any case.
     memory
         The bytes that inference may take; by default half of the memory there is.

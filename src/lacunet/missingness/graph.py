@@ -362,7 +362,7 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         population: Iterable[str] | Iterable[Iterable[str]] = (),
         effort: float = 1.0,
     ) -> Verdict | Verdicts:
-        """Decide whether P(target | given, do(do)) can be recovered, and by which formula.
+        """Decide whether a probability can be recovered from the rows, and by which formula.
 
         Parameters
         ----------
@@ -375,17 +375,21 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         do
             The variables that are set from outside, for the effect of an intervention.
         population
-            Where rows were selected (``Age -> R[*]``): the variables whose distribution among
-            everyone, not only in the rows, is known from elsewhere, such as a census. Names here;
-            the numbers are given to ``estimate``.
+            Where rows were selected (``Age -> R[*]``: whether a row was recorded at all depends on
+            Age): the variables whose distribution among everyone, not only in the rows, is known
+            from elsewhere, such as a census. Names here; the numbers are given to ``estimate``.
         effort
             How much longer than usual to search for a formula or for a proof that there is none: 2
             is twice as long. Raise it where the verdict is "undecided".
 
         Returns
         -------
-        A `Verdict` with ``status``, ``why``, and the formula as ``estimand``; its
-        ``estimate(data, interval=True)`` computes it.
+        A `Verdict`. Its ``status`` is "recoverable", "not recoverable" (there is a proof that no
+        formula works for every model of the graph) or "undecided", its ``why`` says the reason. If
+        it is recoverable, ``estimand`` is the formula, and ``estimate(data, interval=True)``
+        computes it. If not, ``generic`` says whether the data determine it all the same for the
+        numbers of states of this network; then `lacunet.learn` with ``method="em"`` estimates it.
+        ``identified_set(data)`` gives the lowest and the highest value that fit the data.
 
         Examples
         --------

@@ -38,10 +38,10 @@ def learn_missingness(
     Parameters
     ----------
     network
-        Gives the variables and their states, or edges; its CPTs are ignored. Where one argument is
-        given, it is the data: then all columns are looked at.
+        Gives the variables and their states, or edges; its CPTs are ignored. Without it, as in
+        ``learn_missingness(data)``, all columns are looked at.
     data
-        A path, a dataframe of any library, `lacunet.Data`, or an encoded table.
+        A path, a dataframe of any library, or `lacunet.Data`.
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`; tests are by its clusters.
     given

@@ -184,8 +184,7 @@ def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library
     rows
         The number of rows.
     rng
-        A random generator or a seed. The same seed gives the same table; None another one each
-        time.
+        A seed or a generator. The same seed gives the same result; None another each time.
     library
         "pandas", "polars" or "pyarrow".
 
@@ -240,8 +239,7 @@ def simulate(
         graph or its text (``"Age -> R[Income]"``), or the ``missingness`` of another simulation;
         None hides nothing.
     rng
-        A random generator or a seed. The same seed gives the same result; None another one each
-        time.
+        A seed or a generator. The same seed gives the same result; None another each time.
 
     Returns
     -------
@@ -299,8 +297,7 @@ def hide(
     missing
         How values go missing, as for `simulate`.
     rng
-        A random generator or a seed. The same seed hides the same cells; None hides other cells
-        each time.
+        A seed or a generator. The same seed gives the same result; None another each time.
 
     Returns
     -------

@@ -242,17 +242,17 @@ def learn_structure(
     ----------
     data
         A path or several, a dataframe of any library, or `lacunet.Data`, which also says how to
-        read them: codes, questions that were not asked, delimiters. Such a question requires arcs:
+        read them: codes, questions that were not asked, delimiters. Such a question requires edges:
         with ``not_asked={"SmokesNow": "Smoked=no"}`` Smoked is a parent of SmokesNow. Every column
         is a variable, except those named below or in ``without``.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
     required, forbidden
-        Arcs that the network must have, and that it must not have: pairs ``(parent, child)``, or
+        Edges that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
     tiers
-        Groups of columns, earlier ones first: no arc leads from a later into an earlier group.
+        Groups of columns, earlier ones first: no edge leads from a later into an earlier group.
         A list of lists, in which a name alone is a group of its own, or a text: ``["A", "B"]`` and
         ``"A; B"`` are A before B. Columns in no group may come before or after any; ``notes`` names
         them.
@@ -267,17 +267,17 @@ def learn_structure(
     time_limit
         Seconds after which the best so far is returned.
     rng
-        The source of randomness: the same seed gives the same result.
+        A seed or a generator. The same seed gives the same result; None is 0.
     score
-        "sparse-bic": BIC that does not charge for combinations of states that seem impossible: no
-        row has them, although five rows or more would if the variables were independent. "bic":
-        plain BIC, which charges for all combinations. "bdeu": BDeu with ``equivalent_size``. With
-        missing values BDeu guides the search, and what it suggests is still accepted by the
-        observed data's BIC.
+        "bic": BIC, which charges for each free parameter. "sparse-bic": the same, without the
+        parameters of combinations of states that seem impossible, because no row has them although
+        independent variables would have them in five rows or more. "bdeu": BDeu with
+        ``equivalent_size``; with missing values BDeu only proposes structures, and whether one is
+        accepted is decided by the BIC of the data as observed.
     equivalent_size
         The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
     strengths
-        The number of bootstrap replicates for arc strengths; also True for 20, False or 0 for
+        The number of bootstrap replicates for edge strengths; also True for 20, False or 0 for
         none. By default 20, and none for more than 200,000 rows; fewer than 10 say little.
     bins
         How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
@@ -298,7 +298,7 @@ def learn_structure(
     -------
     A value that prints. Its ``network`` has the learned structure and CPTs. Its ``cpdag`` says
     which directions the data tell: ``A -> B`` where they do, ``A -- B`` where they do not. Its
-    ``strengths`` hold for each arc the probability that its variables are adjacent, and that it
+    ``strengths`` hold for each edge the probability that its variables are adjacent, and that it
     has this direction. Its ``missingness`` is the missingness graph, or None.
 
     Raises
@@ -316,7 +316,8 @@ def learn_structure(
     >>> print(learned.cpdag)
     A -- B
 
-    All bootstrap replicates have the edge, which gives the largest probability there is.
+    All bootstrap replicates have the edge. The probability is still below one, for such edges are
+    not always right.
 
     >>> print(f"{learned.strengths['A', 'B'].adjacent:.2f}")
     0.98

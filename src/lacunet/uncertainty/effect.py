@@ -343,7 +343,7 @@ def effect(
         A result of learning, a network or learned structure, the path of one, or a missingness
         graph, which needs ``data`` and allows for hidden common causes.
     target
-        The variable on which the effect is.
+        The outcome variable.
     do
         The variable that is set: the treatment.
     given
@@ -380,9 +380,10 @@ def effect(
     Warns
     -----
     LacunetWarning
-        - The outcome comes before the treatment in the network: the effect is zero. Where the
-          data do not tell the directions of the edges between them, that is no finding.
-        - What is given is a consequence of the treatment or of the outcome: it is not the effect
+        - The target comes before the treatment in the network: the effect is zero. Where the
+          data do not tell the directions of the edges between them, this says nothing about the
+          true effect.
+        - What is given is a consequence of the treatment or of the target: it is not the effect
           in a group that can be chosen beforehand.
         - The effect rests on CPT rows without data.
         - The structure was learned, and the data do not tell the direction of an edge at the
