@@ -19,9 +19,10 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
+from lacunet.data.seen import SeenValues, keys_by_name
 from lacunet.data.skips import ruled
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, few_rows, frame_like, kept_columns, keys_by_name
+from lacunet.data.whole import few_rows, frame_like, kept_columns
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     OF_DATA,

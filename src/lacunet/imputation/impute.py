@@ -23,8 +23,9 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
+from lacunet.data.seen import SeenValues
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import SeenValues, few_rows, filled, held_data, replaced
+from lacunet.data.whole import few_rows, filled, held_data, replaced
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -147,8 +148,7 @@ def impute(
     pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
     # What was not asked is filled in too: the rows do not show it.
     table, shown = (
-        EncodedTable.joined(network.cardinality_of, parts[0].sets_of, parts)
-        for parts in zip(*pieces, strict=True)
+        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
     )
     network = with_data_codes(network, given)
     if {*table.partially_observed} - {*given.latent}:

@@ -26,16 +26,10 @@ from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
+from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name, typed_states
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import (
-    SeenValues,
-    as_type,
-    common_type,
-    keys_by_name,
-    replaced,
-    typed_states,
-)
+from lacunet.data.whole import replaced
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
