@@ -378,3 +378,18 @@ def test_some_of_the_rows_still_say_which_states_a_cell_is_one_of(tmp_path: Path
     path.write_text("A,B,C\n" + "0,1,2\n1,,0 or 1\n" * 20)
     with observations.observations(path, network, 1e6) as source:
         assert source.look().sampled(40).cells_of_sets == {"C": 20}
+
+
+def test_rows_of_few_columns_are_held_only_if_their_groups_can_be_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 2^16 rows of 3 bytes are less than a quarter of 2^20 bytes, but 40 more of each are not left.
+    monkeypatch.setattr(observations, "HELD_SHARE", 4)
+    path = tmp_path / "rows.parquet"
+    write_table(table(2**16), NETWORK, path)
+
+    def kind(memory: int) -> str:
+        with observations.observations(lc.Data(path), NETWORK, memory) as rows:
+            return type(rows).__name__
+
+    assert [kind(2**20), kind(2**22)] == ["Streamed", "Held"]

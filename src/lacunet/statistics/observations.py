@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # what rows in memory do without
 BYTES_PER_CELL = 30  # of a table that tests and searches go over again and again, by measurement
 FEWEST_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
+WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
 
 
 @runtime_checkable
@@ -243,11 +244,11 @@ def missing_in(
 def _opened(
     reading: Reading, budget: float, folder: Callable[[], Path], progress: Progress
 ) -> Held | Streamed:
-    promised, held = tuple(reading.data.fully_observed), budget / HELD_SHARE
-    expected = forecast_bytes(reading)
+    promised, expected = tuple(reading.data.fully_observed), forecast_bytes(reading)
     each = row_bytes(reading.network.cardinality_of, reading.data.extras)
+    held = _held_rows(budget, each)
     partially = _all_but(reading.network.variables, promised) if promised else None
-    is_large = held < expected < inf
+    is_large = held * each < expected < inf
     warned: set[str] = set()
 
     def streamed(
@@ -279,11 +280,16 @@ def _opened(
         check_free(folder(), expected)
     read_report = ReadReport()
     batches = Door(reading, read_report).batches(progress)
-    kept, missing = held_or_coded(batches, reading, int(min(held / each, 2**62)), folder)
+    kept, missing = held_or_coded(batches, reading, int(min(held, 2**62)), folder)
     if isinstance(kept, EncodedTable):
         return Held(with_report(kept, reading, read_report), promised)
     partially = missing if partially is None else partially
     return streamed([kept], partially, kept.rows, read_report)
+
+
+def _held_rows(budget: float, each: int) -> float:
+    """How many rows may be held that take so many bytes each, and counted within the budget."""
+    return min(budget / HELD_SHARE / each, budget / (each + WORK_BYTES))
 
 
 def _of_saved(
@@ -301,7 +307,7 @@ def _of_saved(
     notes = (*check_parts(headers, paths), *notes_on(parts))
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
-    if headers[0].kind == FAMILIES or entries * each <= budget / HELD_SHARE:
+    if headers[0].kind == FAMILIES or entries <= _held_rows(budget, each):
         whole = summed(map(Statistics.read, paths))
         return of_statistics(replace(whole, notes=notes), network)
     missing = {name for header in headers for name in header.partially_observed}
