@@ -307,7 +307,12 @@ def carry_out(
 
 
 def counted(
-    plan: Plan, recipe: str | None, rows: Observations, setting: Setting, seed: int
+    plan: Plan,
+    recipe: str | None,
+    rows: Observations,
+    setting: Setting,
+    seed: int,
+    replicate: int | None = None,
 ) -> Statistics:
     """What a plan needs, with weights that add up to what the rows are worth."""
     gathering = Gathering(
@@ -316,6 +321,7 @@ def counted(
         setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables)),
         setting.memory / 4,
         scale=plan.scale,
+        replicate=replicate,
     )
     return rows.gather(gathering, setting.progress)
 
