@@ -12,8 +12,9 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, add_json, limit, names, natural, positive
-from lacunet.cli.options import note as say
+from lacunet.cli.options import add, add_json
+from lacunet.cli.terminal import note as say
+from lacunet.cli.values import limit, names, natural, positive
 from lacunet.errors import LacunetError
 from lacunet.progress import Progress
 

@@ -1,5 +1,8 @@
 """The command line: one thin function a command.
 
+`parsing` reads what is typed; `options` are the arguments that commands share, `values`, `files`
+and `asked` what becomes of them; `output` and `terminal` are where results and notes go.
+
 Results go to stdout; progress, notes and errors to stderr, as JSON if the progress is. Exit codes:
 0 done, 1 a problem with the input (a message, no traceback), 2 wrong usage, 130 interrupted, 143
 stopped by SIGTERM.
@@ -16,7 +19,7 @@ from typing import Any
 
 from lacunet.cli.parsing import asks_for_json, parsed
 from lacunet.cli.signals import Signals, stopping
-from lacunet.cli.terminal import display, say, say_error, streams
+from lacunet.cli.terminal import display, note, say_error, streams
 from lacunet.errors import LacunetError, LacunetWarning
 
 INTERRUPTED = 130  # of commands that were stopped; main tells by which signal
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], signals: Signals) -> int:
     try:
         options = parsed(words)
-        from lacunet.cli.options import split_files
+        from lacunet.cli.files import split_files
         from lacunet.cli.output import refuse_overwriting, say_what_is_limited
 
         split_files(options)
@@ -72,7 +75,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
         def show(message: Any, category: type[Warning], *location: Any, **more: Any) -> None:
             if issubclass(category, LacunetWarning):
-                say(str(message))
+                note(str(message))
             else:
                 shown(message, category, *location, **more)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import network_of, note
+from lacunet.cli.asked import network_of
+from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
 from lacunet.wording import assigned, in_shell
 

@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import data_of, network_of, taken
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -14,16 +15,10 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_prior,
     add_seed,
-    data_of,
-    limit,
-    names,
-    network_of,
-    note,
-    positive,
-    taken,
 )
 from lacunet.cli.output import add_report_argument, deliver, page_writer
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
+from lacunet.cli.values import limit, names, positive
 
 if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance

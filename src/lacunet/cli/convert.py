@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import NETWORK_HELP, add, add_output, note
+from lacunet.cli.options import NETWORK_HELP, add, add_output
+from lacunet.cli.terminal import note
 
 HELP = "convert a network file into another format"
 EXAMPLE = """example:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import data_of, network_of, taken
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -12,12 +13,8 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_output,
     add_size_arguments,
-    data_of,
-    network_of,
-    note,
-    taken,
 )
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import counted
 
 if TYPE_CHECKING:

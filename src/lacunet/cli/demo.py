@@ -7,8 +7,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from lacunet.cli.options import add, add_json, note
+from lacunet.cli.options import add, add_json
 from lacunet.cli.output import OutputError
+from lacunet.cli.terminal import note
 
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
 EXAMPLE = """example:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import data_of, network_of
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -16,12 +17,9 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_output,
     add_seed,
-    data_of,
-    network_of,
-    note,
 )
 from lacunet.cli.output import add_report_argument, deliver, page_writer
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
 
 if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance

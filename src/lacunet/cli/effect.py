@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import answering, example_query, note_what_is_not_used, queries_of
+from lacunet.cli.asked import data_of, graph_asked, network_of, noted_rows, with_codes_asked
+from lacunet.cli.files import has_data
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
@@ -18,15 +20,9 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_output,
     add_population,
-    data_of,
-    graph_asked,
-    has_data,
-    network_of,
-    note,
-    noted_rows,
-    with_codes_asked,
 )
 from lacunet.cli.output import deliver
+from lacunet.cli.terminal import note
 from lacunet.data.typed import names_and_states, split_query, states_in
 from lacunet.errors import LacunetError
 

@@ -6,6 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from shlex import quote
 
+from lacunet.cli.asked import data_of
+from lacunet.cli.files import has_data, is_data_name
 from lacunet.cli.options import (
     DATA_HELP,
     NETWORK_HELP,
@@ -14,9 +16,6 @@ from lacunet.cli.options import (
     add_json,
     add_memory,
     add_query_arguments,
-    data_of,
-    has_data,
-    is_data_name,
 )
 
 HELP = "compare a learned network with the true one, with test data, or with both"

@@ -6,6 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import data_of, method_options, network_of, taken
+from lacunet.cli.files import has_data
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
@@ -15,14 +17,8 @@ from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
     add_prior,
-    data_of,
-    has_data,
-    method_options,
-    network_of,
-    note,
-    taken,
 )
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
 from lacunet.data.typed import split_query, states_in
 from lacunet.errors import LacunetError
 

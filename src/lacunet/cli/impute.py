@@ -5,16 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.options import (
-    add,
-    add_json,
-    add_network_and_data,
-    add_seed,
-    data_of,
-    positive,
-)
+from lacunet.cli.asked import data_of
+from lacunet.cli.options import add, add_json, add_network_and_data, add_seed
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import add_output_arguments, deliver_rows
+from lacunet.cli.values import positive
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import data_of, method_options, network_of, taken
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add_data_arguments,
@@ -17,11 +18,6 @@ from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
     add_output,
-    data_of,
-    method_options,
-    network_of,
-    note,
-    taken,
 )
 from lacunet.cli.output import (
     add_report_argument,
@@ -29,7 +25,7 @@ from lacunet.cli.output import (
     keep_learned,
     page_writer,
 )
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import in_shell
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import report_written
-from lacunet.cli.options import add, add_json, add_memory, add_output, note
+from lacunet.cli.options import add, add_json, add_memory, add_output
+from lacunet.cli.terminal import note
 
 HELP = "put statistics that lacunet count wrote together"
 EXAMPLE = """example:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lacunet.cli.asked import data_of
 from lacunet.cli.options import (
     EDGES_HELP,
     add,
@@ -15,10 +16,9 @@ from lacunet.cli.options import (
     add_data_arguments,
     add_json,
     add_output,
-    data_of,
-    names_in,
-    note,
 )
+from lacunet.cli.terminal import note
+from lacunet.cli.values import names_in
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, add_json, add_output, note
+from lacunet.cli.options import add, add_json, add_output
 from lacunet.cli.output import OutputError
+from lacunet.cli.terminal import note
 from lacunet.wording import text_table
 
 if TYPE_CHECKING:

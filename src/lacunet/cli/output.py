@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable
 from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import OutputFile, add, add_output, natural, note
+from lacunet.cli.options import OutputFile, add, add_output
+from lacunet.cli.terminal import note
+from lacunet.cli.values import natural
 from lacunet.errors import LacunetError
 from lacunet.output import where_instead
 

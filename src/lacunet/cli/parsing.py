@@ -21,7 +21,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Any, NoReturn
 
-from lacunet.cli.terminal import say, say_error
+from lacunet.cli.terminal import note, say_error
 from lacunet.wording import did_you_mean
 
 GROUPS = {
@@ -237,7 +237,7 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
         else:
             spelled = new
             current.append(f"{spelled}{sign}{value}")
-        say(f"{option} is now {spelled}; the old name will go with the next version")
+        note(f"{option} is now {spelled}; the old name will go with the next version")
     return current
 
 

@@ -6,6 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from lacunet.cli.asked import data_of, taken
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -13,11 +14,9 @@ from lacunet.cli.options import (
     add_memory,
     add_network_and_data,
     add_output,
-    data_of,
-    names,
-    note,
-    taken,
 )
+from lacunet.cli.terminal import note
+from lacunet.cli.values import names
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """example:

@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
+from lacunet.cli.asked import data_of, network_of, with_codes_asked
+from lacunet.cli.files import has_data
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
@@ -16,12 +18,8 @@ from lacunet.cli.options import (
     add_learning_arguments,
     add_method_arguments,
     add_network_or_edges,
-    data_of,
-    has_data,
-    network_of,
-    note,
-    with_codes_asked,
 )
+from lacunet.cli.terminal import note
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:

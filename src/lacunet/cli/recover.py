@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lacunet.cli.asked import graph_asked, network_of, noted_rows
+from lacunet.cli.files import has_data
 from lacunet.cli.options import (
     DATA_HELP,
     add,
@@ -17,13 +19,9 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_population,
     add_query_arguments,
-    graph_asked,
-    has_data,
-    network_of,
-    note,
-    noted_rows,
 )
 from lacunet.cli.output import add_report_argument, deliver, page_writer
+from lacunet.cli.terminal import note
 from lacunet.data.typed import names_and_states, split_query
 from lacunet.errors import LacunetError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
+from lacunet.cli.asked import data_of, network_of, taken, with_codes_asked
 from lacunet.cli.options import (
     add,
     add_data_arguments,
@@ -12,13 +13,9 @@ from lacunet.cli.options import (
     add_memory,
     add_network_or_edges,
     add_prior,
-    data_of,
-    names,
-    network_of,
-    taken,
-    with_codes_asked,
 )
 from lacunet.cli.terminal import progress_bar
+from lacunet.cli.values import names
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """example:

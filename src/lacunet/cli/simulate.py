@@ -7,9 +7,11 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed, natural, note
+from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed
 from lacunet.cli.output import OutputError
 from lacunet.cli.parsing import HIDING_KINDS, RATES
+from lacunet.cli.terminal import note
+from lacunet.cli.values import natural
 from lacunet.wording import first_of
 
 if TYPE_CHECKING:

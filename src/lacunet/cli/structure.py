@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
 from functools import partial
 
+from lacunet.cli.asked import data_of, taken
 from lacunet.cli.network import building_of, note_written
 from lacunet.cli.options import (
     add,
@@ -18,13 +19,10 @@ from lacunet.cli.options import (
     add_output,
     add_prior,
     add_seed,
-    data_of,
-    names,
-    note,
-    taken,
 )
 from lacunet.cli.output import deliver, keep_learned
-from lacunet.cli.terminal import progress_bar
+from lacunet.cli.terminal import note, progress_bar
+from lacunet.cli.values import names
 
 HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
 EXAMPLE = """example:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.options import add, natural, note
+from lacunet.cli.options import add
+from lacunet.cli.terminal import note
+from lacunet.cli.values import natural
 
 HELP = "work on a local page: look at a table, draw the network, learn, ask, export the code"
 EXAMPLE = """example:

@@ -213,18 +213,19 @@ def display(mode: str) -> Iterator[None]:
         _shown = before
 
 
-def say(note: str) -> None:
-    """Say something that is not the result: a line on stderr, of JSON if the progress is.
+def note(*texts: str) -> None:
+    """Say what is not the result, each text once: lines on stderr, of JSON if the progress is.
 
-    Once: what a result notes of its rows may have been a warning before.
+    What a result notes of its rows may have been a warning before.
     """
-    if note in _said:
-        return
-    _said.add(note)
-    if isinstance(_shown, JsonLines):
-        _shown.write(note=note)
-    else:
-        print(f"lacunet: note: {note}", file=sys.stderr)
+    for text in texts:
+        if text in _said:
+            continue
+        _said.add(text)
+        if isinstance(_shown, JsonLines):
+            _shown.write(note=text)
+        else:
+            print(f"lacunet: note: {text}", file=sys.stderr)
 
 
 def say_error(text: str, message: str, hint: str = "") -> None:

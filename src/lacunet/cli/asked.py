@@ -1,0 +1,209 @@
+"""What the options ask for: the network, the data and how they are read, graphs, methods."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lacunet.cli.files import has_data
+from lacunet.cli.terminal import note, progress_bar
+from lacunet.cli.values import names_in
+from lacunet.errors import LacunetError
+from lacunet.wording import key_and_rest
+
+if TYPE_CHECKING:
+    from lacunet.data.given import Data, ReplicateWeights
+    from lacunet.data.table import EncodedTable
+    from lacunet.missingness.graph import MissingnessGraph
+    from lacunet.model.network import Network
+
+DATA_OPTIONS = "weight counts strata cluster unknown latent fully_observed encoding decimal"
+
+
+def network_of(options: Namespace) -> Network:
+    """The network that is named, or that edges, data and states make."""
+    from lacunet.cli.network import network_from_data, network_without_data
+    from lacunet.formats.files import read_network
+
+    if options.network is not None:
+        return read_network(options.network)
+    if has_data(options):
+        return network_from_data(options)
+    return network_without_data(options)
+
+
+def taken(options: Namespace, names: str) -> dict[str, Any]:
+    """The options that a function takes by the names that they have here."""
+    return {name: getattr(options, name) for name in names.split()}
+
+
+def method_options(options: Namespace) -> dict[str, Any]:
+    """The options of methods that were given."""
+    from lacunet.estimate.registry import METHODS, options_of
+
+    every = dict.fromkeys(name for method in METHODS for name in options_of(method))
+    given = {name: getattr(options, name) for name in every}
+    return {**given, "start": _start(given["start"])}
+
+
+def _start(text: str | None) -> str | Network | None:
+    """A method's name as it is; the network in a file, if it names one."""
+    from lacunet.formats.files import FORMATS, read_network
+
+    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
+        return read_network(text)
+    return text
+
+
+def data_of(options: Namespace) -> Data:
+    """The data asked for, and how they are to be read."""
+    from lacunet.data.given import Data
+
+    if getattr(options, "held", None) is not None:
+        return options.held  # type: ignore[no-any-return]
+    delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
+    keywords = {
+        name: value
+        for name in DATA_OPTIONS.split()
+        if (value := getattr(options, name, None)) not in (None, [])
+    }
+    keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
+    keywords |= codes_asked(options.codes, options.not_asked)
+    if options.replicates is not None:
+        keywords["replicate_weights"] = replicates_asked(options.replicates)
+    if has_data(options) and options.sql is not None:
+        return Data(query=options.sql, database=options.database, **keywords)
+    data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **keywords)
+    if options.data == ["-"] and getattr(options, "network", "") is None:
+        from lacunet.data.whole import held_data
+
+        options.held = data = held_data(data)  # read for the states, then for the rows
+    return data
+
+
+def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
+    """What means "not observed", as typed.
+
+    Examples
+    --------
+    >>> missing_asked(["99", "Smokes=7,9"])
+    {None: ['99'], 'Smokes': ['7', '9']}
+    """
+    codes_of: dict[str | None, list[str]] = {}
+    for token in tokens:
+        column, codes = key_and_rest(token, "=")
+        if column and codes:
+            codes_of.setdefault(column, []).extend(names_in("--missing", codes))
+        else:
+            codes_of.setdefault(None, []).append(token)
+    return codes_of
+
+
+def replicates_asked(text: str) -> ReplicateWeights:
+    """Replicate weights as typed: their kind, and columns or the first and last of them.
+
+    Examples
+    --------
+    >>> asked = replicates_asked("fay 0.5: w8..w11, last")
+    >>> asked.names, asked.kind, asked.rho
+    (('w8', 'w9', 'w10', 'w11', 'last'), 'fay', 0.5)
+    """
+    from lacunet.data.given import ReplicateWeights
+
+    scheme, sign, columns = text.partition(":")
+    kind, _, rho = scheme.strip().partition(" ")
+    replicates: list[str] = []
+    for part in names_in("--replicates", columns):
+        between = re.fullmatch(r"(.*?)(\d+)\.\.(.*?)(\d+)", part)
+        if between is None or between[1] != between[3]:
+            replicates.append(part)
+            continue
+        width = len(between[2]) if between[2].startswith("0") else 0
+        numbers = range(int(between[2]), int(between[4]) + 1)
+        replicates += [f"{between[1]}{number:0{width}}" for number in numbers]
+    try:
+        share = float(rho) if rho.strip() else None
+    except ValueError:
+        sign = ""
+    if not sign or not replicates:
+        raise LacunetError(
+            f"--replicates {text!r} does not name a kind and columns.",
+            "as in --replicates 'jackknife: w1..w80' or 'fay 0.5: w1..w80'.",
+        )
+    return ReplicateWeights(replicates, kind, rho=share)  # type: ignore[arg-type]
+
+
+def codes_asked(text: str | None, rules: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Codes and rules as typed, or as a file has them.
+
+    Examples
+    --------
+    >>> codes_asked('{"Smokes": {"9": null}}', ["SmokesNow: Smoked=no"])
+    {'codes': {'Smokes': {'9': None}}, 'not_asked': {'SmokesNow': 'Smoked=no'}}
+    """
+    import json
+    from pathlib import Path
+
+    parsed: Any = {}
+    if text is not None:
+        try:
+            parsed = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text())
+        except (OSError, ValueError) as error:
+            raise LacunetError(
+                f"--codes {text[:40]}: neither JSON nor a file of it: {error}.",
+                """as in --codes '{"Smokes": {"9": null, "1": "yes"}}'.""",
+            ) from None
+    is_whole = isinstance(parsed, dict) and parsed.keys() <= {"codes", "not_asked"}
+    keywords: dict[str, dict[str, Any]] = dict(parsed) if is_whole else {"codes": parsed}
+    for rule in rules:
+        name, when = key_and_rest(rule, ":")
+        if not (name.strip() and when.strip()):
+            raise LacunetError(
+                f"--not-asked {rule!r} does not name a variable and a rule.",
+                "as in --not-asked 'SmokesNow: Smoked=no'.",
+            )
+        keywords.setdefault("not_asked", {})[name.strip()] = when.strip()
+    return {option: value for option, value in keywords.items() if value}
+
+
+def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessGraph:
+    """A graph of the network, with the rules and latent variables that the options name."""
+    from lacunet.missingness.graph import graph_of
+
+    return graph_of(text, with_codes_asked(options, network)).hiding(options.latent)
+
+
+def with_codes_asked(options: Namespace, network: Network) -> Network:
+    """The network with the codes and rules that the options name: queries may use these too."""
+    from lacunet.data.given import Data
+    from lacunet.data.reading import with_data_codes
+
+    keywords: dict[str, Any] = codes_asked(options.codes, options.not_asked)
+    if not keywords:
+        return network
+    return with_data_codes(network.with_tables(None), Data({}, **keywords))
+
+
+def noted_rows(options: Namespace, network: Network) -> EncodedTable:
+    """The data asked for within the memory budget: equal rows as one, or as many as it holds."""
+    from lacunet.data.read import ReadReport, taken_as_missing
+    from lacunet.memory import memory_budget
+    from lacunet.statistics.observations import observations, rows_within
+
+    budget, read_report = memory_budget(options.memory), ReadReport()
+    with (
+        progress_bar() as progress,
+        observations(data_of(options), network, budget, progress=progress) as rows,
+    ):
+        table, row_count = rows_within(rows, network, budget, read_report)
+        table = taken_as_missing(table)
+        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+    note(*notes)
+    if table.row_count < row_count:
+        note(
+            f"the memory budget holds {table.row_count:,} of the {row_count:,} rows: all numbers "
+            "are of these (--memory raises it)"
+        )
+    return table

@@ -1,0 +1,100 @@
+"""What a word behind an option means: a number, a size, a level, names."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from math import inf
+from typing import TypeVar
+
+from lacunet.errors import LacunetError, as_level
+from lacunet.wording import separated
+
+SMALLEST = 5e-324  # the first number above zero
+Number = TypeVar("Number", int, float)
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas; one that holds a comma is quoted.
+
+    Examples
+    --------
+    >>> names('Age, "income, net"')
+    ['Age', 'income, net']
+    """
+    parts = separated(text) if text.strip() else []
+    if not all(parts):
+        raise ArgumentTypeError("give names separated by commas")
+    return parts
+
+
+def names_in(option: str, text: str) -> list[str]:
+    """The names in a part of what is typed behind an option, which is read after all options."""
+    try:
+        return names(text)
+    except ArgumentTypeError as error:
+        raise LacunetError(f"{option}: {text!r} has an empty name.", f"{error}.") from None
+
+
+def number(text: str, kind: Callable[[str], Number], low: float, high: float, what: str) -> Number:
+    """A number from ``low`` and below ``high``."""
+    wrong = ArgumentTypeError(f"{text!r} is not {what}")
+    try:
+        value = kind(text)
+    except ValueError:
+        raise wrong from None
+    if not low <= value < high:
+        raise wrong
+    return value
+
+
+def prior(text: str) -> float | str:
+    """The concentration of the prior, or that it is to be learned."""
+    return text if text == "learn" else number(text, float, 1, inf, "a number from 1, or 'learn'")
+
+
+def natural(text: str) -> int:
+    """A whole number from zero upwards."""
+    return number(text, int, 0, inf, "a whole number from zero upwards")
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    return number(text, int, 1, inf, "a whole number of at least one")
+
+
+def gigabytes(text: str) -> int:
+    """A size in GiB, or with its unit, as bytes.
+
+    Examples
+    --------
+    >>> gigabytes("0.5"), gigabytes("500MB"), gigabytes("512 MiB")
+    (536870912, 500000000, 536870912)
+    """
+    what = "a number of GiB, such as 0.5, or a size such as 500MB"
+    parts = re.fullmatch(r"(.*?)\s*([KMGT]i?B?)?", text.strip(), re.IGNORECASE)
+    assert parts is not None
+    unit = (parts[2] or "GiB").upper()
+    scale = (1000 if unit[1:] == "B" else 1024) ** (1 + "KMGT".index(unit[0]))
+    return int(number(parts[1], float, SMALLEST, 2**50 / scale, what) * scale)
+
+
+def limit(text: str) -> float | None:
+    """A time limit in seconds; ``none`` is no limit."""
+    if text.strip() == "none":
+        return None
+    return number(text, float, SMALLEST, 1e7, "a time limit in seconds")
+
+
+def level(text: str) -> float:
+    """A level as a share, or in per cent."""
+    bare = text.removesuffix("%")
+    wrong = f"{text!r} is not a level such as 0.95, or 95 per cent"
+    try:
+        share = as_level(float(bare))
+    except ValueError:  # of ours, or of float
+        raise ArgumentTypeError(wrong) from None
+    if bare != text and float(bare) == share:
+        raise ArgumentTypeError(wrong)
+    return share
