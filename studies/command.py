@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add, add_json
-from lacunet.cli.terminal import note as say
+from lacunet.cli.terminal import say
 from lacunet.cli.values import limit, names, natural, positive
 from lacunet.errors import LacunetError
 from lacunet.progress import Progress

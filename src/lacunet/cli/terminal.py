@@ -214,18 +214,19 @@ def display(mode: str) -> Iterator[None]:
 
 
 def note(*texts: str) -> None:
-    """Say what is not the result, each text once: lines on stderr, of JSON if the progress is.
-
-    What a result notes of its rows may have been a warning before.
-    """
+    """Say what is not the result, each text once: what is noted may have been a warning before."""
     for text in texts:
-        if text in _said:
-            continue
-        _said.add(text)
-        if isinstance(_shown, JsonLines):
-            _shown.write(note=text)
-        else:
-            print(f"lacunet: note: {text}", file=sys.stderr)
+        if text not in _said:
+            _said.add(text)
+            say(text)
+
+
+def say(text: str) -> None:
+    """Say something on a line of stderr, of JSON if the progress is."""
+    if isinstance(_shown, JsonLines):
+        _shown.write(note=text)
+    else:
+        print(f"lacunet: note: {text}", file=sys.stderr)
 
 
 def say_error(text: str, message: str, hint: str = "") -> None:
