@@ -49,6 +49,22 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_
         np.testing.assert_allclose(answer.interval, both[0, 1], atol=1e-9)
 
 
+@pytest.mark.parametrize("prior", [2, "learn"])
+@pytest.mark.parametrize("method", ["em", "one-step"])
+def test_what_is_impossible_or_certain_is_in_the_interval_of_an_answer(
+    method: str, prior: object
+) -> None:
+    asia = lc.example("asia")
+    for seed in range(2):
+        rows = lc.simulate(asia, 300, MCAR(share=0.5, rate=0.4), rng=seed).table
+        result = lc.learn(asia, rows, method, prior, intervals=True)
+        for evidence in ({"lung": "yes"}, {"lung": "no", "tub": "no", "dysp": "yes"}):
+            right = lc.query(asia, "either", evidence)
+            asked = lc.query(result, "either", evidence, interval=True, unsupported="ignore")
+            low, high = asked.interval.T
+            assert ((low <= right) & (right <= high)).all()
+
+
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em"])
 def test_every_entry_has_an_interval_that_holds_it(method: str, patients: object) -> None:
     result = lc.learn(SCREENING, patients, method, intervals=True)

@@ -46,6 +46,7 @@ from lacunet.uncertainty.spread import BoundedSpread, Spread
 
 JEFFREYS = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
+FAR = 50.0  # rows: what as many speak for is 7 standard errors from 0
 ROUNDING, ROUNDING_BY_A_HAIR = 1e-9, 1e-2  # of derivatives, the latter where a hair is divided by
 NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
@@ -171,7 +172,11 @@ def query_spread(
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
-    spread = Spread(answer, _by_rows_alone(asked, rates_of), sizes, covariance.degrees)
+    rates = _by_rows_alone(asked, rates_of)
+    is_near = np.minimum(rates, 1 - rates) < FAR / np.maximum(sizes, 1.0)
+    shown = _by_shown(asked, cpt_spread_of) if is_near.any() else None
+    ends = False if shown is None else np.stack([shown == 0, shown == shown.sum()], axis=-1)
+    spread = Spread(answer, rates, sizes, covariance.degrees, ends)
     entry_of = {}
     for index, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, index)) is not None:
@@ -248,7 +253,9 @@ def bounded_spread(
 
     lowest = _cell_by_cell(spread, extremes.lowest, by_rows)
     highest = _cell_by_cell(spread, extremes.highest, by_rows)
-    return BoundedSpread(**vars(spread), lowest=lowest, highest=highest)
+    # What CPT rows without data might do, no row rules out.
+    ends = np.stack([lowest.ends[..., 0], highest.ends[..., 1]], axis=-1) | spread.ends
+    return BoundedSpread(**vars(spread) | {"open_ends": ends}, lowest=lowest, highest=highest)
 
 
 def _cell_by_cell(
@@ -289,16 +296,34 @@ def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
 
 def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
     """The answer without the prior's pull; the answer itself where rows do not give one."""
+    by_rows = _by_shares(asked, rates_of)
+    return asked.answer if by_rows is None else by_rows
+
+
+def _by_shown(asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray | None:
+    """The answer if what no row shows is impossible; None where nothing of it is like that."""
+    names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
+    shown_of = {name: spread_of[name].rates_of_shown for name in names if name in spread_of}
+    if all(shown is spread_of[name].rates for name, shown in shown_of.items()):
+        return None
+    return _by_shares(asked, {n: shown_of.get(n, s.rates) for n, s in spread_of.items()})
+
+
+def _by_shares(asked: AnsweredQuery, weights_of: Mapping[str, FloatArray]) -> FloatArray | None:
+    """The answer with each CPT row in proportion to weights, as it is where these are zero.
+
+    None where the evidence is impossible then.
+    """
 
     def shares(cpt: Cpt) -> FloatArray:
-        rates = asked.with_known(cpt.child, rates_of.get(cpt.child, cpt.table))
-        total = rates.sum(axis=-1, keepdims=True)
-        return np.asarray(np.divide(rates, total, out=cpt.table.copy(), where=total > 0))
+        weights = asked.with_known(cpt.child, weights_of.get(cpt.child, cpt.table))
+        total = weights.sum(axis=-1, keepdims=True)
+        return np.asarray(np.divide(weights, total, out=cpt.table.copy(), where=total > 0))
 
     try:
         return asked.by_tables(shares)
     except ImpossibleEvidenceError:
-        return asked.answer
+        return None
 
 
 def centred(gradient: FloatArray, cpt: FloatArray) -> FloatArray:

@@ -103,6 +103,12 @@ class Spread:
         return replace(self, open_ends=np.stack([counts, others], axis=-1) == 0)
 
     @property
+    def rates_of_shown(self) -> FloatArray:
+        """The rates, 0 where no row rules that out; the rates themselves if there are none such."""
+        is_open = self.ends[..., 0] & (self.rates > 0)
+        return np.where(is_open, 0.0, self.rates) if is_open.any() else self.rates
+
+    @property
     def do_agree(self) -> NDArray[np.bool_]:
         """Whether all rows of each CPT row agree, on an axis of length one for the child."""
         return self._agree_in(self.sizes)
@@ -129,10 +135,13 @@ class Spread:
         return Spread(*every)
 
     def _of_each_entry(self) -> tuple[NDArray[Any], ...]:
-        shape = self.table.shape
-        degrees = np.broadcast_to(self.degrees, shape)
-        ends = np.broadcast_to(self.open_ends, (*shape, 2))
-        return self.table, self.rates, self.sizes, degrees, ends
+        degrees = np.broadcast_to(self.degrees, self.table.shape)
+        return self.table, self.rates, self.sizes, degrees, self.ends
+
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """The ``open_ends`` of each entry."""
+        return np.broadcast_to(self.open_ends, (*self.table.shape, 2))
 
     @property
     def row_sizes(self) -> FloatArray:
@@ -161,7 +170,7 @@ class Spread:
         yes, no = sizes * self.rates, sizes * (1 - self.rates)
         low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + sign * level) / 2) for sign in (-1, 1))
         far = ndtri(side) ** 2  # z standard errors from 0 are as many rows times (1 - p)
-        at_zero, at_one = np.moveaxis(np.broadcast_to(self.open_ends, (*yes.shape, 2)), -1, 0)
+        at_zero, at_one = np.moveaxis(self.ends, -1, 0)
         is_low = (yes == 0) | (at_zero & (yes < far * (1 - self.rates)))
         is_high = (no == 0) | (at_one & (no < far * self.rates))
         low = np.where(is_known, self.table, np.where(is_low, 0.0, low))
