@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.asked import network_of
+from lacunet.cli.asked import network_of, with_codes_asked
+from lacunet.cli.files import has_data
 from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
 from lacunet.wording import assigned, in_shell
@@ -13,6 +14,15 @@ from lacunet.wording import assigned, in_shell
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
     from lacunet.model.network import Network
+
+
+def known_and_coded(options: Namespace) -> tuple[Any, Network]:
+    """What answers, or with data the network to learn; and the network with codes for queries."""
+    if has_data(options):
+        network = network_of(options)
+        return network, with_codes_asked(options, network)
+    known: Any = answering(options)
+    return known, getattr(known, "network", known)
 
 
 def answering(options: Namespace) -> Result | Network:

@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import answering, example_query, note_what_is_not_used, queries_of
-from lacunet.cli.asked import data_of, graph_asked, network_of, noted_rows, with_codes_asked
+from lacunet.cli.answering import example_query, known_and_coded, note_what_is_not_used, queries_of
+from lacunet.cli.asked import data_of, graph_asked, noted_rows
 from lacunet.cli.files import has_data
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
@@ -68,11 +68,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
-    known: Any = network_of(options) if has_data(options) else answering(options)
-    network: Network = getattr(known, "network", known)
-    coded = with_codes_asked(options, network) if has_data(options) else network
-    asked = [_parsed(coded, text, options) for text in queries_of(options, network)]
-    effects, code = _effects(known, network, asked, options)
+    known, coded = known_and_coded(options)
+    asked = [_parsed(coded, text, options) for text in queries_of(options, coded)]
+    effects, code = _effects(known, asked, options)
 
     def draw() -> None:
         if options.forest:
@@ -123,7 +121,7 @@ def _as_in(network: Network, options: Namespace) -> str:
 
 
 def _effects(
-    known: Any, network: Network, asked: list[dict[str, Any]], options: Namespace
+    known: Any, asked: list[dict[str, Any]], options: Namespace
 ) -> tuple[list[Effect], int]:
     """The effects from the graph and rows, from what the rows teach, or from what is known."""
     from lacunet.uncertainty.effect import effect
@@ -132,7 +130,7 @@ def _effects(
     code = 0
     more: dict[str, Any] = {"reference": options.reference, "interval": options.intervals}
     if has_data(options) and options.missingness and options.method is None:
-        source = graph_asked(options, options.missingness, network)
+        source = graph_asked(options, options.missingness, known)
         more |= {"data": noted_rows(options, source.network), "population": options.population}
         note(*source.check_data(more["data"]))
         note_what_is_not_used(options, "the effect is estimated anew from the data")
@@ -140,7 +138,7 @@ def _effects(
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
         options.intervals = options.intervals or 0.95
-        source, code = learned(network, options, data_of(options))
+        source, code = learned(known, options, data_of(options))
         more["interval"] = None if code else options.intervals  # an interruption leaves none
         note(*source.warnings, f"learned by {source.method}")
         note_what_is_not_used(

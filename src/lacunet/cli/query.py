@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import answering, note_what_is_not_used, queries_of
-from lacunet.cli.asked import data_of, network_of, with_codes_asked
+from lacunet.cli.answering import known_and_coded, note_what_is_not_used, queries_of
+from lacunet.cli.asked import data_of
 from lacunet.cli.files import has_data
 from lacunet.cli.learn import learned
 from lacunet.cli.options import (
@@ -25,7 +25,6 @@ from lacunet.data.typed import AskedQuery, as_probability, asked_query
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
     from lacunet.inference.answer import Answer
-    from lacunet.model.network import Network
 
 HELP = "answer queries about a network, or about one learned from data, with intervals"
 EXAMPLE = """example:
@@ -64,14 +63,12 @@ def run(options: Namespace) -> int:
     """Print the answers."""
     from lacunet.inference.query import query
 
-    result: Any = network_of(options) if has_data(options) else answering(options)
-    network: Network = getattr(result, "network", result)
-    texts = [*map(as_probability, queries_of(options, network))]
-    coded = with_codes_asked(options, network) if has_data(options) else network
+    result, coded = known_and_coded(options)
+    texts = [*map(as_probability, queries_of(options, coded))]
     asked = [asked_query(text, coded) for text in texts]
     code = 0
     if has_data(options):
-        result, code = learned(network, options, data_of(options))
+        result, code = learned(result, options, data_of(options))
         _note_learned(result, options, has_intervals=not code)
     interval = False if code else options.intervals
     unsupported = options.unsupported
