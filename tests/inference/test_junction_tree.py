@@ -168,3 +168,29 @@ def test_cliques_of_any_size_and_scale_give_the_sums_of_the_product(
         np.testing.assert_allclose(marginal, expected / expected.sum(), rtol=1e-12)
     expected_log = np.log(joint.sum()) + 5 * np.log(scale)
     assert found.log_total == pytest.approx(expected_log, rel=1e-13)
+
+
+@pytest.mark.parametrize("size", [3, 8, 12])  # one call; one variable at a time; and each version
+@pytest.mark.parametrize("scale", [1.0, 1e-90])
+@pytest.mark.parametrize("wanted", [[], [(4,)], [(4,), (0, 3), (2,)]])
+def test_totals_of_variants_come_with_the_product(
+    size: int, scale: float, wanted: list[tuple[int, ...]]
+) -> None:
+    rng = np.random.default_rng(3)
+    scopes = [(0, 1, 2), (2, 1, 3), (3, 0), (3, 2), (3, 4)]
+    tables = [rng.random([size] * len(scope)) for scope in scopes]
+    others = [table * (rng.random(table.shape) < 0.7) for table in tables]
+    variants = [0b00001, 0b00101, 0b10000, 0b11111]
+    totals = [
+        np.einsum("abc,cbd,da,dc,de->", *(o if v >> f & 1 else t for f, (t, o) in pairs))
+        for pairs in [[*enumerate(zip(tables, others, strict=True))]]
+        for v in [0, *variants]
+    ]
+    tree = junction_tree(map(bits, scopes), [size] * 5, [bits(scope) for scope in wanted])
+    both = [scale * np.stack(pair, axis=-1) for pair in zip(tables, others, strict=True)]
+    found = calibrate(calibration_plan(tree, scopes, wanted, variants), both)
+    np.testing.assert_allclose(found.ratios, np.array(totals[1:]) / totals[0], rtol=1e-12)
+    plain = calibrate(calibration_plan(tree, scopes, wanted), [scale * t for t in tables])
+    assert found.log_total == pytest.approx(plain.log_total, rel=1e-13)
+    for mine, other in zip(found.marginals, plain.marginals, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-12)

@@ -100,6 +100,26 @@ def test_answer_and_share_are_those_of_the_sum_over_all_configurations(
     assert of_all.unsupported == pytest.approx(share, abs=1e-9)
 
 
+@settings(deadline=None)
+@given(questions(), st.booleans())
+def test_shares_of_all_marginals_are_those_of_the_sum_over_all_configurations(
+    asked: tuple[Network, str, dict[str, str], dict[str, str]], is_tight: bool
+) -> None:
+    network, target, evidence, _ = asked
+    by_definition(network, target, evidence, {})  # whether the evidence is possible
+    scopes = [(name,) for name in network.variables]
+    question = posed(network, scopes, evidence, shares=True)
+    if is_tight:  # no memory for all versions of a message: each share by itself
+        tree = question.plan.calibration.tree
+        question = posed(network, scopes, evidence, max(tree.memory, 64), shares=True)
+    shares = dict(zip(network.variables, question.shares, strict=True))
+    for name in network.variables:
+        answer, share = by_definition(network, name, evidence, {})
+        assert shares[name] == pytest.approx(share, abs=1e-9)
+        (got,) = posed(network, [(name,)], evidence, shares=True).answers
+        np.testing.assert_allclose(got, answer, atol=1e-12)
+
+
 def _with_rows(network: Network, rng: np.random.Generator, corner: bool) -> Network:
     """The network with other numbers in the rows without data."""
     tables = {}

@@ -37,7 +37,6 @@ from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.query import Unsupported, check_choice, marginals
-from lacunet.inference.unsupported import bare_families, unsupported_share
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import FloatArray, Network
 from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
@@ -390,18 +389,16 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
         partly += 0 < len(shown.keys() & {*names}) < len(names)
         seen = evidence_with_mechanisms(network, row, shown, names)
         patterns.add(frozenset(seen.keys() & network.states_of.keys()))
-        joint = posed(whole, scopes, seen, memory)
+        joint = posed(whole, scopes, seen, memory, shares=shares)
         try:
-            answers = joint.answers
+            answers, lost = joint.answers, joint.shares if shares else ()
         except ImpossibleEvidenceError:
             answers = tuple(np.full(cells.shape[1], np.nan) for cells in of_target.values())
+            lost = (np.nan,) * len(names)
         for name, answer in zip(names, answers, strict=True):
             of_target[name][index] = answer
-            if shares:
-                share = np.nan
-                if not np.isnan(answer[0]):
-                    share = unsupported_share(joint, bare_families(joint, (name,))) or 0.0
-                unsupported_of[name][index] = share
+        for cells, share in zip(unsupported_of.values(), lost, strict=False):
+            cells[index] = share
     posteriors = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
     return posteriors, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})
 

@@ -30,7 +30,6 @@ from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
-from lacunet.inference.unsupported import unsupported_share
 from lacunet.memory import memory_budget
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
@@ -200,7 +199,7 @@ def sensitivity(
             plain = EM(tolerance=1e-6, max_iterations=5_000)
             learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
             asked_of = posed(learned.network, [(target,)], question.evidence, budget)
-            bare = unsupported_share(asked_of) or 0.0
+            bare = asked_of.shares[0] or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
         whole = tilted(statistics.sample(0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from typing import Any, NamedTuple
@@ -37,16 +36,16 @@ class Bounds(NamedTuple):
     high: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerBasis:
+class AnswerBasis(NamedTuple):
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
-    ``share`` is the share without support, or what computes it; ``spread`` computes the intervals
-    and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
-    could have given them. What takes long is computed once.
+    ``heading`` is what is asked as it is written, or what writes it; ``share`` is the share
+    without support, or what computes it; ``spread`` computes the intervals and the standard errors
+    when somebody looks at them; ``lacks_intervals`` says that learning could have given them. What
+    takes long is computed once.
     """
 
-    title: str
+    heading: str | Callable[[], str]
     scope: Scope
     states: States
     share: Share = None
@@ -55,6 +54,11 @@ class AnswerBasis:
     bounds_are_exact: bool | None = None
     spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
     lacks_intervals: bool = False
+
+    @property
+    def title(self) -> str:
+        """What is asked, as it is written."""
+        return self.heading() if callable(self.heading) else self.heading
 
 
 class Answer(np.ndarray[Any, np.dtype[np.float64]]):
@@ -198,18 +202,19 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         )
         names = [assigned(name, states[name]) if name in states else name for name in self.scope]
         rest = basis.title.removeprefix(f"P({', '.join(self.scope)}")
-        basis = replace(basis, title=f"P({', '.join(names)}{rest}", states=tuple(kept))
+        basis = basis._replace(heading=f"P({', '.join(names)}{rest}", states=tuple(kept))
         if basis.bounds is not None:
-            basis = replace(basis, bounds=Bounds(basis.bounds.low[cut], basis.bounds.high[cut]))
+            basis = basis._replace(bounds=Bounds(basis.bounds.low[cut], basis.bounds.high[cut]))
         if (spread := basis.spread) is not None:
-            basis = replace(basis, spread=lambda: _spread(*spread(), cut))
+            basis = basis._replace(spread=lambda: _spread(*spread(), cut))
         return Answer.of(np.asarray(self)[cut], basis)
 
     def __reduce__(self) -> Any:
         if self._basis is None:
             return np.asarray(self).__reduce__()
         spread = self._basis.spread and partial(_spread, *self._basis.spread())
-        basis = replace(self._basis, spread=spread, share=self.unsupported)
+        title, share = self._basis.title, self.unsupported
+        basis = self._basis._replace(heading=title, spread=spread, share=share)
         return Answer.of, (np.array(self), basis)
 
     def __copy__(self) -> Answer:
@@ -337,9 +342,8 @@ def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States
 
     shares = [share for answer in answers if (share := answer.unsupported) is not None]
     bounds = [answer.bounds for answer in answers if answer.bounds is not None]
-    basis = replace(
-        first,
-        title=title,
+    basis = first._replace(
+        heading=title,
         scope=(*scope, *first.scope),
         states=(*states, *first.states),
         share=max(shares, default=None),

@@ -57,6 +57,7 @@ from lacunet.model.network import (
 from lacunet.wording import assigned, counted, first_of
 
 ANY = slice(None)
+ROUNDING = 1e-12  # of a quotient of two sums of products
 NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
@@ -135,6 +136,8 @@ class JointQuestion:
         for cut in cuts:
             if cut.child in tables:
                 table = tables[cut.child]
+            elif cut.is_masked:
+                table = self.network.masked_of[cut.child]
             else:
                 table = cpts[cut.child] if cpts else self.network.cpt(cut.child).table  # is refused
             if cut.family:
@@ -147,14 +150,10 @@ class JointQuestion:
         """The product of the network's own tables."""
         return self.calibrated()
 
-    def children(self, scope: Scope | None = None) -> list[str]:
-        """The variables whose CPTs the answer depends on: that to one scope, or to all."""
-        if scope is None or len(self.scopes) == 1:
-            return [cut.child for cut in self.plan.near]
-        structure = _structure_of(self.network)
-        seen, asked = structure.bits(self.seen), structure.bits(scope)
-        near = structure.near(asked & ~seen, structure.relevant(asked | seen), seen)
-        return [structure.names[number] for number in bits_of(near)]
+    @property
+    def children(self) -> list[str]:
+        """The variables whose CPTs the answers depend on."""
+        return [cut.child for cut in self.plan.near]
 
     @property
     def answers(self) -> tuple[FloatArray, ...]:
@@ -174,14 +173,41 @@ class JointQuestion:
             for table, scope in zip(calibrated.marginals, self.scopes, strict=True)
         )
 
+    @cached_property
+    def shares(self) -> tuple[float | None, ...]:
+        r"""The share of the answer to each scope that rests on CPT rows without data.
+
+        It is the posterior probability of passing through one. Let :math:`S` be the event that
+        every row on the way is supported. It is the product of one indicator per family, so with
+        zeros in the rows without data the same calibration gives :math:`\Pr(e, S)`, and the share
+        is :math:`1 - \Pr(e, S) / \Pr(e)`. Only families that the answer depends on have a part in
+        it. None where the network does not know what supports it.
+        """
+        if self.network.support is None:
+            return (None,) * len(self.scopes)
+        if (variant_of := self.plan.variant_of) is not None:
+            ratios = self.calibration.ratios
+        else:
+            plan = planned(self.network, self.scopes, self.seen, shares=True)
+            if plan.calibration.memory > self.budget and len(self.scopes) > 1:
+                alone = [replace(self, scopes=(scope,)) for scope in self.scopes]
+                return tuple([question.shares[0] for question in alone])
+            ratios = replace(self, plan=plan).calibrated(marginals=False).ratios
+            variant_of = plan.variant_of or ()
+        lost = [share if share > ROUNDING else 0.0 for share in (1 - ratios).tolist()]
+        return tuple([lost[variant] if variant >= 0 else 0.0 for variant in variant_of])
+
     @property
     def evidence(self) -> dict[str, str]:
         """The states seen, by name."""
-        return {name: self.network.states(name)[index] for name, index in self.seen.items()}
+        states_of = self.network.states_of
+        return {name: states_of[name][index] for name, index in self.seen.items()}
 
     @property
     def written(self) -> dict[str, str]:
         """The states seen, by name, and the codes for one of several."""
+        if not self.code_of:
+            return self.evidence
         children = {_among(name, code) for name, code in self.code_of.items()}
         states = {name: state for name, state in self.evidence.items() if name not in children}
         return {**states, **self.code_of}
@@ -220,8 +246,13 @@ def posed(
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NOTHING,
     memory: float | None = None,
+    *,
+    shares: bool = False,
 ) -> JointQuestion:
-    """A question that the network can be asked, planned."""
+    """A question that the network can be asked, planned.
+
+    With ``shares``, the calibration that answers it also tells what it rests on, if memory allows.
+    """
     seen, sets = states_and_sets(network, evidence)
     code_of = {name: str(evidence[name]) for name in sets}
     if network.not_asked_of:
@@ -232,8 +263,11 @@ def posed(
     for scope in scopes:
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
-    plan = planned(network, scopes, seen)
-    return JointQuestion(network, tuple(scopes), seen, plan, memory_budget(memory), code_of)
+    budget = memory_budget(memory)
+    plan = planned(network, scopes, seen, shares=shares and network.support is not None)
+    if plan.variant_of and plan.calibration.memory > budget:
+        plan = planned(network, scopes, seen)
+    return JointQuestion(network, tuple(scopes), seen, plan, budget, code_of)
 
 
 def _beyond_rules(
@@ -312,13 +346,22 @@ class NumberedFamilies:
             fresh = joined & ~(seen | reached)
         return gathered
 
+    def near_scope(self, scope: Scope, seen: int) -> int:
+        """The families that the answer to a scope depends on."""
+        asked = self.bits(scope)
+        return self.near(asked & ~seen, self.relevant(asked | seen), seen)
+
 
 class Cut(NamedTuple):
-    """A CPT without the axes of what was seen; ``family`` has their names, if there are any."""
+    """A CPT without the axes of what was seen; ``family`` has all its names, if there are any.
+
+    If it ``is_masked``, there are two tables: the CPT, and that with zeros in rows without data.
+    """
 
     child: str
     scope: Numbers
     family: Scope
+    is_masked: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,24 +369,34 @@ class JointPlan:
     """How to answer a question, whatever the states seen.
 
     ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
-    the evidence is possible. Numbers stand for the variables in ``names``.
+    the evidence is possible. Numbers stand for the variables in ``names``. ``variant_of`` has for
+    each scope the variant of the product without the rows that have no data, -1 if it has such rows
+    of no CPT; None if it is not planned what the answers rest on.
     """
 
     names: Scope
     near: tuple[Cut, ...]
     apart: tuple[Cut, ...]
     calibration: CalibrationPlan
+    variant_of: Numbers | None
 
 
 def planned(
-    network: Network, scopes: Sequence[Scope], seen: Iterable[str] = (), needed: Scope = ()
+    network: Network,
+    scopes: Sequence[Scope],
+    seen: Iterable[str] = (),
+    needed: Scope = (),
+    *,
+    shares: bool = False,
 ) -> JointPlan:
     """The plan for some scopes, given that some variables are seen.
 
-    ``needed`` are variables that have a part in it without being asked for.
+    ``needed`` are variables that have a part in it without being asked for; ``shares`` are wanted
+    where it must tell what the answers rest on.
     """
     structure = _structure_of(network)
-    return _plan(structure, structure.bits(seen), tuple(scopes), needed)
+    masked = tuple(network.masked_of) if shares else None
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed, masked)
 
 
 def relevant(network: Network, variables: Iterable[str]) -> list[str]:
@@ -396,11 +449,16 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
 
 @lru_cache(maxsize=256)
 def _plan(
-    structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
+    structure: NumberedFamilies,
+    seen: int,
+    asked: tuple[Scope, ...],
+    needed: Scope,
+    masked: Scope | None,
 ) -> JointPlan:
     """The plan in the known order, or in a better one where searching for it may pay."""
     names = structure.names
-    near, apart, wanted, tree = _laid_out(structure, seen, asked, needed)
+    bare = structure.bits(masked or ())
+    near, apart, wanted, tree = _laid_out(structure, seen, asked, needed, bare)
     if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
         neighbours = joined([*wanted, *(cut.scope for cut in near)])
         weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
@@ -411,12 +469,20 @@ def _plan(
         scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
         tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
         names = tuple([structure.names[node] for node in order])
-    calibration = calibration_plan(tree, [cut.scope for cut in near], wanted)
-    return JointPlan(names, tuple(near), tuple(apart), calibration)
+    bare_of = [structure.near_scope(scope, seen) & bare if bare else 0 for scope in asked]
+    distinct = [*dict.fromkeys(filter(None, bare_of))]
+    factor_of = {structure.number_of[cut.child]: factor for factor, cut in enumerate(near)}
+    variants = [_bits([factor_of[number] for number in bits_of(bits)]) for bits in distinct]
+    calibration = calibration_plan(tree, [cut.scope for cut in near], wanted, variants)
+    variant_of = tuple([distinct.index(bits) if bits else -1 for bits in bare_of])
+    has_shares = masked is not None
+    return JointPlan(
+        names, tuple(near), tuple(apart), calibration, variant_of if has_shares else None
+    )
 
 
 def _laid_out(
-    structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope
+    structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope, bare: int
 ) -> tuple[list[Cut], list[Cut], list[Numbers], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of = structure.names, structure.number_of
@@ -436,12 +502,11 @@ def _laid_out(
         if bits != whole:
             family = tuple([names[v] for v in scope])
             scope = tuple([v for v in scope if bits >> v & 1])
-        cut = Cut(names[number], scope, family)
         if is_near >> number & 1:
-            near.append(cut)
+            near.append(Cut(names[number], scope, family, bool(bare >> number & 1)))
             scopes.append(bits)
         else:
-            apart.append(cut)
+            apart.append(Cut(names[number], scope, family, is_masked=False))
     return near, apart, wanted, junction_tree(scopes, structure.sizes, free)
 
 

@@ -27,11 +27,7 @@ from lacunet.inference.answer import (
 )
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
-from lacunet.inference.unsupported import (
-    bare_families,
-    bounds_over_bare_rows,
-    unsupported_share,
-)
+from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import quoted
@@ -184,7 +180,8 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        _object({answer.basis.title: answer.unsupported or 0.0 for answer in answers}, unsupported)
+        bases, shares = [a.basis for a in answers], [a.unsupported for a in answers]
+        _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     return _whole(answers, network, asked)
 
@@ -239,18 +236,16 @@ def answered(
     result: Any = source
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
-    question = posed(asked, [scope], given, memory)
+    question = posed(asked, [scope], given, memory, shares=has_share)
     (table,) = question.answers
-    share: Share = unsupported_share(question) if has_share else None
-    if not has_share:
-        share = cache(partial(unsupported_share, replace(question)))
-    basis = _basis(question, scope, do, share)
-    if has_bounds:
-        basis = _with_bounds(basis, question)
+    (share,) = _shares(question, is_read=has_share)
     is_learned = result is not network and hasattr(result, "require_intervals")
     has_any = is_learned and result.uncertainty is not None
+    basis = _basis(asked, scope, question.written, do, share)
+    if has_bounds:
+        basis = _with_bounds(basis, question)
     if interval is None and not has_any:
-        basis = replace(basis, lacks_intervals=True) if is_learned else basis
+        basis = basis._replace(lacks_intervals=is_learned)
     elif interval is not False:
         level = LEVEL if interval is None or interval is True else as_level(interval)
         seen, done = dict(evidence), dict(do)
@@ -265,7 +260,7 @@ def answered(
             estimate = result.require_intervals().query(scope, seen, done, network.support)
             return estimate.interval(level), estimate.standard_error
 
-        basis = replace(basis, level=level, spread=spread)
+        basis = basis._replace(level=level, spread=spread)
     answer = Answer.of(table, basis).at_states(states)
     if interval is not None:
         _ = answer.interval  # asked for: what is wrong with them is said here
@@ -291,35 +286,55 @@ def _asked(
     return asked._replace(given=asked.given or evidence, do=asked.do or do)
 
 
+def _shares(question: JointQuestion, *, is_read: bool) -> list[Share]:
+    """What each answer rests on; or what computes it, without keeping what was calibrated."""
+    if is_read:
+        return [*question.shares]
+    later = replace(question)
+
+    def share(index: int) -> float | None:
+        return later.shares[index]
+
+    return [partial(share, index) for index in range(len(question.scopes))]
+
+
 def _basis(
-    question: JointQuestion, scope: Scope, do: Mapping[str, object], share: Share
+    network: Network,
+    scope: Scope,
+    written: Mapping[str, str],
+    do: Mapping[str, object],
+    share: Share,
 ) -> AnswerBasis:
-    """What the answer to one scope of a question is about."""
-    written = question.written
-    fixed = {name: state for name, state in written.items() if name in do}
-    seen = {name: state for name, state in written.items() if name not in do}
-    return AnswerBasis(
-        title(scope, seen, fixed), scope, tuple(map(question.network.states, scope)), share
-    )
+    """What the answer about a scope is about, where all that is seen or done is written so."""
+
+    def heading() -> str:
+        fixed = {name: state for name, state in written.items() if name in do}
+        seen = {name: state for name, state in written.items() if name not in do}
+        return title(scope, seen, fixed)
+
+    return AnswerBasis(heading, scope, tuple([network.states_of[name] for name in scope]), share)
 
 
 def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
     bounds, are_exact = bounds_over_bare_rows(question)
-    return replace(basis, bounds=bounds, bounds_are_exact=are_exact)
+    return basis._replace(bounds=bounds, bounds_are_exact=are_exact)
 
 
 BOUNDS = "unsupported='bounds' (--unsupported bounds)"
 
 
-def _object(share_of: Mapping[str, float], unsupported: Unsupported) -> None:
+def _object(
+    bases: Iterable[AnswerBasis], shares: Iterable[float | None], unsupported: Unsupported
+) -> None:
     """Warn of what answers rest on, or refuse them; those that rest most on it are named."""
-    noted = {asked: share for asked, share in share_of.items() if share >= NOTED_SHARE}
+    both = zip(shares, bases, strict=True)
+    noted = [(share, basis) for share, basis in both if share and share >= NOTED_SHARE]
     if not noted:
         return
-    ((worst, share), *more) = sorted(noted.items(), key=lambda pair: -pair[1])
-    text = f"{worst}: {resting(share)}"
+    ((share, worst), *more) = sorted(noted, key=lambda pair: -pair[0])
+    text = f"{worst.title}: {resting(share)}"
     if more:
-        text += f"; so does part of {first_of([asked for asked, _ in more], MOST_NAMED)}"
+        text += f"; so does part of {first_of([basis.title for _, basis in more], MOST_NAMED)}"
     if unsupported == "refuse":
         raise UnsupportedError(
             f"{text}.",
@@ -343,8 +358,7 @@ def marginals(
     All of them come from one calculation, which takes less time than a `query` for each.
 
     The ``unsupported`` of each answer is the share of it that rests on CPT rows without data. With
-    ``unsupported="ignore"``, or if it is below 0.1% for all answers together, it is computed only
-    when it is read.
+    ``unsupported="ignore"`` it is computed only when it is read.
 
     Parameters
     ----------
@@ -366,22 +380,18 @@ def marginals(
     asked, given = after_doing(network, evidence, do)
     warn_of_undirected(network, do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
-    question = posed(asked, scopes, given, memory)
+    has_shares = unsupported in ("warn", "refuse")
+    question = posed(asked, scopes, given, memory, shares=has_shares)
     check_confounding(network, scopes, evidence, do)
     tables = question.answers
-    if unsupported == "ignore":  # what was calibrated is not kept until a share is read
-        question = replace(question)
-
-    @cache
-    def share_through(families: frozenset[str]) -> float | None:
-        return unsupported_share(question, families)
-
-    def share_of(scope: Scope) -> float | None:
-        return share_through(frozenset(bare_families(question, scope)))
-
-    bases = [_basis(question, scope, do, partial(share_of, scope)) for scope in scopes]
-    if unsupported in ("warn", "refuse") and (unsupported_share(question) or 0.0) >= NOTED_SHARE:
-        _object({basis.title: share_of(basis.scope) or 0.0 for basis in bases}, unsupported)
+    shares = _shares(question, is_read=has_shares)
+    written = question.written
+    bases = [
+        _basis(network, scope, written, do, share)
+        for scope, share in zip(scopes, shares, strict=True)
+    ]
+    if has_shares:
+        _object(bases, question.shares, unsupported)
     if unsupported == "bounds":
         bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
     return {

@@ -1,11 +1,6 @@
-r"""What an answer owes to CPT rows that no data support: its share, and how far they could move it.
+r"""How far CPT rows that no data support could move an answer.
 
-*The share.* Let :math:`S` be the event that every CPT row on the way is supported. It is the
-product of one indicator per family, so setting the rows without data to zero gives
-:math:`\Pr(e, S)` by the same calibration, and the share is :math:`1 - \Pr(e, S) / \Pr(e)`. Only
-families that the answer depends on have a part in it.
-
-*Bounds.* With all other rows fixed, :math:`\Pr(y \mid e)` is a quotient of two functions that
+With all other rows fixed, :math:`\Pr(y \mid e)` is a quotient of two functions that
 are linear in any one row, so its extremes lie where each row without data puts all its weight on
 one state. Such a choice is a *selector*: a further parent of the family, with a state for each
 state of the child. One calibration over the target and all selectors holds the answers to all
@@ -39,47 +34,14 @@ MOST_CHOICES = 2**12  # of states for rows without data that are all tried
 MOST_CELLS = 2**22  # of a CPT with its selectors
 
 
-def unsupported_share(
-    question: JointQuestion, families: Iterable[str] | None = None
-) -> float | None:
-    """The posterior probability of passing through a CPT row without data; None if not known.
-
-    Parameters
-    ----------
-    families
-        Only those whose rows count; all that the answer depends on if not given.
-
-    Examples
-    --------
-    >>> heart = Network(
-    ...     {"Age": ["kid", "adult"], "MI": ["no", "yes"]},
-    ...     {"MI": ["Age"]},
-    ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
-    ... ).with_support({"Age": 1000, "MI": [0, 600]})
-    >>> round(unsupported_share(posed(heart, [("MI",)])), 6)
-    0.4
-    """
-    network, support = question.network, question.network.support
-    if support is None:
-        return None
-    names = bare_families(question) if families is None else families
-    masked = _masked(network.tables_of or {}, {name: ~support[name] for name in names})
-    if not masked:
-        return 0.0
-    left = question.calibrated(masked, marginals=False).log_total
-    return min(1.0, max(0.0, -math.expm1(min(0.0, left - question.calibration.log_total))))
-
-
-def bare_families(question: JointQuestion, scope: Scope | None = None) -> list[str]:
-    """The families that the answer to a scope, or to all, depends on by rows without data."""
+def _bare_families(question: JointQuestion) -> list[str]:
+    """The families that the answer depends on by rows without data."""
     support, families = question.network.support or {}, []
-    for name in question.children(scope):
-        supported = support.get(name)
-        if supported is None or np.count_nonzero(supported) == supported.size:
-            continue
-        allowed = supported[_allowed(question, name)]
-        if np.count_nonzero(allowed) < allowed.size:
-            families.append(name)
+    for name in question.children:
+        if name in question.network.masked_of:
+            allowed = support[name][_allowed(question, name)]
+            if not allowed.all():
+                families.append(name)
     return families
 
 
@@ -91,7 +53,7 @@ def _allowed(question: JointQuestion, name: str) -> tuple[int | slice, ...]:
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
     support, bare_of = question.network.support or {}, {}
-    for name in bare_families(question):
+    for name in _bare_families(question):
         allowed = _allowed(question, name)
         bare_of[name] = np.zeros(support[name].shape, dtype=np.bool_)
         bare_of[name][allowed] = ~support[name][allowed]
@@ -312,7 +274,7 @@ def _most_weight(
     network = question.network
     below = [
         name
-        for name in question.children()
+        for name in question.children
         if name in question.seen and _is_below(network, name, bare_of, question.seen)
     ]
     anything = {name: np.ones(network.cpt(name).table.shape) for name in below}

@@ -262,6 +262,7 @@ class Network(metaclass=Hinted):
     codes_of: CodesOf
     not_asked_of: Mapping[str, NotAsked]
     support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
+    masked_of: Mapping[str, FloatArray]  # CPTs with rows without data: as they are, and those zero
     mechanisms: Mechanisms | None  # how values went missing; None: not known
     reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
 
@@ -290,6 +291,7 @@ class Network(metaclass=Hinted):
             codes_of=checked_codes(states_of, codes or {}),
             not_asked_of=rules,
             support=None,
+            masked_of={},
             mechanisms=None,
             reversible=(),
         )
@@ -444,7 +446,7 @@ class Network(metaclass=Hinted):
         checked = (
             None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
         )
-        network = self._with(tables_of=checked, support=None, mechanisms=None)
+        network = self._with(tables_of=checked, support=None, masked_of={}, mechanisms=None)
         network._check_rules()
         return network
 
@@ -588,7 +590,8 @@ class Network(metaclass=Hinted):
         no    0.9000  0.1000
         yes   0.5000  0.5000  no data
         """
-        return self._with(support=checked_support(self, support) if support else None)
+        checked = checked_support(self, support) if support else None
+        return self._with(support=checked, masked_of=_masked(self.tables_of, checked))
 
     def with_mechanisms(self, mechanisms: Mechanisms | None) -> Network:
         """The same network, which knows how values went missing: rows are completed accordingly."""
@@ -651,6 +654,7 @@ class Network(metaclass=Hinted):
             parents_of={**self.parents_of, **dict.fromkeys(set_to, ())},
             tables_of=self.tables_of and {**self.tables_of, **set_to},
             support=self.support and {**self.support, **full_support},
+            masked_of={v: table for v, table in self.masked_of.items() if v not in set_to},
             not_asked_of={v: rule for v, rule in self.not_asked_of.items() if v not in set_to},
             mechanisms=None,
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
@@ -737,12 +741,13 @@ class Network(metaclass=Hinted):
         return {
             name: dict(value) if isinstance(value, MappingProxyType) else value
             for name, value in self.__dict__.items()
+            if name != "masked_of"
         }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for array in (*(state["tables_of"] or {}).values(), *(state["support"] or {}).values()):
             array.setflags(write=False)
-        self._hold(**state)
+        self._hold(**state, masked_of=_masked(state["tables_of"], state["support"]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -927,6 +932,17 @@ def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[
         checked[name] = weights > 0
         checked[name].setflags(write=False)
     return checked
+
+
+def _masked(
+    tables: Mapping[str, FloatArray] | None, support: Mapping[str, Mask] | None
+) -> dict[str, FloatArray]:
+    """The CPTs that have rows without data, and on a last axis the same with zeros in these."""
+    return {
+        name: np.stack([table, table * supported[..., None]], axis=-1)
+        for name, table in (tables or {}).items()
+        if (supported := (support or {}).get(name)) is not None and not supported.all()
+    }
 
 
 def _check_rows(

@@ -39,7 +39,7 @@ from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
-from lacunet.inference.unsupported import extreme_rows, masks_of, unsupported_share
+from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.model.network import Cpt, FloatArray, Mask, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.spread import BoundedSpread, Spread
@@ -233,7 +233,7 @@ def bounded_spread(
     """
     spread = spread_of(asked)
     question = posed(asked.network, [asked.scope], asked.evidence)
-    if (unsupported_share(question) or 0.0) < NOTED_SHARE:
+    if (question.shares[0] or 0.0) < NOTED_SHARE:
         return spread
     extremes = extreme_rows(question)
     if extremes is None:

@@ -201,7 +201,7 @@ def answer_to(
     both = recovered(verdict, data, population=population_laws(network, verdict, population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
-    basis = replace(basis, level=level, spread=lambda: ends)
+    basis = basis._replace(level=level, spread=lambda: ends)
     return Answer.of(both.estimation.table, basis), both.estimation.warnings
 
 

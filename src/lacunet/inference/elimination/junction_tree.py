@@ -13,6 +13,11 @@ Only the inward messages are kept; the products are made anew on the way out. Th
 multiplications twice and saves the memory of all cliques. Messages and products are rescaled
 before they underflow; the logarithms of the scales add up to the probability of the evidence.
 
+A *variant* of the product has other tables in place of some factors, nowhere larger ones. Only its
+total is wanted. Variants differ below a clique in some *versions*, each of which has messages of
+its own, on the last axis of one array; all go inwards together, and the scale of the product
+itself is right for all of them.
+
 The junction tree: which tables inference will make, and how large, before it makes any.
 
 An elimination order gives a clique for each variable: itself and the neighbours it still has.
@@ -29,34 +34,58 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import repeat, zip_longest
+from operator import or_
 from string import ascii_letters
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.inference.elimination.order import bits_of
 from lacunet.model.dictionary import aligned
 from lacunet.model.network import FloatArray
 
 Numbers = tuple[int, ...]
+Integers = NDArray[np.int64]
+VERSION = -1  # the axis of versions, among variables
 
 # Rescale what has a largest cell below this: one more factor scaled likewise cannot push it to
 # zero.
 SMALL = 1e-100
 SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
 FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
-FEW_CELLS = 2**10
+FEW_CELLS = 2**14  # in all tables of a clique: one call does it
 MANY_CELLS = 2**15
 SMALL_CLIQUE = 2**8  # cells: smaller ones are joined, as a call costs more than they do
 FEW_FACTORS = 16
 
 
-class TreeFactor(NamedTuple):
-    """A table with one axis for each variable of its scope."""
+class AxesKept(NamedTuple):
+    """How a marginal is read off a table: what is summed out, and the order of the other axes."""
 
-    scope: Numbers
-    table: FloatArray
+    out: Numbers
+    order: Numbers
+
+    def of(self, table: FloatArray) -> FloatArray:
+        """The marginal of a table."""
+        if self.out:
+            table = np.asarray(np.add.reduce(table, axis=self.out))
+        return table.transpose(self.order) if self.order else table
+
+
+def axes_kept(scope: Sequence[int], kept: Sequence[int]) -> AxesKept:
+    """How the marginal over the variables kept is read off a table over a scope.
+
+    >>> axes_kept((4, 5, 6), (6, 4))
+    AxesKept(out=(1,), order=(1, 0))
+    """
+    left = [variable for variable in scope if variable in kept]
+    order = tuple([left.index(variable) for variable in kept])
+    out = tuple([axis for axis, variable in enumerate(scope) if variable not in kept])
+    return AxesKept(out, order if left != list(kept) else ())
 
 
 class LetteredTable(NamedTuple):
@@ -84,15 +113,17 @@ class Calibration:
     """The logarithm of the sum of the product, and the marginals asked for.
 
     Where the product is zero everywhere there are no marginals. ``messages`` are those of cliques
-    that were told nothing in return: another calibration may begin with them.
+    that were told nothing in return: another calibration may begin with them. ``ratios`` are the
+    totals of the variants, relative to that of the product itself.
     """
 
     log_total: float
     marginals: tuple[FloatArray, ...]
     messages: Mapping[int, Message]
+    ratios: FloatArray
 
 
-IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES)
+IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES, np.zeros(0))
 
 
 def calibrate(
@@ -109,7 +140,7 @@ def calibrate(
     plan
         The scopes of the factors and of the marginals, laid out on a junction tree.
     tables
-        The factors, non-negative.
+        The factors, non-negative; of those that variants replace both tables, on a last axis.
     marginals
         Whether the marginals are wanted too; each keeps its order of axes and sums to one.
     known
@@ -121,12 +152,32 @@ def calibrate(
     >>> calibrate(plan, [np.array([1.0, 3.0])]).marginals
     (array([0.25, 0.75]),)
     """
-    held = [[tables[factor] for factor in factors] for factors in plan.factors]
+    held = [[tables[factor] for factor in clique.factors] for clique in plan.cliques]
     messages = dict(known)
     log_total = _inward(plan, held, messages)
     if log_total == -math.inf:
         return IMPOSSIBLE
-    return _outward(plan, held, messages, log_total, marginals=marginals)
+    ratios = np.ones(plan.variants)
+    beliefs: dict[int, FloatArray] = {}
+    for root, version_of in plan.roots.items():
+        is_whole, has_versions = marginals and plan.cliques[root].is_whole, plan.cliques[root].picks
+        if is_whole and not has_versions:
+            belief, log_scale = _product(plan, root, held[root])
+        else:
+            belief, _, log_scale = _summed(plan, root, held[root])
+        if has_versions and belief[..., 0].any():
+            totals = belief.reshape(-1, belief.shape[-1]).sum(axis=0)
+            ratios *= (totals / totals[0])[version_of]
+            belief = belief[..., 0]
+            if is_whole:
+                belief, log_scale = _product(plan, root, held[root])
+        total = float(belief.sum())
+        if not total:
+            return IMPOSSIBLE
+        log_total += log_scale + math.log(total)
+        beliefs[root] = belief
+    answers = _outward(plan, held, messages, beliefs) if marginals else ()
+    return Calibration(log_total, answers, messages, ratios)
 
 
 def _inward(
@@ -143,7 +194,7 @@ def _inward(
             if not peak:
                 return -math.inf
             if peak < FAR_BELOW_ONE:
-                table /= peak
+                table = table / peak
                 scale += math.log(peak)
             messages[clique] = Message(table, scale)
         message = messages[clique]
@@ -156,43 +207,27 @@ def _outward(
     plan: CalibrationPlan,
     held: list[list[FloatArray]],
     messages: dict[int, Message],
-    log_total: float,
-    *,
-    marginals: bool,
-) -> Calibration:
+    beliefs: dict[int, FloatArray],
+) -> tuple[FloatArray, ...]:
     """The marginals wanted, from the roots as far as somebody waits for one."""
-    tree, wanted = plan.tree, plan.wanted
     answers: dict[int, FloatArray] = {}
-    for clique, whole in enumerate(tree.cliques):
-        is_root = tree.parents[clique] < 0
-        reads, hears = (plan.readings[clique], plan.listeners[clique]) if marginals else ((), ())
-        if not (is_root or reads or hears):
+    for number, clique in enumerate(plan.cliques):
+        if not (clique.readings or clique.listeners):
             continue
-        if is_root and len(reads) < 2 and not hears:  # nobody else wants the whole product
-            scope = plan.kept[clique]
-            belief, _, scale = _summed(plan, clique, held[clique])
-        else:
-            scope = whole
-            belief, scale = _product(plan, clique, held[clique])
-        held[clique].clear()
-        if is_root:
-            total = float(belief.sum())
-            if not total:
-                return IMPOSSIBLE
-            log_total += scale + math.log(total)
-        sources = [TreeFactor(scope, belief)]
-        for child in hears:
-            separator = tree.separators[child]
-            marginal = _marginal(scope, belief, separator)
-            sources.append(TreeFactor(separator, marginal))
-            held[child].append(_without(marginal, messages.pop(child).table))
-        for index in reads:  # the smaller the table that it is read off, the better
-            holds = [source for source in sources if set(wanted[index]) <= set(source.scope)]
-            marginal = _marginal(*min(holds, key=_size), wanted[index])
-            answers[index] = np.asarray(marginal / marginal.sum())
-    return Calibration(
-        log_total, tuple([answers[index] for index in range(len(answers))]), messages
-    )
+        if number not in beliefs:
+            beliefs[number], _ = _product(plan, number, held[number])
+        held[number].clear()
+        sources = [beliefs.pop(number)]
+        for child, read in clique.listeners:
+            sources.append(read.of(sources[0]))
+            message = messages.pop(child).table
+            if plan.cliques[child].picks:
+                message = message[..., 0]
+            held[child].append(_without(sources[-1], message))
+        total = sources[0].sum() if clique.readings else 1.0
+        for index, source, read in clique.readings:
+            answers[index] = np.asarray(read.of(sources[source]) / total)
+    return tuple([answers[index] for index in range(len(answers))])
 
 
 def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
@@ -210,24 +245,53 @@ def _summed(
     A small clique takes one call. In a large one, variables are summed out one after the other,
     each from the product of the tables that have it.
     """
-    if formula := plan.formulas[clique]:
-        message = np.asarray(np.einsum(formula, *tables, *plan.ones[clique]))
+    work, members = plan.cliques[clique], plan.tree.cliques[clique]
+    picks, last = work.picks, (VERSION,) if work.picks else ()
+    if picks:
+        tables = [
+            table if pick is None or len(pick) == table.shape[-1] else table.take(pick, axis=-1)
+            for table, pick in zip(tables, picks, strict=True)
+        ]
+    if work.formula:
+        message = np.asarray(np.einsum(work.formula, *tables, *work.ones))
+    elif picks and work.versions * plan.tree.cells[clique] > MANY_CELLS:
+        versions = [_version(tables, picks, number) for number in range(work.versions)]
+        each = [_summed_in_turn(work, members, version, ()) for version in versions]
+        message = np.stack(each, axis=-1)
     else:
-        message = _summed_in_turn(plan, clique, tables)
+        message = _summed_in_turn(work, members, tables, picks)
     peak = float(np.maximum.reduce(message, axis=None))
     if peak >= SMALL:
         return message, peak, 0.0
-    belief, log_scale = _product(plan, clique, tables)
-    message = _marginal(plan.tree.cliques[clique], belief, plan.kept[clique])
+    scopes, whole = _versioned(work.scopes, picks), (*members, *last)
+    product, log_scale = _in_turn_scaled(list(map(aligned, tables, scopes, repeat(whole))))
+    shape = [plan.tree.sizes[variable] for variable in members]
+    product = np.broadcast_to(product, (*shape, *product.shape[len(members) :]))
+    message = axes_kept(whole, (*work.kept, *last)).of(product)
     return message, float(message.max()), log_scale
 
 
-def _summed_in_turn(plan: CalibrationPlan, clique: int, tables: list[FloatArray]) -> FloatArray:
+def _version(
+    tables: Sequence[FloatArray], picks: Sequence[Integers | None], number: int
+) -> list[FloatArray]:
+    """The tables of a clique in one of its versions; of a parent's message there is only one."""
+    return [
+        table if pick is None else table[..., number] for table, pick in zip_longest(tables, picks)
+    ]
+
+
+def _summed_in_turn(
+    clique: CliquePlan,
+    members: Numbers,
+    tables: Sequence[FloatArray],
+    picks: Sequence[Integers | None],
+) -> FloatArray:
     """The product over a clique, all but the variables kept summed out one after the other."""
-    formula, ones = _formula(plan.tree, clique, plan.scopes[clique], plan.kept[clique])
-    inputs, left = formula.split("->")
+    scopes = [*_versioned(clique.scopes, picks), *clique.absent]
+    last = (VERSION,) if picks else ()
+    inputs, left = _formula(members, scopes, (*clique.kept, *last)).split("->")
     letters = inputs.split(",")
-    factors = list(map(LetteredTable, letters, (*tables, *ones)))
+    factors = list(map(LetteredTable, letters, (*tables, *clique.ones)))
     for letter in sorted(set("".join(letters)) - set(left), key=ascii_letters.index):
         with_it = [factor for factor in factors if letter in factor.letters]
         factors = [factor for factor in factors if letter not in factor.letters]
@@ -243,7 +307,7 @@ def _einsum(factors: Sequence[LetteredTable], left: str) -> FloatArray:
 
 def _multiplied(factors: list[LetteredTable], out: str = "") -> LetteredTable:
     """The product of some tables, small ones first; one axis summed out with the last of them."""
-    product, *rest = sorted(factors, key=_size)
+    product, *rest = sorted(factors, key=lambda factor: factor.table.size)
     for factor in rest[:-1]:
         product = _joined(product, factor, "")
     return _joined(product, rest[-1] if rest else ONE, out)
@@ -281,12 +345,17 @@ def _joined(first: LetteredTable, second: LetteredTable, out: str) -> LetteredTa
 def _product(
     plan: CalibrationPlan, clique: int, tables: list[FloatArray]
 ) -> tuple[FloatArray, float]:
-    """The product of tables over a clique, small ones first; the logarithm of what it lacks."""
-    tree = plan.tree
-    scope = tree.cliques[clique]
-    scopes = (*plan.scopes[clique], tree.separators[clique])  # the parent's message is last
-    factors = sorted(map(TreeFactor, scopes, tables), key=_size)
-    in_order = [aligned(factor.table, factor.scope, scope) for factor in factors]
+    """The product of tables over a clique, without variants; the logarithm of what it lacks."""
+    tree, scope, work = plan.tree, plan.tree.cliques[clique], plan.cliques[clique]
+    if work.picks:
+        tables = _version(tables, work.picks, 0)
+    if work.product:
+        product = np.asarray(np.einsum(work.product, *tables, *work.ones))
+        if float(np.maximum.reduce(product, axis=None)) >= SMALL:
+            return product, 0.0
+    scopes = (*work.scopes, tree.separators[clique])  # the parent's message is last
+    in_order = list(map(aligned, tables, scopes, repeat(scope)))
+    in_order.sort(key=_size)
     product, log_scale = _in_turn(in_order), 0.0
     if float(product.max()) < SMALL:
         product, log_scale = _in_turn_scaled(in_order)
@@ -316,24 +385,12 @@ def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     return product, log_scale
 
 
-def _size(factor: TreeFactor | LetteredTable) -> int:
-    return factor.table.size
+def _size(table: FloatArray) -> int:
+    return table.size
 
 
 def _covers(size: int, other: int) -> bool:
     return other in (1, size)
-
-
-def _marginal(scope: Sequence[int], belief: FloatArray, kept: Numbers) -> FloatArray:
-    """Sum out all but the variables kept, and put those in their order."""
-    if scope == kept:
-        return belief
-    out = tuple([axis for axis, variable in enumerate(scope) if variable not in kept])
-    summed: FloatArray = np.asarray(np.add.reduce(belief, axis=out))
-    if len(kept) < 2:
-        return summed
-    left = [variable for variable in scope if variable in kept]
-    return summed.transpose([left.index(variable) for variable in kept])
 
 
 BYTES = 8  # of one cell
@@ -363,88 +420,182 @@ class JunctionTree:
         return self.clique_of[min(scope)] if scope else 0
 
 
+class CliquePlan(NamedTuple):
+    """What a clique multiplies, sums out and tells.
+
+    It multiplies its ``factors``, then the messages of its children, the last first; ``scopes`` are
+    theirs. ``kept`` is what the rest is summed out of: the separator, in a root the first marginal
+    that is read off there. For a small clique ``formula`` says so with a letter for each variable,
+    and ``product`` the same with nothing summed out; ``ones`` stands for ``absent`` variables,
+    which no table has.
+
+    ``listeners`` are the children that wait for a message on the way out. ``readings`` are the
+    marginals to read off: the number of each, and the table that has it, which is the belief (0)
+    or what a listener is told (1, 2, ...). ``is_whole`` says whether the belief has all variables
+    then, and not those kept alone.
+
+    Below the clique the variants differ in some ``versions``; ``picks`` has the row of each table
+    that goes with each of them, None for a table that all share, and is empty where there is but
+    one version.
+    """
+
+    factors: Sequence[int]
+    scopes: Sequence[Numbers]
+    kept: Numbers
+    formula: str
+    product: str
+    absent: Sequence[Numbers]
+    ones: Sequence[FloatArray]
+    listeners: Sequence[tuple[int, AxesKept]]
+    readings: Sequence[tuple[int, int, AxesKept]]
+    is_whole: bool
+    versions: int
+    picks: Sequence[Integers | None]
+
+
 @dataclass(frozen=True)
 class CalibrationPlan:
     """A junction tree, laid out for factors of some scopes and the marginals over others.
 
-    Each clique multiplies its ``factors``, then the messages of its children, the last first;
-    ``scopes`` are theirs. ``kept`` is what the rest is summed out of: the separator, in a root the
-    first marginal that is read off there. For a small clique the formula says so with a letter for
-    each variable; ``ones`` stands for variables that no table has. ``readings`` are the marginals
-    to read off, ``listeners`` the children that wait for a message then.
+    ``roots`` has for each root the version of what is below it that each variant has.
     """
 
     tree: JunctionTree
-    wanted: Sequence[Numbers]
-    factors: Sequence[Sequence[int]]
-    scopes: Sequence[Sequence[Numbers]]
-    kept: Sequence[Numbers]
-    formulas: Sequence[str]
-    ones: Sequence[Sequence[FloatArray]]
-    readings: Sequence[Sequence[int]]
-    listeners: Sequence[Sequence[int]]
+    cliques: Sequence[CliquePlan]
+    variants: int
+    roots: Mapping[int, list[int]]
+
+    @property
+    def memory(self) -> int:
+        """The bytes that a calibration takes at most, with all versions of its messages."""
+        tree, more = self.tree, 0
+        for clique, separator in zip(self.cliques, tree.separators, strict=True):
+            more += (clique.versions - 1) * math.prod([tree.sizes[v] for v in separator])
+        return tree.memory + BYTES * more
 
 
 def calibration_plan(
-    tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numbers]
+    tree: JunctionTree,
+    scopes: Sequence[Numbers],
+    wanted: Sequence[Numbers],
+    variants: Sequence[int] = (),
 ) -> CalibrationPlan:
     """Lay out a junction tree that has a clique for every factor's scope and every marginal's.
+
+    Parameters
+    ----------
+    variants
+        For each further product whose total is wanted, the factors that it replaces, as bits.
 
     Examples
     --------
     >>> tree = junction_tree([0b011, 0b110], [20, 30, 20])
-    >>> calibration_plan(tree, [(0, 1), (2, 1)], [(2,)]).formulas
+    >>> [clique.formula for clique in calibration_plan(tree, [(0, 1), (2, 1)], [(2,)]).cliques]
     ['ba,a->b', 'ab->b']
+    >>> plan = calibration_plan(tree, [(0, 1), (2, 1)], [(2,)], variants=[0b01])
+    >>> [clique.formula for clique in plan.cliques]
+    ['ba,aZ->bZ', 'abZ->bZ']
     """
-    parents, kept = tree.parents, list(tree.separators)
-    factors: list[list[int]] = [[] for _ in parents]
-    readings: list[list[int]] = [[] for _ in parents]
-    listeners: list[list[int]] = [[] for _ in parents]
+    numbers = range(len(tree.parents))
+    factors: list[list[int]] = [[] for _ in numbers]
+    read: list[list[int]] = [[] for _ in numbers]
+    children: list[list[int]] = [[] for _ in numbers]
+    below = [0] * len(numbers)  # the factors of a clique and of all that hangs on it
     for factor, scope in enumerate(scopes):
-        factors[tree.home(scope)].append(factor)
+        home = tree.home(scope)
+        factors[home].append(factor)
+        below[home] |= 1 << factor
     for index, scope in enumerate(wanted):
-        readings[tree.home(scope)].append(index)
-    inputs = [[scopes[factor] for factor in held] for held in factors]
-    for clique in range(len(parents) - 1, -1, -1):
-        if (parent := parents[clique]) >= 0:
-            inputs[parent].append(tree.separators[clique])
-            if readings[clique] or listeners[clique]:
-                listeners[parent].append(clique)
-        elif readings[clique]:
-            kept[clique] = wanted[readings[clique][0]]
-    formulas: list[str] = []
-    ones: list[Sequence[FloatArray]] = []
-    for clique, held in enumerate(inputs):
-        is_small = tree.cells[clique] <= FEW_CELLS and len(held) < FEW_FACTORS
-        formula, absent = _formula(tree, clique, held, kept[clique]) if is_small else ("", ())
-        formulas.append(formula)
-        ones.append(absent)
-    return CalibrationPlan(
-        tree,
-        wanted,
-        factors=factors,
-        scopes=inputs,
-        kept=kept,
-        formulas=formulas,
-        ones=ones,
-        readings=readings,
-        listeners=listeners,
-    )
+        read[tree.home(scope)].append(index)
+    waits = [bool(indices) for indices in read]
+    for clique in reversed(numbers):
+        if (parent := tree.parents[clique]) >= 0:
+            children[parent].append(clique)
+            below[parent] |= below[clique]
+            waits[parent] |= waits[clique]
+    changed = reduce(or_, variants, 0)
+    versions = [[*dict.fromkeys([0, *(v & bits for v in variants)])] for bits in below]
+    plans = []
+    for clique in numbers:
+        separator, ways = tree.separators[clique], versions[clique]
+        listeners = [child for child in children[clique] if waits[child]]
+        is_root = tree.parents[clique] < 0
+        is_whole = not is_root or len(read[clique]) > 1 or bool(listeners)
+        kept = wanted[read[clique][0]] if is_root and read[clique] else separator
+        picks: list[Integers | None] = []
+        if len(ways) > 1:
+            picks += [
+                np.array([way >> factor & 1 for way in ways]) if changed >> factor & 1 else None
+                for factor in factors[clique]
+            ]
+            picks += [
+                np.array([versions[child].index(way & below[child]) for way in ways])
+                if len(versions[child]) > 1
+                else None
+                for child in children[clique]
+            ]
+        inputs = [scopes[factor] for factor in factors[clique]]
+        inputs += [tree.separators[child] for child in children[clique]]
+        rest = tuple(set(tree.cliques[clique]).difference(*inputs))
+        absent = [rest] if rest or not inputs else []
+        formula, product = "", ""
+        if tree.cells[clique] * len(ways) * len(inputs) <= FEW_CELLS and len(inputs) < FEW_FACTORS:
+            last = (VERSION,) if picks else ()
+            versioned = _versioned(inputs, picks)
+            formula = _formula(tree.cliques[clique], [*versioned, *absent], (*kept, *last))
+            if is_whole and waits[clique]:
+                from_parent = [] if is_root else [separator]
+                whole = tree.cliques[clique]
+                product = _formula(whole, [*inputs, *from_parent, *absent], whole)
+        tables = [tree.cliques[clique] if is_whole else kept]
+        tables += [tree.separators[child] for child in listeners]
+        plans.append(
+            CliquePlan(
+                factors[clique],
+                inputs,
+                kept,
+                formula,
+                product,
+                absent,
+                [np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
+                [(child, axes_kept(tables[0], tree.separators[child])) for child in listeners],
+                [(index, *_read_off(tables, wanted[index])) for index in read[clique]],
+                is_whole,
+                len(ways),
+                picks,
+            )
+        )
+    roots = {
+        root: [versions[root].index(variant & below[root]) for variant in variants]
+        for root in numbers
+        if tree.parents[root] < 0
+    }
+    return CalibrationPlan(tree, plans, len(variants), roots)
 
 
-def _formula(
-    tree: JunctionTree, clique: int, inputs: Sequence[Numbers], kept: Numbers
-) -> tuple[str, tuple[FloatArray, ...]]:
-    """The product of some tables over a clique in letters, and ones for variables none has."""
-    scope = tree.cliques[clique]
-    letter_of = dict(zip(scope, ascii_letters, strict=False)).__getitem__
-    letters = ["".join(map(letter_of, axes)) for axes in inputs]
-    absent = set(scope).difference(*inputs)
-    ones: tuple[FloatArray, ...] = ()
-    if absent or not inputs:
-        letters.append("".join(map(letter_of, absent)))
-        ones = (np.ones([tree.sizes[variable] for variable in absent]),)
-    return f"{','.join(letters)}->{''.join(map(letter_of, kept))}", ones
+def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, AxesKept]:
+    """The table with the fewest axes that has all variables kept, and how they are read off it."""
+    has_all = [number for number, scope in enumerate(scopes) if set(kept) <= set(scope)]
+    number = min(has_all, key=lambda number: len(scopes[number]))
+    return number, axes_kept(scopes[number], kept)
+
+
+def _versioned(scopes: Sequence[Numbers], picks: Sequence[Integers | None]) -> list[Numbers]:
+    """The scopes of tables, with an axis for the version behind those that have several."""
+    return [
+        scope if pick is None else (*scope, VERSION) for scope, pick in zip_longest(scopes, picks)
+    ]
+
+
+def _formula(members: Numbers, inputs: Sequence[Numbers], kept: Numbers) -> str:
+    """The product of some tables over a clique in letters, all but the variables kept summed out.
+
+    >>> _formula((3, 7), [(7, 3), (7,)], (3,))
+    'ba,b->a'
+    """
+    letter_of = {VERSION: "Z", **dict(zip(members, ascii_letters, strict=False))}
+    letters = ["".join([letter_of[axis] for axis in axes]) for axes in (*inputs, kept)]
+    return f"{','.join(letters[:-1])}->{letters[-1]}"
 
 
 def junction_tree(
