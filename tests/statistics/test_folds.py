@@ -28,7 +28,7 @@ from lacunet.statistics.folds import (
     row_hashes,
 )
 from lacunet.statistics.gather import Gathering, Needs, gather
-from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
+from lacunet.statistics.groups import FoldedGroups, count_in_groups, group_rows
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.solved import SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
@@ -259,8 +259,9 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
     assert folds is not None
     rows = divided(network, table, folds)
     groups, group = group_rows(rows, ("G",))
-    mass = folds_of_groups(rows, groups, group)
-    cells = count_folds_in_groups(rows, mass, group, ("A", "B"), whole=False)
+    mass = count_in_groups(rows, groups, group, (FOLD,), whole=True)
+    counted = count_in_groups(rows, groups, group, ("A", "B"), whole=False, fold=(FOLD,))
+    cells = FoldedGroups(mass, counted)
     family = ("A", "B")
     solved = solved_samples(factored_mar, cells, folds.samples)
     few = 0

@@ -15,8 +15,8 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.count import count
-from lacunet.statistics.folds import divided, folds_of
-from lacunet.statistics.groups import count_folds_in_groups, folds_of_groups, group_rows
+from lacunet.statistics.folds import FOLD, divided, folds_of
+from lacunet.statistics.groups import FoldedGroups, count_in_groups, group_rows
 from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.rows import distinct_rows
@@ -56,8 +56,9 @@ def _moved(
     assert FOLDS is not None
     rows = divided(CHAIN, table, FOLDS)
     groups, group = group_rows(rows, given)
-    mass = folds_of_groups(rows, groups, group)
-    folded = count_folds_in_groups(rows, mass, group, hidden, whole=True)
+    mass = count_in_groups(rows, groups, group, (FOLD,), whole=True)
+    cells = count_in_groups(rows, groups, group, hidden, whole=True, fold=(FOLD,))
+    folded = FoldedGroups(mass, cells)
     return influence(Moving.of(folded), family, CHAIN.shape(family))
 
 

@@ -40,9 +40,7 @@ from lacunet.statistics.groups import (
     FoldedGroups,
     GroupedCounts,
     Groups,
-    count_folds_in_groups,
     count_in_groups,
-    folds_of_groups,
     group_rows,
 )
 from lacunet.statistics.problems.compile import Problems, compile_problems
@@ -439,12 +437,13 @@ def _in_groups(
     gathering: Gathering, table: EncodedTable, progress: Progress
 ) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts | FoldedGroups]]:
     """What the groups of rows say of each family; of those that parts share, the counts."""
+    fold: Scope = () if gathering.needs.folds is None else (FOLD,)
 
     @lru_cache(maxsize=1)  # families that are grouped by the same come one after the other
     def rows_by(given: Scope) -> tuple[Groups, NDArray[np.intp], GroupedCounts | None]:
         groups, group = group_rows(table, given)
-        has_folds = gathering.needs.folds is not None
-        return groups, group, folds_of_groups(table, groups, group) if has_folds else None
+        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        return groups, group, mass
 
     reduced: dict[Scope, Reduced] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
@@ -456,11 +455,8 @@ def _in_groups(
         alike = list(families)
         progress("grouping", len(reduced) + len(grouped), len(hidden_parts), alike[0].family[-1])
         groups, group, mass = rows_by(given)
-        cells: GroupedCounts | FoldedGroups
-        if mass is None:
-            cells = count_in_groups(table, groups, group, hidden, whole)
-        else:
-            cells = count_folds_in_groups(table, mass, group, hidden, whole)
+        counts = count_in_groups(table, groups, group, hidden, whole, fold)
+        cells = counts if mass is None else FoldedGroups(mass, counts)
         grouped |= {asked.family: cells for asked in alike if asked.family in gathering.shared}
         if apart := [asked for asked in alike if asked.family not in gathering.shared]:
             reduced |= _reduced_groups(cells, apart, gathering)

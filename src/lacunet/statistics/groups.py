@@ -30,7 +30,6 @@ from lacunet.statistics.distinct import (
     pack,
     unpack,
 )
-from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.ragged import Ragged, ranges
 
 
@@ -256,36 +255,20 @@ def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:
 
 
 def count_in_groups(
-    table: EncodedTable, groups: Groups, group: Index, hidden: Scope, whole: bool
+    table: EncodedTable,
+    groups: Groups,
+    group: Index,
+    hidden: Scope,
+    whole: bool,
+    fold: Scope = (),
 ) -> GroupedCounts:
-    """Count the configurations of ``hidden`` within each group.
+    """Count the configurations of ``hidden`` within each group, then of ``fold`` if it is there.
 
     Only the rows that show all of these variables (``whole``) or at least one of them are
     looked at: the others say nothing about them beyond their group.
     """
-    return _counted(table, groups, group, hidden, _telling(table, hidden, whole))
-
-
-def folds_of_groups(table: EncodedTable, groups: Groups, group: Index) -> GroupedCounts:
-    """The weight of each fold in each group."""
-    return _counted(table, groups, group, (FOLD,), np.arange(table.rows))
-
-
-def count_folds_in_groups(
-    table: EncodedTable, mass: GroupedCounts, group: Index, hidden: Scope, whole: bool
-) -> FoldedGroups:
-    """The same as `count_in_groups` for rows in folds, whose weights in the groups are ``mass``."""
-    rows = _telling(table, hidden, whole)
-    return FoldedGroups(mass, _counted(table, mass.groups, group, (*hidden, FOLD), rows))
-
-
-def _telling(table: EncodedTable, hidden: Scope, whole: bool) -> Index:
-    return np.flatnonzero(table.is_shown(hidden) if whole else table.shows_any(hidden))
-
-
-def _counted(
-    table: EncodedTable, groups: Groups, group: Index, scope: Scope, rows: Index
-) -> GroupedCounts:
+    rows = np.flatnonzero(table.is_shown(hidden) if whole else table.shows_any(hidden))
+    scope = hidden + fold
     cardinalities = tuple(table.cardinality_of[name] for name in scope)
     cells = pack(
         [table.columns[name][rows] for name in scope],
