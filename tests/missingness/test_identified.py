@@ -113,7 +113,7 @@ def test_what_is_identified_is_a_point_and_what_is_not_a_set_that_holds_the_trut
             assert (found.low - 1e-7 <= truth).all()
             assert (truth <= found.high + 1e-7).all()
             widths[bool(verdict.generic)].append(found.width)
-            assert ("up to 0 wide" in str(found)) == (found.width < 5e-7)
+            assert ("lowest" in str(found)) == (found.width >= 1e-6)
     assert max(widths[True]) < 1e-6
     assert min(widths[False]) > 1e-3
 
@@ -298,3 +298,19 @@ def test_both_ends_of_a_point_have_one_error() -> None:
     found = verdict.identified_set(rows)
     assert found.width < 1e-6
     np.testing.assert_allclose(found.low_error, found.high_error, rtol=1e-3)
+
+
+def test_both_ends_of_every_cell_are_printed_with_its_states() -> None:
+    network = Network({"Ill": ["no", "yes"]}, {})
+    graph = MissingnessGraph.parse("Ill -> R[Ill]", network)
+    rows = {"Ill": ["yes", "no", None, "yes"] * 50}
+    no, yes = str(graph.recover(["Ill"]).identified_set(rows)).splitlines()[2:]
+    assert no.split()[:3] == ["no", "0.2500", "0.5000"]
+    assert yes.split()[:3] == ["yes", "0.5000", "0.7500"]
+    cells = str(graph.recover_full_law().identified_set(rows)).splitlines()[2:]
+    assert [cell.split()[:4] for cell in cells] == [
+        ["no", "0", "0.0000", "0.2500"],
+        ["no", "1", "0.2500", "0.2500"],
+        ["yes", "0", "0.0000", "0.2500"],
+        ["yes", "1", "0.5000", "0.5000"],
+    ]

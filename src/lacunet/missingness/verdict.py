@@ -252,7 +252,11 @@ class Verdict(WithHints, _WithEstimand):
         given = data_given(data, weight=weight)
         gathered = gathered_rows(self.graph, given, model.variables, groups=0)
         fit = best_fit(model, gathered.whole, laws, gathered.parts(), gathered.scales)
-        return replace(ends_of(fit, self.asked), degrees=gathered.degrees)
+        states = tuple(
+            ("0", "1") if isinstance(name, Mechanism) else self.graph.network.states(name)
+            for name in self.asked.names
+        )
+        return replace(ends_of(fit, self.asked), degrees=gathered.degrees, states=states)
 
     def assumptions(
         self, data: object, weight: Weight = None, *, population: object = None

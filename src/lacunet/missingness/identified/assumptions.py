@@ -28,6 +28,7 @@ from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandEr
 from lacunet.missingness.identified.generic import is_generic
 from lacunet.missingness.identified.sets import (
     NO_LAWS,
+    POINT,
     BestModels,
     best_fit,
     ends_of,
@@ -46,7 +47,6 @@ from lacunet.wording import counted, first_of, text_table
 
 LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move
-POINT = 1e-6  # a set that is not wider is a point
 NOTHING: Mapping[str, str] = {}
 
 

@@ -36,11 +36,12 @@ from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import quoted
+from lacunet.model.nodes import named, quoted
 from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
+from lacunet.wording import text_table
 
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
@@ -49,6 +50,7 @@ SAME = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
 FINEST = 1e-9  # the smallest region trusted
 LARGEST = 4.0  # and the largest
+POINT = 1e-6  # a set that is not wider is a point
 ENOUGH = 1e-10  # a gain that is not worth a step
 NO_LAWS: Mapping[Scope, Table] = {}
 NARROW = (
@@ -65,7 +67,7 @@ class IdentifiedSet:
     ``low_error`` and ``high_error`` are the standard errors of these ends, with so many ``degrees``
     of freedom. ``is_outer`` if the set
     may be too wide: where not all pairs of a district are joined. ``used`` are the variables whose
-    values it rests on.
+    values it rests on, ``states`` those of each axis.
     """
 
     asked: Asked
@@ -76,6 +78,7 @@ class IdentifiedSet:
     is_outer: bool
     used: Scope
     degrees: float = np.inf
+    states: tuple[tuple[str, ...], ...] = ()
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter (not all of the set): axes, then low and high."""
@@ -104,9 +107,24 @@ class IdentifiedSet:
         return tuple(map(int, cell))
 
     def __str__(self) -> str:
-        low, high = round(float(self.low.min()), 6), round(float(self.high.max()), 6)
-        ends = f"between {low:.3g} and {high:.3g}"
-        return f"{self.asked}: the set is up to {round(self.width, 6):.3g} wide ({ends})"
+        """A line for each cell: its states, both ends, and the interval of the parameter."""
+        is_point = self.width < POINT
+        values = [self.low] if is_point else [self.low, self.high]
+        what = (
+            "one value fits the data" if is_point else "lowest and highest values that fit the data"
+        )
+        intervals = self.interval()
+        rows = [
+            [
+                *(states[index] for states, index in zip(self.states, cell, strict=True)),
+                *(f"{abs(ends[cell]):.4f}" for ends in values),
+                "[{:.4f}, {:.4f}]".format(*intervals[cell]),
+            ]
+            for cell in np.ndindex(self.low.shape)
+        ]
+        names = [*map(named, self.asked.names)]
+        header = [*names, *(["P"] if is_point else ["lowest", "highest"]), "95% interval"]
+        return f"{self.asked}: {what}\n{text_table(header, rows, left=len(names))}"
 
 
 def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:

@@ -24,7 +24,6 @@ from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import first_of
 
 MOST_NAMED = 5  # variables whose states are assumed
-POINT = 1e-6  # a set that is not wider is a point
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.identified.sets import NARROW
+from lacunet.missingness.identified.sets import NARROW, POINT
 from lacunet.missingness.implications import TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.plain import plain
-from lacunet.report.recovered.reported import POINT, GraphReport, Implied, Reported
+from lacunet.report.recovered.reported import GraphReport, Implied, Reported
 from lacunet.wording import counted, finite, read_formula, text_table
 
 SHOWN_CELLS = 64
