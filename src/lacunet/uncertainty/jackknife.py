@@ -23,7 +23,7 @@ from lacunet.inference.joint import family_marginals
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.spread import Spread, settled
 
 ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 
@@ -84,7 +84,7 @@ class Replicates:
         pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
-        rates = np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
+        rates = settled(rates, ROUNDING)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)

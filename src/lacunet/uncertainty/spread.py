@@ -196,7 +196,7 @@ class BoundedSpread(Spread):
         return np.stack([low, high], axis=-1)
 
 
-def settled(rates: FloatArray) -> FloatArray:
+def settled(rates: FloatArray, rounding: float = ROUNDING) -> FloatArray:
     """The rates, with those that only rounding keeps from 0 or 1 put there.
 
     Whether all rows agree decides where an interval ends: the order of a sum must not.
@@ -206,4 +206,4 @@ def settled(rates: FloatArray) -> FloatArray:
     >>> settled(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
     [1.0, 0.0, 0.25]
     """
-    return np.where(rates < ROUNDING, 0.0, np.where(rates > 1 - ROUNDING, 1.0, rates))
+    return np.where(rates < rounding, 0.0, np.where(rates > 1 - rounding, 1.0, rates))
