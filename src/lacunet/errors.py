@@ -58,7 +58,8 @@ def as_level(level: Any) -> float:
         return share / 100
     if not 0 < share < 1:
         raise LacunetError(
-            f"{level!r} is not the level of an interval.", "give 0.95, or 95 for per cent."
+            f"{level!r} is not the level of an interval.",
+            "give a number between 0 and 1, such as 0.95, or per cent from 50 to below 100: 95.",
         )
     return share
 

@@ -132,9 +132,21 @@ REMARKS: Mapping[str, str] = {
 }
 
 
-# What `lacunet.Data` takes, and functions that take data do not.
+# What `lacunet.Data` takes; functions that take data have few of them as arguments of their own.
 OF_DATA = (
-    *("replicate_weights", "codes", "not_asked", "unknown", "latent", "fully_observed"),
+    *(
+        "weight",
+        "counts",
+        "strata",
+        "cluster",
+        "missing",
+        "replicate_weights",
+        "codes",
+        "not_asked",
+        "unknown",
+        "latent",
+        "fully_observed",
+    ),
     *("delimiter", "encoding", "decimal", "query", "database"),
 )
 
@@ -143,7 +155,7 @@ def way_to_data(option: str) -> str:
     """Where to say how data are read."""
     of_query = option in ("query", "database")
     arguments = "query='select ...', database=..." if of_query else f"data, {option}=..."
-    return f"it belongs to the data: lacunet.Data({arguments})."
+    return f"it belongs to the data: give lacunet.Data({arguments}) as the data."
 
 
 def remark(name: str) -> str:

@@ -104,6 +104,15 @@ def in_shell(text: str) -> str:
     return in_quotes(text) if not any(char in '"$`\\!' for char in text) else shlex.quote(text)
 
 
+def flag(option: str) -> str:
+    """The option of the command line for an argument in Python.
+
+    >>> flag("not_asked")
+    '--not-asked'
+    """
+    return f"--{option.replace('_', '-')}"
+
+
 def assigned(name: object, state: object) -> str:
     """``X=x``; an interval that begins with a comparison stands without a second sign.
 
@@ -204,6 +213,18 @@ def beginning_with(start: str, known: Iterable[str]) -> list[str]:
     lower = start.lower()
     names = [name for name in known if lower and name.lower().startswith(lower)]
     return names if len(names) <= 3 else []
+
+
+def beginnings_of(word: str, known: Iterable[str]) -> list[str]:
+    """The known names, of three letters or more, that a word begins with, in any case.
+
+    Examples
+    --------
+    >>> beginnings_of("Positive", ["neg", "pos"]), beginnings_of("1000", ["100"])
+    (['pos'], [])
+    """
+    lower = word.lower()
+    return [name for name in known if name[2:].isalpha() and lower.startswith(name.lower())]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -187,7 +187,7 @@ def test_the_name_of_a_column_is_a_network_of_one_variable() -> None:
 
 @pytest.mark.parametrize("text", ["Wet ~ Rain", "", "Rain Wet"])
 def test_a_text_that_is_neither_a_file_nor_edges_is_answered_with_both(text: str) -> None:
-    refused = r"neither the file of a network nor edges.\n.*'Age -> Ill"
+    refused = r"neither a network file nor edges.\n.*'Age -> Ill"
     with pytest.raises(lc.LacunetError, match=refused):
         lc.learn(text, SEEN)
 

@@ -39,7 +39,7 @@ from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import close_to, counted, did_you_mean, first_of, in_shell
+from lacunet.wording import close_to, counted, did_you_mean, first_of, flag, in_shell
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,8 @@ def _check_columns(data: Data, variables: Sequence[str], source: DataSource) -> 
         given = getattr(data, option)
         if strangers := [name for name in given if name is not None and name not in known]:
             raise StatesError(
-                f"{option}={{...}} names {strangers}, which {source.label} does not have.",
+                f"{option}= ({flag(option)}) names {listed(strangers)}, which {source.label} does "
+                "not have.",
                 did_you_mean(strangers[0], known),
             )
     others = [name for name in source.columns if name not in variables]

@@ -24,7 +24,7 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
-from lacunet.wording import close_to, did_you_mean, first_of, in_shell
+from lacunet.wording import close_to, did_you_mean, first_of, flag, in_shell
 
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
@@ -241,8 +241,8 @@ def _check_columns(source: DataSource, network: Network, data: Data) -> None:
     for option, given in options.items():
         if strangers := [name for name in given if name is not None and name not in known]:
             raise DataError(
-                f"{option}={{...}} names {listed(strangers)}, but there is no such variable or "
-                "column.",
+                f"{option}= ({flag(option)}) names {listed(strangers)}, but there is no such "
+                "variable or column.",
                 did_you_mean(strangers[0], known),
             )
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.errors import LacunetError
-from lacunet.wording import quotes_blanked, separated
+from lacunet.wording import assigned, quotes_blanked, separated
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -166,8 +166,8 @@ def states_in(
     state_of, bare = _states_and_names(parts, network, takes_sets=takes_sets)
     for name in bare:
         states = network.states(name)
-        hint = f"as in {name}={states[0]}; its states are {list(states)}."
-        raise LacunetError(f"{name!r} is not of the form VARIABLE=STATE.", hint)
+        hint = f"name it: {assigned(name, states[-1])}; its states are {list(states)}."
+        raise LacunetError(f"{name!r} needs a state here.", hint)
     return state_of
 
 

@@ -126,18 +126,24 @@ class MGraph:
         return EM(missingness=graph)
 
 
+IDENTIFIED = (
+    "for almost all models with these numbers of states, no other model close by gives the same "
+    "data, so method='em' (--method em) with the graph estimates it. If you do not want that: "
+)
+
+
 def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:
     """Refuse to learn a network of which some CPTs are not recoverable."""
     more = counted(len(lost) - 1, "more CPT is", "more CPTs are")
     more = f" {more} not recovered either." if len(lost) > 1 else ""
     is_identified = first.term is None and first.generic
     return NotRecoverableError(
-        f"the CPT of {lost[0]!r} is {first.standing} under this missingness graph: {first.why}."
+        f"the CPT of {lost[0]!r} is {first.status} under this missingness graph ({first.why})."
         f"{more}",
-        ("method='em' (--method em) with the graph estimates it. " if is_identified else "")
+        (IDENTIFIED if is_identified else "")
         + "otherwise='prior' (lacunet learn --otherwise prior) leaves such CPTs at the prior, "
-        "otherwise='em' (or another method's name) learns them by that method; both are marked "
-        "in the result.",
+        "otherwise='em' (or another method's name) learns them by that method; the result says "
+        "which CPTs these are.",
     )
 
 

@@ -14,7 +14,7 @@ from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
 from lacunet.hints import KEYWORDS, OF_DATA, meant, way_to_data
 from lacunet.model.network import Network
-from lacunet.wording import did_you_mean, listed, question
+from lacunet.wording import close_to, did_you_mean, listed, question
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
@@ -111,8 +111,9 @@ def intervals_at(level: float = 0.9) -> str:
 
 def _way_to(option: str, known: Collection[str]) -> str:
     """Where an option belongs that a method does not take."""
-    if others := _methods_with(option):
-        return f"{option} is an option of {', '.join(others)}."
+    for ours in (option, *KEYWORDS.get(option, ())):
+        if ours not in known and _methods_with(ours):
+            return _of_methods(ours)
     if option in OF_NETWORK:
         return OF_NETWORK[option]
     if option in OF_DATA:
@@ -120,10 +121,16 @@ def _way_to(option: str, known: Collection[str]) -> str:
     if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
         of_explain = "explain always says what intervals will cost; "
         return of_explain * (option == "intervals") + intervals_at()
-    for ours in KEYWORDS.get(option, ()):
-        if ours not in known and (others := _methods_with(ours)):
-            return f"{ours!r} is an option of {', '.join(others)}."
-    return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN))
+    of_methods = dict.fromkeys(name for method in METHODS for name in options_of(method))
+    far = map(_of_methods, close_to(option, of_methods)[:1])
+    return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN)) or next(far, "")
+
+
+def _of_methods(option: str) -> str:
+    """Which methods take an option, and how to ask for one of them."""
+    others = _methods_with(option)
+    name = "em" if "em" in others else others[0]
+    return f"{option!r} is an option of {', '.join(others)}: say method={name!r} (--method {name})."
 
 
 def check_option_names(method: str | Method | None, options: Mapping[str, Any]) -> None:

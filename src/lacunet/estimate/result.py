@@ -16,7 +16,13 @@ from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.prior import LearnedPrior, Prior
 from lacunet.formats.errors import FormatError
-from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
+from lacunet.formats.files import (
+    OF_DATA,
+    read_network,
+    read_with_text,
+    write_network,
+    write_with_learned,
+)
 from lacunet.hints import (
     ByName,
     no_attribute,
@@ -413,6 +419,12 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     FormatError
         The file holds a network alone, or was changed after it was written.
     """
+    name = os.fspath(path)
+    if name.lower().removesuffix(".gz").endswith(OF_DATA):
+        raise FormatError(
+            f"{name}: this is the name of data, not of a result.",
+            "read_result reads what result.write wrote (.json).",
+        )
     learned = read_learned(path)
     if isinstance(learned, Network):
         raise FormatError(

@@ -201,7 +201,7 @@ def _edges_in(value: Any, data: Any) -> Any:
     if Path(name).suffix:
         _content(name)  # which says that there is no such file
     raise NetworkError(
-        f"{name!r} is neither the file of a network nor edges.",
+        f"{name!r} is neither a network file nor edges.",
         with_arrows(name)
         or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
         f"{', '.join(FORMATS)}.{_bundled(name)}",
@@ -443,7 +443,7 @@ def _format_of(name: str) -> str:
             f"the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
         )
     if meant := with_arrows(name):
-        raise FormatError(f"{name!r} is neither the file of a network nor edges.", meant)
+        raise FormatError(f"{name!r} is neither a network file nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "

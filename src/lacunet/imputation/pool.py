@@ -18,16 +18,18 @@ few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
-from lacunet.hints import with_hints
+from lacunet.hints import with_hints_by
 from lacunet.model.network import FloatArray
-from lacunet.wording import text_table
+from lacunet.wording import counted, text_table
 
 LEAST = 2  # tables that show how far they differ
 LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
@@ -64,13 +66,33 @@ class Pooled:
         ]
         rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
         header = ["estimate", "standard error", "low", "high", "df"]
-        return text_table(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+        table = text_table(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+        return f"{table}\nlow, high: 95% interval"
 
+
+def _squared(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """What to write for standard errors; nothing where none are given by name."""
+    given = [name for name in named if name in _STANDARD_ERRORS]
+    return f"square standard errors: pool(estimates, np.square({given[0]}))." if given else ""
+
+
+_STANDARD_ERRORS = ("se", "ses", "std_err", "stderr", "standard_error", "standard_errors", "errors")
 
 TINY = 1e-300  # what is divided by, at least
 
 
-@with_hints
+def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], kind: str) -> None:
+    """Refuse the first value that is not of a kind, by its position."""
+    if not are_right.all():
+        position = tuple(np.argwhere(~are_right)[0].tolist())
+        raise LacunetError(
+            f"{name}{[*position]} is {values[position]:g}, but must be {kind}.",
+            f"the first index is the table, counted from 0: compute it from table {position[0]}, "
+            "or leave that table out of both.",
+        )
+
+
+@with_hints_by(_squared)
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables, by Rubin's rules.
 
@@ -120,17 +142,20 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
             "the estimates, or their variances, are not numbers or arrays of one shape.",
             "give one of each for every completed table.",
         ) from None
-    if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
+    if values.shape != within.shape:
         raise LacunetError(
             f"estimates of the shape {values.shape} and variances of the shape {within.shape} "
             "cannot be pooled.",
-            "give one of each for every completed table, and at least two tables.",
+            "give one of each for every completed table.",
         )
-    if not (np.isfinite(values).all() and np.isfinite(within).all() and (within >= 0).all()):
+    if values.ndim == 0 or len(values) < LEAST:
         raise LacunetError(
-            "an estimate is not a finite number, or a variance is negative or not finite.",
-            "leave out what a completed table does not tell.",
+            f"{counted(values.size and 1, 'estimate')} cannot be pooled.",
+            "give those of at least two completed tables.",
         )
+    _check_finite("estimates", values, np.isfinite(values), "a finite number")
+    is_variance = np.isfinite(within) & (within >= 0)
+    _check_finite("variances", within, is_variance, "a variance, a finite number from zero up")
     if not isinstance(df, Real) or not df > 0:
         raise LacunetError(f"df is {df!r}, but degrees of freedom are a number above zero.")
     tables = len(values)

@@ -20,7 +20,7 @@ from lacunet.errors import warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
-from lacunet.hints import ByName, WithHints
+from lacunet.hints import ByName, WithHints, with_hints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
@@ -56,12 +56,12 @@ NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
 BETTER = 1.05  # times the weighted sample size, for another estimand than the first to be taken
 WAY_OUT = (
-    "with these numbers of states the data determine it near almost every model: "
-    "result = lacunet.learn(graph, data, method='em', intervals=True)"
+    "for almost all models with these numbers of states, no other model close by gives the same "
+    "data, so EM estimates it: result = lacunet.learn(graph, data, method='em', intervals=True)"
 )
 WAY_OUT_IN_POPULATION = (
-    "with these numbers of states the data and the law of the population determine it near almost "
-    "every model: verdict.identified_set(data, population=...)"
+    "for almost all models with these numbers of states, no other model close by gives the same "
+    "data and the same population: verdict.identified_set(data, population=...)"
 )
 FEW = 0.05  # of the rows that show the query; below it a warning
 
@@ -234,6 +234,7 @@ class Verdict(WithHints, _WithEstimand):
             [text_table(["", "model 1", "model 2"], rows), *([f"({states})"] if states else [])]
         )
 
+    @with_hints
     def identified_set(
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> IdentifiedSet:
@@ -258,6 +259,7 @@ class Verdict(WithHints, _WithEstimand):
         )
         return replace(ends_of(fit, self.asked), degrees=gathered.degrees, states=states)
 
+    @with_hints
     def assumptions(
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> Assumptions:
@@ -276,6 +278,7 @@ class Verdict(WithHints, _WithEstimand):
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(assumptions, is_designed=data_given(data).has_design)
 
+    @with_hints
     def estimate(
         self,
         data: object,
@@ -493,7 +496,7 @@ def estimate(
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
     """Refuse an estimate; ``question`` is what to ask EM's result, where the states identify it."""
     return NotRecoverableError(
-        f"{verdict.query} is {verdict.standing} under this missingness graph: {verdict.why}.",
+        f"{verdict.query} is {verdict.standing} under this missingness graph ({verdict.why}).",
         f"{WAY_OUT}, then {question}."
         if verdict.generic and not verdict.population
         else "ask about variables that rows show."

@@ -33,6 +33,7 @@ from lacunet.wording import (
     apart_from,
     assigned,
     beginning_with,
+    beginnings_of,
     close_to,
     conditional,
     counted,
@@ -69,7 +70,11 @@ class NetworkError(LacunetError):
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
-            question(close_to(str(state), known) or beginning_with(str(state), known))
+            question(
+                close_to(str(state), known)
+                or beginning_with(str(state), known)
+                or beginnings_of(str(state), known)
+            )
             or f"use one of these, spelled as here{otherwise}.",
         )
 

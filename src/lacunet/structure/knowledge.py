@@ -35,9 +35,10 @@ def constraints_of(
         raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
     index_of = {name: index for index, name in enumerate(variables)}
     excluded = np.eye(len(variables), dtype=bool)
-    for x, y in _indices(forbidden, index_of, "forbidden"):
-        excluded[x, y] = True
     _forbid_against(tiers, index_of, excluded)
+    not_allowed = {*_indices(forbidden, index_of, "forbidden")}
+    for x, y in not_allowed:
+        excluded[x, y] = True
     parents: list[set[int]] = [set() for _ in variables]
     for x, y in chain(
         _indices(required, index_of, "required"), _indices(rules, index_of, "required")
@@ -45,14 +46,16 @@ def constraints_of(
         if x == y:
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
+            is_forbidden = (x, y) in not_allowed
+            against = "it is forbidden" if is_forbidden else "it leads into an earlier tier"
             raise LacunetError(
-                f"the arc {variables[x]} -> {variables[y]} is required, but it is forbidden or "
-                "against the tiers.",
-                "change required (or the rule of not_asked that requires it), forbidden or tiers.",
+                f"the edge {variables[x]} -> {variables[y]} is required, but {against}.",
+                "change required (or the rule of not_asked that requires it), or "
+                f"{'forbidden' if is_forbidden else 'tiers'}.",
             )
         parents[y].add(x)
     if len(topological(parents)) < len(variables):
-        raise LacunetError("the required arcs form a cycle.")
+        raise LacunetError("the required edges form a cycle.")
     for y, into in enumerate(parents):
         if len(into) > max_parents:
             raise LacunetError(
@@ -71,7 +74,7 @@ def untiered(tiers: Sequence[Sequence[str]] | None, variables: Scope) -> Iterato
 def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
     for arc in _written(arcs) if isinstance(arcs, str) else arcs:
         if isinstance(arc, str) or len(arc) != 2:
-            raise LacunetError(f"the {kind} arc {arc!r} is not a pair (parent, child).")
+            raise LacunetError(f"the {kind} edge {arc!r} is not a pair (parent, child).")
         yield _index(arc[0], index_of), _index(arc[1], index_of)
 
 
@@ -83,7 +86,7 @@ def _written(text: str) -> Iterator[tuple[str, str]]:
     arcs = [(parent, child) for child, parents in edges.parents_of.items() for parent in parents]
     if lone := {*edges.variables}.difference(*arcs):
         name = min(lone)
-        raise LacunetError(f"{text!r}: {name!r} is a variable, not an arc.", "as in 'A -> B'.")
+        raise LacunetError(f"{text!r}: {name!r} is a variable, not an edge.", "as in 'A -> B'.")
     return iter(arcs)
 
 

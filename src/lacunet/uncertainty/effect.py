@@ -26,6 +26,7 @@ import numpy as np
 
 from lacunet.data.evidence import evidence_written, state_named, states_and_sets
 from lacunet.data.given import data_given
+from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
 from lacunet.hints import with_hints_by
@@ -293,6 +294,9 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     more = "" if asked is None else f", interval={asked!r}"
     if len(args) > 2 and isinstance(args[2], Mapping):
         return f"write effect(result, {args[1]!r}, do={_as_name(args[2], 'X')!r}{more})."
+    if len(args) == 2 and isinstance(args[1], str) and "do" not in named and is_query(args[1]):
+        do = _as_name(split_query(args[1]).do, "Treatment")
+        return f"write effect(result, {_as_name(args[1], 'Outcome')!r}, do={do!r}{more})."
     if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
         is_guess = bool(more) and "intervals" in named
         return f"write {more[2:]}, of a result of learn(..., intervals=True)." * is_guess
@@ -306,7 +310,8 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
 def _as_name(value: object, otherwise: str) -> str:
     """The first name in what was given in place of one."""
     names = value if isinstance(value, Mapping | list | tuple) else [value]
-    return next((name for name in names if isinstance(name, str)), otherwise)
+    name = next((name for name in names if isinstance(name, str)), otherwise)
+    return [*split_query(name).target, otherwise][0].partition("=")[0].strip()
 
 
 _GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
@@ -407,10 +412,10 @@ def effect(
     <BLANKLINE>
     It takes the edges of the network as causes, and assumes no hidden common causes.
     """
-    _check_names(target, do)
     source = as_learned(source)
     is_graph = isinstance(source, MissingnessGraph)
     network = _as_read(source, data) if is_graph else as_network(source)
+    _check_names(network, target, do)
     states = network.states(network.known(do))
     base = states[0] if reference is None else state_named(network, do, reference)
     outcomes = network.states(network.known(target))
@@ -451,12 +456,17 @@ def effect(
     return answer
 
 
-def _check_names(target: object, do: object) -> None:
-    """Refuse what is not the name of one variable."""
+def _check_names(network: Network, target: object, do: object) -> None:
+    """Refuse what is not the name of one variable, but a query, a state too, or several."""
     for name, value in (("target", target), ("do", do)):
-        if not isinstance(value, str):
+        is_query_text = isinstance(value, str) and is_query(value)
+        if not isinstance(value, str) or (is_query_text and value not in network.states_of):
             on, of = _as_name(target, "Ill"), _as_name(do, "Smoke")
-            by_query = f"; query(result, {on!r}, do={do!r}) sets one." * isinstance(do, Mapping)
+            state_of = do
+            if isinstance(do, str) and do.startswith(f"{of}="):
+                state_of = {of: do.removeprefix(f"{of}=")}
+            sets_state = isinstance(state_of, Mapping)
+            by_query = f"; query(result, {on!r}, do={state_of!r}) sets one." * sets_state
             raise LacunetError(
                 f"{name} is {value!r}, but must be the name of one variable.",
                 f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared"

@@ -28,8 +28,9 @@ OF_ROWS = (
 )
 EFFECTIVE = (
     "effective: how many complete rows would tell as much of the weakest CPT row, of the rows that "
-    "show its parents' states (-: intervals would tell)"
+    "show its parents' states"
 )
+WITHOUT_INTERVALS = " (-: intervals would tell)"
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
     "support unsupported unseen warnings"
@@ -62,7 +63,8 @@ def result_as_text(
     if result.assumption not in result.why:
         lines += [f"It assumes that {result.assumption}."]
     lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
-    lines += ["", _families(result), EFFECTIVE]
+    unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
+    lines += ["", _families(result), EFFECTIVE + unknown]
     if with_cpts:
         lines += _cpts(result, shown_by)
     hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
