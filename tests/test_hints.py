@@ -95,6 +95,7 @@ def test_learn_offers_its_own_arguments_and_those_of_the_method(keyword: str, ou
         ("metod", "did you mean 'method'"),
         ("methods", "did you mean 'method'"),
         ("max_iter", "'max_iterations' is an option of one-step, em, em-bp"),
+        ("restart", "'restarts' is an option of one-step, em, em-bp: say method='em'"),
     ],
 )
 def test_learn_says_where_a_keyword_belongs(keyword: str, way: str) -> None:
@@ -105,10 +106,29 @@ def test_learn_says_where_a_keyword_belongs(keyword: str, way: str) -> None:
 def test_what_belongs_to_data_is_all_that_functions_do_not_take_themselves() -> None:
     shorthands = {"weight", "counts", "strata", "cluster", "missing"}
     known = {*inspect.signature(lc.Data).parameters} - {"source", "aside"}
-    assert {*OF_DATA} == known - shorthands
+    assert {*OF_DATA} == known
     described = [lc.learn, lc.explain, lc.diagnose, lc.sensitivity, lc.worst_case]
     for function in (*described, lc.learn_structure, lc.learn_missingness):
         assert {*inspect.signature(function).parameters} & known == shorthands
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lc.impute,
+        lc.predict,
+        lc.MissingnessGraph.parse,
+        lc.Verdict.estimate,
+        lc.Verdict.identified_set,
+        lc.Verdict.assumptions,
+    ],
+    ids=lambda function: function.__qualname__,
+)
+def test_what_a_function_does_not_take_of_data_is_answered_with_data(function: Any) -> None:
+    for option in {*OF_DATA} - {*inspect.signature(function).parameters, "query", "database"}:
+        with pytest.raises(TypeError) as refused:
+            function(**{option: 1})
+        assert f"lacunet.Data(data, {option}=...)" in str(refused.value)
 
 
 def test_data_alone_are_answered_with_what_finds_edges() -> None:
@@ -342,6 +362,16 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age->Ill Ill->Age", ILL), "separate edges by ;, as in '... -> Ill; Ill"),
         (lambda: lc.learn("Age,Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.to_csv, "result.table(variable).to_csv"),
+        (lambda: lc.effect(LEARNED, "P(Ill | do(Age))"), "effect(result, 'Ill', do='Age')"),  # type: ignore
+        (lambda: lc.effect(LEARNED, "P(Ill)", do="Age"), "effect(result, 'Ill', do='Age')"),
+        (
+            lambda: lc.effect(LEARNED, "Ill", do="Age=old"),
+            "the states of Age are compared; query(result, 'Ill', do={'Age': 'old'}) sets one",
+        ),
+        (lambda: lc.sensitivity("Age -> Ill", ILL, "P(Ill)", mechanism="Ill"), "Ill=yes"),
+        (lambda: lc.query(LEARNED, "Age", {"Ill": "yesterday"}), "did you mean 'yes'?"),
+        (lambda: lc.pool([1, 2], se=[1, 2]), "square standard errors"),  # type: ignore
+        (lambda: lc.read_result("survey.csv"), "read_result reads what result.write wrote (.json)"),
         (lambda: LEARNED.network.to_csv, "network.cpt(variable).to_frame()"),
         (lambda: LEARNED.cpt("Ill").to_csv, "cpt.to_frame()"),
         (lambda: lc.recover, "verdict.estimate(data, interval=True)"),  # type: ignore[attr-defined]
@@ -367,6 +397,11 @@ def test_a_result_names_the_cpts_that_it_does_not_print() -> None:
     assert "CPTs not shown here: Ill; print(result.cpt('Ill')) shows one" in text
     assert "not shown here" not in str(LEARNED)
     assert "effective: how many complete rows" in text
+
+
+def test_only_a_result_without_intervals_says_that_these_would_tell_more() -> None:
+    assert "intervals would tell" in str(LEARNED)
+    assert "intervals would tell" not in str(lc.learn("Age -> Ill", ILL, intervals=True))
 
 
 def test_a_learned_structure_prints_its_notes() -> None:

@@ -101,7 +101,6 @@ TAKE_EDGES: list[Callable[[Any], object]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:taken as missing, as asked for")
 @pytest.mark.parametrize("asked", TAKE_EDGES)
 def test_edges_beside_data_are_the_network_that_the_data_and_they_make(
     asked: Callable[[Any], object],

@@ -241,6 +241,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
         (("learn", "s.json", "survey.csv", "--memory", "1PB"), "a size such as 500MB"),
         (("learn", "s.json", "survey.csv", "--level", "95"), "--intervals 0.9"),
+        (("learn", "s.json", "survey.csv", "--missing", "smoker=9"), "(--missing) names"),
         (("impute", "s.json", "survey.csv", "--draws", "0"), "a whole number of at least one"),
         (("simulate", "asia", "--rows", "-5", "-o", "a.csv"), "a whole number from zero upwards"),
         (("pool", "x.csv"), "in Python there is lacunet.pool"),

@@ -33,6 +33,7 @@ def test_a_case_by_hand() -> None:
     few = lc.pool([1, 2, 3], [1, 1, 1], df=20)
     np.testing.assert_allclose(1 / few.df, 1 / (2 * (7 / 4) ** 2) + 1 / (21 / 23 * 20 * 3 / 7))
     assert "estimate" in repr(few)
+    assert repr(few).endswith("low, high: 95% interval")
 
 
 def test_estimates_that_differ_without_variance_leave_no_degrees_of_freedom() -> None:
@@ -82,6 +83,12 @@ def test_what_cannot_be_pooled_is_refused() -> None:
     for wrong in (([1], [1]), ([1, 2], [1]), (1, 1), ([1, np.nan], [1, 1]), ([1, 2], [1, -1])):
         with pytest.raises(lc.LacunetError):
             lc.pool(*wrong)
+    with pytest.raises(lc.LacunetError, match="1 estimate cannot be pooled"):
+        lc.pool([0.2], [0.01])
+    with pytest.raises(lc.LacunetError, match=r"variances\[1\] is -0.02"):
+        lc.pool([0.2, 0.3], [0.01, -0.02])
+    with pytest.raises(lc.LacunetError, match=r"estimates\[1, 0\] is nan"):
+        lc.pool([[0.2, 0.2], [np.nan, 0.2]], [[0.1, 0.1], [0.1, 0.1]])
     for odd in ([[0.3, 0.1], [0.2]], ["a", "b"], [None, {}]):
         with pytest.raises(lc.LacunetError, match=r"one shape|finite"):
             lc.pool(odd, [1, 1])

@@ -502,6 +502,7 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
             {"required": "smoke -> lung", "forbidden": [("smoke", "lung")]},
             "required, but it is forbidden",
         ),
+        ({"required": "smoke -> lung", "tiers": "lung; smoke"}, "it leads into an earlier tier"),
         ({"required": ["smoke"]}, "not a pair"),
         ({"tiers": [["smoke"], ["smoke"]]}, "in two tiers"),
         ({"max_parents": 0}, "max_parents is 0"),
@@ -582,7 +583,7 @@ def test_required_parents_with_too_many_states_are_refused() -> None:
     ("arcs", "message"),
     [
         ("A->B, C->D", r"two ways(?s:.)*'A -> B; C -> D'"),
-        ("A -> B; C", "'C' is a variable, not an arc"),
+        ("A -> B; C", "'C' is a variable, not an edge"),
     ],
 )
 def test_arcs_that_cannot_be_read_are_said_to_be_edges(arcs: str, message: str) -> None:

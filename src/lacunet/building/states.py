@@ -315,7 +315,9 @@ def _or_weights(name: str, seen: Seen) -> str:
 def taken_as_missing(
     seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Which values were taken as missing: in one line those that nobody named, for all columns.
+    """Which values were taken as missing without being named, in one line for all columns.
+
+    Those that were named are told only where one of them may be a value of its column.
 
     ``states_of`` are the states that were found, of columns that are not cut.
     """
@@ -330,11 +332,11 @@ def taken_as_missing(
         note = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
     if cells:
         yield f"{note}{_as_states(seen, states_of, cells)}."
-    asked = {name: column for name, column in seen.items() if column.asked}
     columns_of: dict[str, list[str]] = {}
-    for name, column in asked.items():
+    for name, column in seen.items():
         codes = ", ".join(f"{code!r} ({count:,})" for code, count in column.asked.items())
-        columns_of.setdefault(_within(column), []).append(f"column {name!r}: {codes}")
+        if doubt := _within(column):
+            columns_of.setdefault(doubt, []).append(f"column {name!r}: {codes}")
     for doubt, some in columns_of.items():
         yield f"taken as missing, as asked for, in {first_of(some, MOST_COLUMNS, '; ')}.{doubt}"
 

@@ -353,7 +353,7 @@ class Network(metaclass=Hinted):
         Warns
         -----
         LacunetWarning
-            What was taken as missing, with counts; and what looks as if it should be declared:
+            What was taken as missing unasked, with counts; and what looks undeclared:
             states that are often codes for missing, columns that are always empty under a state
             of another.
 
