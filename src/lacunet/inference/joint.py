@@ -194,7 +194,7 @@ class JointQuestion:
                 return tuple([question.shares[0] for question in alone])
             ratios = replace(self, plan=plan).calibrated(marginals=False).ratios
             variant_of = plan.variant_of or ()
-        lost = [share if share > ROUNDING else 0.0 for share in (1 - ratios).tolist()]
+        lost = [1 - ratio if 1 - ratio > ROUNDING else 0.0 for ratio in ratios]
         return tuple([lost[variant] if variant >= 0 else 0.0 for variant in variant_of])
 
     @property

@@ -120,10 +120,10 @@ class Calibration:
     log_total: float
     marginals: tuple[FloatArray, ...]
     messages: Mapping[int, Message]
-    ratios: FloatArray
+    ratios: Sequence[float]
 
 
-IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES, np.zeros(0))
+IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES, ())
 
 
 def calibrate(
@@ -157,7 +157,7 @@ def calibrate(
     log_total = _inward(plan, held, messages)
     if log_total == -math.inf:
         return IMPOSSIBLE
-    ratios = np.ones(plan.variants)
+    ratios = [1.0] * plan.variants
     beliefs: dict[int, FloatArray] = {}
     for root, version_of in plan.roots.items():
         is_whole, has_versions = marginals and plan.cliques[root].is_whole, plan.cliques[root].picks
@@ -165,16 +165,20 @@ def calibrate(
             belief, log_scale = _product(plan, root, held[root])
         else:
             belief, _, log_scale = _summed(plan, root, held[root])
-        if has_versions and belief[..., 0].any():
-            totals = belief.reshape(-1, belief.shape[-1]).sum(axis=0)
-            ratios *= (totals / totals[0])[version_of]
+        if has_versions:
+            totals = belief.reshape(-1, belief.shape[-1]).sum(axis=0).tolist()
             belief = belief[..., 0]
-            if is_whole:
-                belief, log_scale = _product(plan, root, held[root])
-        total = float(belief.sum())
-        if not total:
+        else:
+            totals = [belief.sum()]
+        if not (total := float(totals[0])):
             return IMPOSSIBLE
+        ratios = [
+            ratio * totals[version] / total
+            for ratio, version in zip(ratios, version_of, strict=True)
+        ]
         log_total += log_scale + math.log(total)
+        if is_whole and has_versions:
+            belief, _ = _product(plan, root, held[root])
         beliefs[root] = belief
     answers = _outward(plan, held, messages, beliefs) if marginals else ()
     return Calibration(log_total, answers, messages, ratios)
