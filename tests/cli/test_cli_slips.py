@@ -241,7 +241,6 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
         (("learn", "s.json", "survey.csv", "--memory", "1PB"), "a size such as 500MB"),
         (("learn", "s.json", "survey.csv", "--level", "95"), "--intervals 0.9"),
-        (("learn", "s.json", "survey.csv", "--missing", "smoker=9"), "(--missing) names"),
         (("impute", "s.json", "survey.csv", "--draws", "0"), "a whole number of at least one"),
         (("simulate", "asia", "--rows", "-5", "-o", "a.csv"), "a whole number from zero upwards"),
         (("pool", "x.csv"), "in Python there is lacunet.pool"),
@@ -283,6 +282,14 @@ def test_a_guess_is_answered_with_the_way(
     with pytest.raises(SystemExit):
         run(*words)
     assert way in capsys.readouterr().err
+
+
+def test_an_unknown_column_of_an_option_is_said_with_the_option(
+    survey: Path, capsys: Captured
+) -> None:
+    for network in ("s.json", "Smoker -> xray"):
+        told = refused(capsys, "learn", network, "survey.csv", "--missing", "smoker=9")
+        assert "(--missing) names ['smoker']" in told
 
 
 def test_a_network_in_place_of_data_is_called_one(survey: Path, capsys: Captured) -> None:
