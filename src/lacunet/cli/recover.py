@@ -129,7 +129,7 @@ def _answered(
     graph: MissingnessGraph, table: EncodedTable | None, options: Namespace
 ) -> list[Reported]:
     """The verdicts on the queries typed, or on every family, with what the data say."""
-    from lacunet.missingness.verdict import known_variables
+    from lacunet.missingness.population import known_variables
     from lacunet.report.recovered.reported import reported, with_assumptions
 
     more = {"level": options.intervals, "assumed": getattr(options, "assumed", ())}

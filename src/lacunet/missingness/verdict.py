@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.data.evidence import state_named
 from lacunet.data.given import data_given
-from lacunet.data.read import read_table
-from lacunet.data.reading import source_from
 from lacunet.data.table import whole_rows
 from lacunet.errors import warn
 from lacunet.estimands.notation import Notation, Readable
@@ -37,6 +34,7 @@ from lacunet.missingness.identified.sets import (
     ends_of,
     lifted_near,
 )
+from lacunet.missingness.population import laws_over
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
@@ -44,7 +42,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.model.table import Table
-from lacunet.statistics.rows import Rows, distinct_rows
+from lacunet.statistics.rows import Rows
 from lacunet.wording import listed, read_formula, text_table
 
 if TYPE_CHECKING:
@@ -234,6 +232,30 @@ class Verdict(WithHints, _WithEstimand):
             [text_table(["", "model 1", "model 2"], rows), *([f"({states})"] if states else [])]
         )
 
+    def population_laws(self, given: Any) -> dict[Scope, Table]:
+        """The laws that are known in the population, as tables over the sets of variables.
+
+        Raises
+        ------
+        MissingnessGraphError
+            They are needed and not given, or not for these variables; or given, and the verdict
+            does not know of them.
+        """
+        scopes = self.population
+        if given is not None and not scopes:
+            raise MissingnessGraphError(
+                f"{self.query} was decided without a law of the population.",
+                "say which variables it is known of: graph.recover(..., population=['Age']).",
+            )
+        if given is None and (self.term is None or not _needed(self.term)):
+            return {}
+        if given is None:
+            raise MissingnessGraphError(
+                f"the estimand needs the law of {listed(scopes[0])} in the population.",
+                "give it as population=: rows that are no selection, or {name: probabilities}.",
+            )
+        return laws_over(self.graph.network, scopes, given)
+
     @with_hints
     def identified_set(
         self, data: object, weight: Weight = None, *, population: object = None
@@ -248,7 +270,7 @@ class Verdict(WithHints, _WithEstimand):
         TooLargeEstimandError
             The models have too many configurations to be followed.
         """
-        laws = population_laws(self.graph.network, self, population)
+        laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         given = data_given(data, weight=weight)
         gathered = gathered_rows(self.graph, given, model.variables, groups=0)
@@ -272,7 +294,7 @@ class Verdict(WithHints, _WithEstimand):
         TooLargeEstimandError
             The models have too many configurations to be fitted.
         """
-        laws = population_laws(self.graph.network, self, population)
+        laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         rows = self._rows(data, weight, model.variables)
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
@@ -327,7 +349,7 @@ class Verdict(WithHints, _WithEstimand):
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> Estimation:
         """The estimate together with what it rests on; its ``warnings`` are not issued."""
-        laws = population_laws(self.graph.network, self, population)
+        laws = self.population_laws(population)
         return estimate(self, self._rows(data, weight, columns_needed(self)), laws)
 
     def _rows(self, data: object, weight: Weight, columns: Scope) -> Rows:
@@ -346,109 +368,6 @@ def columns_needed(verdict: Verdict) -> Scope:
 def _needed(term: Term) -> list[Scope]:
     """The laws of the population that an estimand takes."""
     return [part.known for part in nested(term) if isinstance(part, InPopulation)]
-
-
-def known_variables(network: Network, population: Any) -> list[Scope]:
-    """The sets of variables whose law a population gives: those of a mapping, or its columns."""
-    if population is None:
-        return []
-    laws = _given_laws(population)
-    if laws is not None:
-        return [*laws]
-    columns = source_from(data_given(population)).columns
-    names = tuple(name for name in network.variables if name in columns)
-    if not names:
-        raise MissingnessGraphError(
-            "the rows of the population have no column of the network's variables.",
-            "they show, of everyone, what decides whether a row was recorded.",
-        )
-    return [names]
-
-
-def population_laws(network: Network, verdict: Verdict, given: Any) -> dict[Scope, Table]:
-    """The laws that are known in the population, as tables over the sets of variables.
-
-    Raises
-    ------
-    MissingnessGraphError
-        They are needed and not given, or not for these variables; or given, and the verdict does
-        not know of them.
-    """
-    scopes = verdict.population
-    if given is not None and not scopes:
-        raise MissingnessGraphError(
-            f"{verdict.query} was decided without a law of the population.",
-            "say which variables it is known of: graph.recover(..., population=['Age']).",
-        )
-    if given is None and (verdict.term is None or not _needed(verdict.term)):
-        return {}
-    if given is None:
-        raise MissingnessGraphError(
-            f"the estimand needs the law of {listed(scopes[0])} in the population.",
-            "give it as population=: rows that are no selection, or {name: probabilities}.",
-        )
-    given_laws = _given_laws(given)
-    if given_laws is not None:
-        return {scope: _law_over(network, scope, given_laws) for scope in scopes}
-    states = {name: network.states(name) for scope in scopes for name in scope}
-    codes = {name: coding for name, coding in network.codes_of.items() if name in states}
-    cuts = {name: points for name, points in network.cuts_of.items() if name in states}
-    table = read_table(given, Network(states, codes=codes, cuts=cuts))
-    laws = {}
-    for scope in scopes:
-        rows = distinct_rows(table, scope)
-        if not rows.is_shown(scope).all():
-            raise MissingnessGraphError(
-                f"the rows of the population do not show all of {listed(scope)}.",
-                "leave out the rows that do not, if that is no selection either.",
-            )
-        every = np.ones(len(rows.weights), dtype=bool)
-        laws[scope] = rows.tabled(scope, every, rows.weights).shares()
-    return laws
-
-
-def _given_laws(population: Any) -> dict[Scope, Any] | None:
-    """Probabilities by sets of variables; None if the population is given as columns of rows."""
-    if not isinstance(population, Mapping):
-        return None
-    try:
-        for value in population.values():
-            if not isinstance(value, Mapping):
-                np.asarray(value, dtype=np.float64)
-                if np.asarray(value).dtype.kind in "OSUb":  # cells: the states "0", "1", or True
-                    return None
-    except (TypeError, ValueError):
-        return None
-    return {(k,) if isinstance(k, str) else tuple(k): value for k, value in population.items()}
-
-
-def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
-    for names, value in given.items():
-        if {*names} == {*scope}:
-            table = np.asarray(_in_order(network, names, value), dtype=np.float64)
-            if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
-                raise MissingnessGraphError(
-                    f"the law of {listed(names)} has the shape {table.shape}, not that of their "
-                    f"states {network.shape(names)}, or holds what is no probability.",
-                    "numbers in a mapping are probabilities: give rows of numbers as a frame.",
-                )
-            return Table(scope, Table(names, table).marginal(scope).array).shares()
-    raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
-
-
-def _in_order(network: Network, names: Scope, law: Any) -> Any:
-    """The probabilities in the order of the states that they are given for."""
-    if not isinstance(law, Mapping):
-        return law
-    states = network.states(names[0])
-    known = {state_named(network, names[0], state): share for state, share in law.items()}
-    if len(names) > 1 or len(known) != len(law) or {*known} != {*states}:
-        raise MissingnessGraphError(
-            f"the law of {listed(names)} in the population does not give each state once.",
-            f"as in population={{{names[0]!r}: {dict.fromkeys(states, round(1 / len(states), 2))}}}"
-            "; of several variables, {('A', 'B'): table}.",
-        )
-    return [known[state] for state in states]
 
 
 def estimate(

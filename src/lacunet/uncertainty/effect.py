@@ -40,7 +40,8 @@ from lacunet.inference.query import (
     warn_of_undirected,
 )
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.verdict import known_variables, not_recoverable, population_laws
+from lacunet.missingness.population import known_variables
+from lacunet.missingness.verdict import not_recoverable
 from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import quoted
@@ -667,7 +668,7 @@ def _by_graph(
         group = f", given={dict(given)!r}" if given else ""
         by_em = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
         raise not_recoverable(verdict, by_em)
-    laws = population_laws(network, verdict, population)
+    laws = verdict.population_laws(population)
     recovery = recovered(verdict, data, population=laws, within=sets)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation

@@ -34,7 +34,6 @@ from lacunet.missingness.verdict import (
     columns_needed,
     estimate,
     largest_table,
-    population_laws,
 )
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Scope
@@ -198,7 +197,7 @@ def answer_to(
         estimation = verdict.estimate_with_report(data, population=population)
         return Answer.of(estimation.table, basis), estimation.warnings
     level = LEVEL if interval is True else as_level(interval)
-    both = recovered(verdict, data, population=population_laws(network, verdict, population))
+    both = recovered(verdict, data, population=verdict.population_laws(population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
     basis = basis._replace(level=level, spread=lambda: ends)

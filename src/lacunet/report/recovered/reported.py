@@ -18,7 +18,7 @@ from lacunet.missingness.implications import (
     implications,
     never_testable,
 )
-from lacunet.missingness.verdict import Estimation, Verdict, population_laws
+from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.model.network import FloatArray, Scope
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import first_of
@@ -106,7 +106,7 @@ def reported(
         if level is None:
             estimate = verdict.estimate_with_report(table, population=population)
             return replace(bare, estimate=estimate)
-        laws = population_laws(verdict.graph.network, verdict, population)
+        laws = verdict.population_laws(population)
         both = recovered(verdict, table, population=laws)
         return replace(bare, estimate=both.estimation, interval=both.interval(level))
     except NotRecoverableError as error:
