@@ -451,7 +451,7 @@ def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
 
 def test_an_interruption_keeps_the_strengths_of_the_replicates_so_far() -> None:
     def interrupting(stage: str, done: float, total: float | None, note: str = "") -> None:
-        if stage == "arc strengths" and done == 2:
+        if stage == "edge strengths" and done == 2:
             raise KeyboardInterrupt
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting)

@@ -1,4 +1,4 @@
-"""``lacunet structure``: data in, a network with arcs and CPTs out."""
+"""``lacunet structure``: data in, a network with edges and CPTs out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import names
 
-HELP = "learn a network, its arcs and CPTs, from data with or without missing values"
+HELP = "learn a network, its edges and CPTs, from data with or without missing values"
 EXAMPLE = """example:
   lacunet structure patients.csv -o net.bif
   lacunet structure patients.csv --bins Age=18,40,65,inf --bins Dose=4 -o net.json
@@ -55,9 +55,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add_json(command)
     group = command.add_argument_group("structure")
     add(group, "--without A,B", "columns to leave out", type=names, default=[])
-    add(group, "--required ARCS", "arcs that must be there: 'A -> B; A, C -> D'", default="")
-    add(group, "--forbidden ARCS", "arcs that are not allowed", default="")
-    tiers = "groups of columns, 'A,B; C,D': no arc leads from a later group into an earlier one"
+    add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", default="")
+    add(group, "--forbidden EDGES", "edges that are not allowed", default="")
+    tiers = "groups of columns, 'A,B; C,D': no edge leads from a later group into an earlier one"
     add(group, "--tiers T", tiers, type=_tiers)
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
@@ -70,7 +70,7 @@ def add_arguments(command: ArgumentParser) -> None:
     score = "score to maximise: BIC without a charge for what cannot occur, BIC, or BDeu"
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = (
-        "bootstrap replicates for arc strengths (default: 20, none above 200,000 rows; 0 for none)"
+        "bootstrap replicates for edge strengths (default: 20, none above 200,000 rows; 0 for none)"
     )
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)

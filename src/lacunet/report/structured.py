@@ -24,7 +24,7 @@ def structure_as_text(learned: LearnedStructure) -> str:
     network = learned.network
     lines = [
         f"{counted(len(network.variables), 'variable')}, {counted(learned.cpdag.edges, 'edge')} "
-        f"({counted(len(learned.cpdag.compelled), 'arc')} whose direction follows from the edges) "
+        f"({len(learned.cpdag.compelled):,} of them directed) "
         f"from {counted(learned.rows, 'row')} in {learned.seconds:.1f} s",
         f"{learned.why}; {learned.ended}",
     ]

@@ -205,7 +205,7 @@ def remarks(rows: CodedRows) -> Iterator[str]:
     if constant := [name for name, is_varying in zip(names, varies, strict=True) if not is_varying]:
         yield (
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
-            "left without arcs, unless they are required."
+            "left without edges, unless they are required."
         )
     determined = np.empty((len(names), len(names)), bool)  # in rows that show both
     for tables in rows.pair_tables():

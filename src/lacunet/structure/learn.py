@@ -11,7 +11,7 @@
 4. Where there are no more than 40 variables, rounds start from completions that no DAG shapes
    (`lacunet.structure.chained`) if these lead higher than the seed, and once more from others
    like them; the better of the two is kept.
-5. CPTs by `lacunet.learn`, arc strengths by bootstrap.
+5. CPTs by `lacunet.learn`, edge strengths by bootstrap.
 
 Complete data need no judge: the search's own score is exact.
 """
@@ -116,12 +116,12 @@ class LearnedStructure:
     """A network learned from data alone.
 
     ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has
-    the directions that follow from the data and from the arcs required and forbidden. ``score`` is
+    the directions that follow from the data and from the edges required and forbidden. ``score`` is
     the BIC of the observed cells, without a charge for what cannot occur unless plain BIC was asked
     for (or BDeu, for complete data, if that was; with missing values the penalty of a family goes
     by the rows that show it), ``trace`` how it rose.
-    ``strengths`` has the probability of each arc: shares of bootstrap replicates, corrected by how
-    often such arcs are true in published networks. ``missingness`` is the missingness graph, None
+    ``strengths`` has the probability of each edge: shares of bootstrap replicates, corrected by how
+    often such edges are true in published networks. ``missingness`` is the missingness graph, None
     where nothing is missing or values were assumed to be missing completely at random. ``ended``
     is "converged", "round limit", "closed form", "time limit", "memory limit" or "interrupted".
     """
@@ -441,7 +441,7 @@ def _check(
         raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
     if 0 < (strengths or 0) < FEW_REPLICATES:
         replicates = counted(int(strengths or 0), "bootstrap replicate")
-        warn(f"{replicates} for arc strengths: so few say little; the default is {REPLICATES}")
+        warn(f"{replicates} for edge strengths: so few say little; the default is {REPLICATES}")
     if isinstance(missingness, str) and missingness.lower() in ("none", "mcar"):
         raise LacunetError(
             f"missingness is {missingness!r}, which is not a missingness graph.",

@@ -98,7 +98,7 @@ def strengths_of(
             best = search(scores, order, KICKS, rng, deadline).parents
             compelled = compelled_arcs(best, constraints.contradicted)
             learned.append((best, compelled))
-            progress("arc strengths", len(learned), replicates)
+            progress("edge strengths", len(learned), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
     adjacent = Counter(
