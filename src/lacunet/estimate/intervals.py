@@ -292,7 +292,7 @@ class Fitted:
             cells += np.multiply.outer(shares, _fallen(family, whole))
             tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, prior)
         networks = [
-            network.with_tables({name: tables[index] for name, tables in tables_of.items()})
+            network.with_computed({name: tables[index] for name, tables in tables_of.items()})
             for index in range(len(samples))
         ]
         return spread_of, self._replicates(networks, folds.scales, folds.degrees), ()

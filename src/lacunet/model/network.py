@@ -455,6 +455,10 @@ class Network(metaclass=Hinted):
         network._check_rules()
         return network
 
+    def with_computed(self, tables: Mapping[str, FloatArray]) -> Network:
+        """The same as `with_tables` for CPTs that we computed: they are neither checked nor copied."""
+        return self._with(tables_of=dict(tables), support=None, mechanisms=None)
+
     def with_codes(
         self,
         codes: Mapping[str, Mapping[Any, Any]] | None = None,
