@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+import lacunet
 from lacunet.cli import main
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
@@ -170,6 +171,48 @@ def test_em_and_shares_have_the_same_tipping_point_where_nothing_else_speaks() -
     assert np.ptp(em.log_likelihoods) < 1e-3
     assert "delta = -inf to +inf fit the data" in em.words[-1]
     assert by_shares.log_likelihoods == ()
+
+
+def _clinic_with_tests(weight: float) -> Data:
+    """Age -> Ill -> Test; Sex decides whether Ill is shown, Age too little to be learned."""
+    rng = np.random.default_rng(4)
+    old, man = rng.random((2, 1500)) < 0.5
+    ill = rng.random(1500) < np.where(old, 0.6, 0.1)
+    hides = rng.random(1500) < 0.1 + 0.3 * man + 0.02 * old
+    fails = rng.random(1500) < 0.2
+    test = rng.random(1500) < np.where(ill, 0.9, 0.1)
+    yes_no = np.array(["no", "yes"], object)
+    columns = {"Age": np.where(old, "old", "young"), "Sex": np.where(man, "m", "f")}
+    columns |= {"Ill": np.where(hides, None, yes_no[ill.astype(int)])}
+    columns |= {"Test": np.where(fails, None, yes_no[test.astype(int)])}
+    return Data(columns | {"wt": 1 + weight * rng.random(1500)}, weight="wt")
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weight: float) -> None:
+    rows, edges = _clinic_with_tests(weight), "Age -> Ill -> Test; Sex"
+    tilted = sensitivity(edges, rows, "P(Ill=yes)", mechanism="Ill", groups=2, deltas=0)
+    # The parent is among the groups, and EM is taken because a child has missing values.
+    assert tilted.given == ("Age", "Sex")
+    assert tilted.method == "em"
+    learned = lacunet.query(lacunet.learn(edges, rows), "P(Ill=yes)")
+    assert tilted.answers[0] == pytest.approx(float(learned), abs=1e-4)
+    assert "Sex seems to decide whether Ill is shown (learned from the data)" in tilted.words[-3]
+    assert "Age is a parent of Ill" in tilted.words[-3]
+    assert tilted.words[-2].startswith("Method em, since Test has missing values too")
+    # What is asked for needs no reason; the last sentence begins alike.
+    asked = sensitivity(
+        edges,
+        rows,
+        "P(Ill=yes)",
+        mechanism="Ill",
+        given="Sex",
+        method="direct-mar",
+        groups=2,
+    )
+    assert not any(words.startswith(("Groups", "Method")) for words in asked.words)
+    assert "within groups by Sex (direct-mar)" in str(asked)
+    assert tilted.words[-1].startswith(asked.words[-1])
 
 
 def test_what_else_a_row_shows_speaks_by_em_alone() -> None:

@@ -26,7 +26,8 @@ EXAMPLE = """example:
 If values are missing at random, hidden values are distributed like the shown ones of the same
 group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
 With --method em they are compared given everything else that their rows show, which matters where
-another variable of the query, or one that decides on being hidden, has missing values too.
+another variable of the query, a neighbour in the network, or one that decides on being hidden has
+missing values too.
 """
 
 
@@ -39,11 +40,15 @@ def add_arguments(command: ArgumentParser) -> None:
     tilted = "the state whose odds differ (default: that of the query, or the variable's last)"
     add(command, "--tilted-state S", tilted)
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
-    given = "compare within groups by these variables (default: learned from the data)"
+    given = (
+        "compare within groups by these variables (default: learned from the data, with the "
+        "variable's parents)"
+    )
     add(command, "--given A,B", given, type=names)
     method = (
         "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
-        "another variable of the query or of --given has missing values)"
+        "another variable of the query or of --given, or a parent or child of the variable, has "
+        "missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
     add_prior(command, ", for em")

@@ -43,7 +43,7 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, finite, sentence, text_table
+from lacunet.wording import assigned, finite, first_of, sentence, text_table
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
@@ -131,8 +131,9 @@ def sensitivity(
         95% interval that is nearer.
     given
         Variables that may decide whether a value is hidden: hidden values are compared with shown
-        ones in groups that agree on them. By default they are learned from the data. With
-        "direct-mar" every row must show them.
+        ones in groups that agree on them. By default they are learned from the data, and the
+        parents of ``mechanism`` that every row shows are added. With "direct-mar" every row must
+        show them.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
@@ -143,8 +144,9 @@ def sensitivity(
     method
         "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
         every tilt, so that all that a row shows counts as evidence about what it hides. By default
-        "direct-mar", and "em" where the question or ``given`` has another variable with missing
-        values: "direct-mar" would not use the rows that miss it.
+        "direct-mar", and "em" where another variable of the question or of ``given``, or a parent
+        or child of ``mechanism``, has missing values: "direct-mar" would not use the rows that miss
+        it, or what it tells.
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
     memory
@@ -182,7 +184,7 @@ def sensitivity(
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
-        method, grouped = _compared(network, look, question, method, given)
+        method, grouped, choices = _compared(network, look, question, method, given)
         needs = _needs(network, question, grouped, folds_of(None, groups, 0, look.units), method)
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(gathering, setting.progress)
@@ -247,6 +249,7 @@ def sensitivity(
         *_on_answer(result, shares, named=threshold is not None),
         *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
+        *choices,
         _on_tilts(result),
     )
     return replace(result, words=words)
@@ -343,17 +346,24 @@ def _compared(
     question: Question,
     method: Literal["direct-mar", "em"] | None,
     given: Sequence[str] | None,
-) -> tuple[Literal["direct-mar", "em"], Scope]:
-    """How and within what hidden values are compared: as given, or what decides on being shown.
+) -> tuple[Literal["direct-mar", "em"], Scope, tuple[str, ...]]:
+    """How and within what hidden values are compared, and words on what was not asked for.
 
-    Shares of rows need variables that every row shows; EM takes others too, and is the default
-    where there are any.
+    Groups are as given, or by what decides on being shown and by the parents of the variable: these
+    tell most of its hidden values, and data that hardly show whether they decide would else leave
+    them out. Shares of rows need variables that every row shows; EM takes others too, and is the
+    default where one of them bears on the answer.
     """
     mechanism, hidden = question.mechanism, look.hidden(network)
     others = [name for name in network.variables if name != mechanism]
+    words = []
+    parents = network.parents(mechanism)
     if given is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
-        given = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
+        learned = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
+        always = [name for name in parents if name not in hidden]
+        given = (*learned, *always)
+        words.append(_on_groups(mechanism, learned, always))
     partly = [name for name in given if network.known(name) in hidden]
     if partly and method == "direct-mar":
         raise LacunetError(
@@ -362,11 +372,46 @@ def _compared(
             "takes others too.",
         )
     if method is None:
-        used = {*question.variables, *given} - {mechanism}
-        method = "direct-mar" if used.isdisjoint(hidden) else "em"
+        children = [name for name in others if mechanism in network.parents(name)]
+        bearing = {*question.variables, *given, *parents, *children} - {mechanism}
+        missed = [name for name in others if name in bearing and name in hidden]
+        method = "em" if missed else "direct-mar"
+        words.append(_on_method(mechanism, missed))
     rule = network.not_asked_of.get(mechanism)
     asked_by = {name for name in (rule.scope if rule else ()) if name not in hidden}
-    return method, tuple(name for name in others if name in {*given, *asked_by})
+    groups = tuple(name for name in others if name in {*given, *asked_by})
+    return method, groups, tuple(words)
+
+
+def _on_groups(mechanism: str, learned: Sequence[str], parents: Sequence[str]) -> str:
+    """Why hidden values are compared within these groups."""
+    parts = []
+    if learned:
+        seems = "seem" if len(learned) > 1 else "seems"
+        parts.append(
+            f"{', '.join(learned)} {seems} to decide whether {mechanism} is shown (learned from "
+            "the data)"
+        )
+    if rest := [name for name in parents if name not in learned]:
+        noun = "are parents" if len(rest) > 1 else "is a parent"
+        parts.append(f"{', '.join(rest)} {noun} of {mechanism} in the network")
+    if not parts:
+        return (
+            f"No groups: nothing seems to decide whether {mechanism} is shown; given=[...] "
+            "(--given) names some."
+        )
+    return f"Groups: {', '.join(parts)}; given=[...] (--given) names others."
+
+
+def _on_method(mechanism: str, missed: Sequence[str]) -> str:
+    """Why hidden values are compared by this method."""
+    if missed:
+        has = "have" if len(missed) > 1 else "has"
+        return (
+            f"Method em, since {first_of(missed, 3)} {has} missing values too: the whole network "
+            f"is learned for every tilt, and all that a row shows tells of its hidden {mechanism}."
+        )
+    return "Method direct-mar: shares of rows are compared, group by group."
 
 
 def _needs(
@@ -586,15 +631,18 @@ def _on_rows(
 
 def _on_tilts(result: Sensitivity) -> str:
     """What the data say about the tilt itself."""
+    words = "Rows alone cannot say which tilt is right."
     logs = result.log_likelihoods
     if not logs:
-        return "The data cannot say which tilt is right."
+        return words
     fitting = [d for d, log in zip(result.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
     low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
     which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
+    mechanism = result.question.mechanism
+    causes = ", ".join([mechanism, *result.given])
     return (
-        "Rows alone cannot say which tilt is right. If the network's independences hold, of these "
-        f"tilts {which} the data."
+        f"{words} If the network's independences hold, and only {causes} may decide whether "
+        f"{mechanism} is shown, of these tilts {which} the data."
     )
 
 
@@ -618,7 +666,7 @@ def as_text(result: Sensitivity) -> str:
     return "\n".join(
         [
             f"{result.question}; {result.question.mechanism} is missing in "
-            f"{result.hidden_share:.1%} of the rows; compared {compared}",
+            f"{result.hidden_share:.1%} of the rows; compared {compared} ({result.method})",
             "",
             text_table(
                 ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
