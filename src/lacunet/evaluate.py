@@ -38,7 +38,7 @@ from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import impossible_row
-from lacunet.memory import gibibytes, memory_budget
+from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.aligned import matched
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.simulation.sampling import sample
@@ -65,7 +65,7 @@ def kl_divergence(
     truth: AnyNetwork,
     learned: AnyNetwork,
     *,
-    memory: float | None = None,
+    memory: Memory = None,
     samples: int = SAMPLES,
     rng: np.random.Generator | int | None = None,
 ) -> float:
@@ -108,7 +108,7 @@ def divergence(
     truth: Network,
     learned: Network,
     *,
-    memory: float | None = None,
+    memory: Memory = None,
     samples: int = SAMPLES,
     rng: np.random.Generator | int | None = None,
 ) -> Divergence:
@@ -122,7 +122,7 @@ def divergence(
         return Divergence(value, standard_error, exact=False, samples=samples)
 
 
-def _exact(truth: Network, learned: Network, memory: float | None) -> float:
+def _exact(truth: Network, learned: Network, memory: Memory) -> float:
     terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
     marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
     return float(sum(map(_expected, marginals, (table for _, table in terms))))
@@ -204,7 +204,7 @@ def evaluate(
     learned: AnyNetwork,
     test: Any = None,
     *,
-    memory: int | None = None,
+    memory: Memory = None,
 ) -> Evaluation:
     """Compare a learned network with the true one and, if given, with test data.
 
@@ -232,7 +232,7 @@ def evaluate(
     return Evaluation(apart, errors, test_fit)
 
 
-def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
+def data_fit(network: Network, test: Any, memory: Memory = None) -> DataFit:
     """The fit of a network to test data, as `evaluate` has it."""
     from lacunet.data.given import data_given
     from lacunet.statistics.observations import whole_table
@@ -241,7 +241,7 @@ def data_fit(network: Network, test: Any, memory: int | None = None) -> DataFit:
     return fit(network, whole_table(test, network, keep_sets=True), memory)
 
 
-def fit(network: Network, table: EncodedTable, memory: int | None = None) -> DataFit:
+def fit(network: Network, table: EncodedTable, memory: Memory = None) -> DataFit:
     r"""The log-likelihood per row, and its standard error from the spread between rows.
 
     With :math:`l_i` the log-likelihood of row i and :math:`w_i` its weight,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from numbers import Real
 from pathlib import Path
@@ -13,14 +14,21 @@ CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 FALLBACK_BYTES = 4 * 2**30
 MEANT_AS_GIBIBYTES = 64  # fewer bytes than any network takes
 
+Memory = float | str | None  # as it is asked for: bytes, a size with its unit, or the default
 
-def memory_budget(asked: float | None = None) -> int:
+
+def memory_budget(memory: Memory = None) -> int:
     """The bytes that work may take: what was asked for, else half of what there is."""
-    if asked is None:
+    if memory is None:
         return available() // 2
+    try:
+        asked = size_in_bytes(memory) if isinstance(memory, str) else memory
+    except ValueError:
+        asked = float("nan")
     if not isinstance(asked, Real) or not 0 <= asked < float("inf"):
         raise LacunetError(
-            f"memory is {asked!r}, but must be a number of bytes.", "memory=2**30 is one GiB."
+            f"memory is {memory!r}, but must be a number of bytes, or a size with its unit.",
+            "memory=2**30 and memory='1GiB' are one GiB.",
         )
     if 0 < asked < MEANT_AS_GIBIBYTES:
         raise LacunetError(
@@ -28,6 +36,22 @@ def memory_budget(asked: float | None = None) -> int:
             f"memory={asked!r} * 2**30 is {asked:g} GiB.",
         )
     return int(asked)
+
+
+def size_in_bytes(text: str, unit: str = "") -> float:
+    """The bytes of a size; ``unit`` is that of a number alone, which else is a ValueError.
+
+    Examples
+    --------
+    >>> size_in_bytes("500MB"), size_in_bytes("512 MiB"), size_in_bytes("0.5", "GiB")
+    (500000000.0, 536870912.0, 536870912.0)
+    """
+    parts = re.fullmatch(r"(.*?)\s*([KMGT]i?B?)?", text.strip(), re.IGNORECASE)
+    written = (parts[2] or unit).upper() if parts else ""
+    if not parts or not written:
+        raise ValueError(f"{text!r} has no unit")
+    base = 1000.0 if written[1:] == "B" else 1024.0
+    return float(parts[1]) * float(base ** (1 + "KMGT".index(written[0])))
 
 
 @cache

@@ -240,6 +240,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("recover", "g.txt"), "name the network before the graph"),
         (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
         (("learn", "s.json", "survey.csv", "--memory", "1PB"), "a size such as 500MB"),
+        (("learn", "s.json", "survey.csv", "--memory", "500000"), "write 500000MB for megabytes"),
         (("learn", "s.json", "survey.csv", "--level", "95"), "--intervals 0.9"),
         (("impute", "s.json", "survey.csv", "--draws", "0"), "a whole number of at least one"),
         (("simulate", "asia", "--rows", "-5", "-o", "a.csv"), "a whole number from zero upwards"),

@@ -84,6 +84,13 @@ def test_weights_may_be_a_column_or_an_array() -> None:
     assert by_column.total == pytest.approx(6.5**2 / (1 + 4 + 0.25 + 9))  # what they are worth
 
 
+def test_memory_takes_sizes_with_their_unit() -> None:
+    rows = {"A": ["no", "yes"] * 5}
+    assert lc.query(lc.learn("A", rows, memory="500MB"), "A", memory="1 GiB").tolist() == [0.5, 0.5]
+    with pytest.raises(lc.LacunetError, match="memory"):
+        lc.learn("A", rows, memory="0.001KB")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -100,7 +107,8 @@ def test_weights_may_be_a_column_or_an_array() -> None:
         ({"prior": "2"}, "prior is '2'"),
         ({"prior": float("nan")}, "prior is nan"),
         ({"prior": True}, "prior is True"),
-        ({"memory": "1GB"}, "memory is '1GB', but must be a number of bytes"),
+        ({"memory": "500"}, "memory is '500', but must be (?s:.)*with its unit"),
+        ({"memory": "much"}, "memory is 'much'"),
         ({"memory": 0.5}, r"memory is 0\.5, .*\nHint: memory=0\.5 \* 2\*\*30 is 0\.5 GiB"),
         ({"memory": -1}, "memory is -1"),
         ({"memory": float("nan")}, "memory is nan"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import TypeVar
 
 from lacunet.errors import LacunetError, as_level
+from lacunet.memory import available, gibibytes, size_in_bytes
 from lacunet.wording import separated
 
 SMALLEST = 5e-324  # the first number above zero
@@ -73,11 +74,13 @@ def gigabytes(text: str) -> int:
     (536870912, 500000000, 536870912)
     """
     what = "a number of GiB, such as 0.5, or a size such as 500MB"
-    parts = re.fullmatch(r"(.*?)\s*([KMGT]i?B?)?", text.strip(), re.IGNORECASE)
-    assert parts is not None
-    unit = (parts[2] or "GiB").upper()
-    scale = (1000 if unit[1:] == "B" else 1024) ** (1 + "KMGT".index(unit[0]))
-    return int(number(parts[1], float, SMALLEST, 2**50 / scale, what) * scale)
+    size = int(number(text, partial(size_in_bytes, unit="GiB"), SMALLEST, 2**50, what))
+    if size > available() and not text.strip()[-1].isalpha():
+        raise ArgumentTypeError(
+            f"{text} GiB are more than the {gibibytes(available())} there are; write {text}MB for "
+            f"megabytes, or {text}GiB if you mean them"
+        )
+    return size
 
 
 def limit(text: str) -> float | None:

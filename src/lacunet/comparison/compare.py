@@ -25,7 +25,7 @@ from lacunet.estimate.method import Method
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import method_named, options_of
 from lacunet.evaluate import divergence, fit
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.fitted import fitted_mechanisms
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.model.network import Network, Scope
@@ -141,7 +141,7 @@ def case_of(
     rows: int | None = None,
     separator: Scope | None = None,
     *,
-    memory: int | None = None,
+    memory: Memory = None,
 ) -> Case:
     """The case that the user's data are: what is taken as the truth, and what hides values."""
     learned = learn(network, table, truth, prior, memory=memory).network
@@ -158,7 +158,7 @@ def compare(
     processes: int = 1,
     progress: Progress = silent,
     *,
-    memory: int | None = None,
+    memory: Memory = None,
 ) -> Comparison:
     """Let every method learn from the same draws of the case, and rank them.
 

@@ -13,6 +13,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
+from lacunet.memory import Memory
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import grouped
 
@@ -29,7 +30,7 @@ class RowBounds(NamedTuple):
 
 
 def row_bounds(
-    network: Network, table: EncodedTable, target: str, memory: float | None = None
+    network: Network, table: EncodedTable, target: str, memory: Memory = None
 ) -> RowBounds:
     """The bounds of a target for each row; rows that show the same are asked about once.
 

@@ -24,7 +24,7 @@ from lacunet.data.skips import without_implied
 from lacunet.data.table import EncodedTable
 from lacunet.inference.expectation.draw import batches_of, posteriors, solve
 from lacunet.inference.likelihood import shown_log_likelihoods
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.problems.layout import Layout, layout_of
@@ -70,7 +70,7 @@ def row_posteriors(
     network: Network,
     table: EncodedTable,
     targets: Sequence[str],
-    memory: float | None = None,
+    memory: Memory = None,
     *,
     shares: bool = False,
 ) -> Posteriors:
@@ -125,9 +125,7 @@ def row_posteriors(
     return Posteriors(of_target, log_probability, unsupported_of)
 
 
-def completion_shares(
-    network: Network, table: EncodedTable, memory: float | None = None
-) -> FloatArray:
+def completion_shares(network: Network, table: EncodedTable, memory: Memory = None) -> FloatArray:
     """For each row the probability that its completion passes through a CPT row without data.
 
     Examples

@@ -37,6 +37,7 @@ from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
 from lacunet.inference.query import Unsupported, check_choice, marginals
+from lacunet.memory import Memory
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import FloatArray, Network
 from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
@@ -65,7 +66,7 @@ def predict(
     unsupported: Unsupported = "warn",
     keep: str | Sequence[str] = (),
     missing: Any = (),
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
 
@@ -111,7 +112,7 @@ def predict(
     missing
         How the data are read, as in `lacunet.Data`.
     memory
-        The bytes that exact inference may take; by default half of the memory there is.
+        The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
     Returns
     -------
@@ -238,7 +239,7 @@ class _AskedTargets:
     logs: bool
     shares: bool
     bounds: bool
-    memory: float | None
+    memory: Memory
     keep: tuple[str, ...]
 
 
@@ -468,7 +469,7 @@ class Predictor:
     network: Network
     targets: tuple[str, ...]
     _whole: Network
-    _memory: float | None
+    _memory: Memory
 
     def __call__(self, row: Mapping[str, object]) -> Mapping[str, Answer]:
         """The posterior of each target, given what the row shows of the other variables.
@@ -496,7 +497,7 @@ class Predictor:
 
 @with_hints
 def compile(  # noqa: A001
-    network: AnyNetwork, targets: str | Sequence[str], *, memory: float | None = None
+    network: AnyNetwork, targets: str | Sequence[str], *, memory: Memory = None
 ) -> Predictor:
     """A predictor for single rows, such as a service gets.
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.draw import batches_of, completions, solve
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.distinct import LARGEST_KEY, grouped_keys
 from lacunet.statistics.problems.compile import (
@@ -133,7 +133,7 @@ def draw_completions(
     table: EncodedTable,
     draws: int,
     rng: np.random.Generator | None,
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> list[EncodedTable]:
     """Complete tables, each drawn from the joint posterior of what the rows do not show.
 
@@ -177,9 +177,7 @@ def draw_completions(
     return [replace(table.with_columns(cardinality_of, whole), sets_of={}) for whole in columns]
 
 
-def most_probable(
-    network: Network, table: EncodedTable, memory: float | None = None
-) -> EncodedTable:
+def most_probable(network: Network, table: EncodedTable, memory: Memory = None) -> EncodedTable:
     """The table with every row completed by the states that are most probable together."""
     (completed,) = draw_completions(network, table, 1, None, memory)
     return completed

@@ -30,7 +30,7 @@ from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
@@ -125,7 +125,7 @@ def diagnose(
     cluster: Any = None,
     missing: Any = (),
     rng: np.random.Generator | int | None = None,
-    memory: int | None = None,
+    memory: Memory = None,
     try_graph: bool = False,
     progress: AskedProgress = False,
 ) -> Diagnosis:
@@ -146,8 +146,9 @@ def diagnose(
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
     memory
-        The budget in bytes; by default half of the memory there is. Of data that need more, only
-        as many rows are tested as fit, spread over all of the data; the conclusions say so.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Of data that need more, only as many rows are tested as fit, spread over all of the data;
+        the conclusions say so.
     try_graph
         Whether to learn the network twice where MAR is rejected (adjusted p below 0.05): by EM, and
         by EM on a graph learned from the rows. The graph is recommended if some CPT entry differs

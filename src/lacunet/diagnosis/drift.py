@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.hints import by_name, with_hints
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.randomness import generator
@@ -140,7 +140,7 @@ def drift(
     after: AnyStatistics,
     *,
     rng: np.random.Generator | int = 0,
-    memory: int | None = None,
+    memory: Memory = None,
 ) -> Drift:
     """Compare two parts of the data that were counted for the same network.
 
@@ -153,7 +153,7 @@ def drift(
     rng
         For tests of small counts, which compare with tables drawn at random.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
     Returns
     -------

@@ -30,7 +30,7 @@ from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
 from lacunet.model.network import FloatArray, Network, Scope
@@ -102,7 +102,7 @@ def sensitivity(
     groups: int = GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
     prior: AskedPrior | None = None,
-    memory: int | None = None,
+    memory: Memory = None,
     progress: AskedProgress = False,
 ) -> Sensitivity:
     """Ask how far an answer moves if values are not missing at random.
@@ -150,7 +150,7 @@ def sensitivity(
     prior
         The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
 

@@ -17,7 +17,7 @@ from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
-from lacunet.memory import gibibytes, memory_budget
+from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
 from lacunet.statistics.counts import summed
@@ -58,7 +58,7 @@ def count(
     weight: Any = None,
     counts: Any = None,
     missing: Any = (),
-    memory: int | None = None,
+    memory: Memory = None,
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
 ) -> Statistics:
@@ -163,7 +163,7 @@ def count_into(
     method: str = "auto",
     *,
     part: str | None = None,
-    memory: int | None = None,
+    memory: Memory = None,
     scratch: str | Path | None = None,
     progress: Progress = silent,
 ) -> tuple[Header, tuple[str, ...]]:
@@ -196,7 +196,7 @@ def count_into(
 def merge_into(
     path: str | PathLike[str],
     parts: Sequence[str | PathLike[str]],
-    memory: int | None = None,
+    memory: Memory = None,
     *,
     replacing: bool = False,
     summing: bool = False,

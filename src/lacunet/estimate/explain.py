@@ -28,7 +28,7 @@ from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.hints import ByName, with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
-from lacunet.memory import gibibytes, memory_budget
+from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
@@ -243,7 +243,7 @@ def explain(
     strata: Any = None,
     cluster: Any = None,
     missing: Any = (),
-    memory: int | None = None,
+    memory: Memory = None,
     progress: AskedProgress = False,
     **options: Any,
 ) -> Explanation:

@@ -43,7 +43,7 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.edges import are_edges
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, Scope
@@ -105,7 +105,7 @@ def learn(
     cluster: Any = None,
     missing: Any = (),
     rng: np.random.Generator | int = 0,
-    memory: int | None = None,
+    memory: Memory = None,
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
     intervals: bool = False,
@@ -153,8 +153,8 @@ def learn(
     rng
         A seed or a generator. The same seed gives the same result.
     memory
-        The budget in bytes; by default half of the memory there is. Rows that take more than a
-        quarter of it are not held: they are read when they are counted.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Rows that take more than a quarter of it are not held: they are read when they are counted.
     scratch
         The folder for temporary files of rows that do not fit in memory; by default the system's.
     progress

@@ -34,6 +34,7 @@ from lacunet.formats.files import AnyNetwork, as_learned, network_beside
 from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice
+from lacunet.memory import Memory
 from lacunet.missingness.graph import kept_graph
 from lacunet.model.network import Network
 from lacunet.randomness import generator
@@ -59,7 +60,7 @@ def impute(
     proper: bool = True,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
     missing: Any = (),
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
 
@@ -97,7 +98,7 @@ def impute(
         Further values that mean "not observed", as in `lacunet.Data`; those that the result was
         learned with are missing here too. Variables that `Data` names as latent become new columns.
     memory
-        The bytes that exact inference may take; by default half of the memory there is.
+        The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
     Returns
     -------
@@ -190,7 +191,7 @@ def completed_tables(
     draws: int | None,
     drawn: Sequence[Network] | None,
     rng: np.random.Generator,
-    memory: float | None,
+    memory: Memory,
 ) -> Iterator[EncodedTable]:
     """The most probable completion, or as many draws as asked for, each with its own network.
 

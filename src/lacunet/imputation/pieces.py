@@ -38,6 +38,7 @@ from lacunet.imputation.impute import (
     refuse_no_draws,
     with_intervals,
 )
+from lacunet.memory import Memory
 from lacunet.model.network import Network
 
 
@@ -48,7 +49,7 @@ def completed_pieces(
     *,
     rng: np.random.Generator,
     proper: bool = True,
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Iterator[tuple[int, Any]]:
     """The completed rows as Arrow tables, some rows at a time, each with its draw (from 0).
 

@@ -47,7 +47,7 @@ from lacunet.inference.errors import (
     OverBudgetError,
     QueryError,
 )
-from lacunet.memory import gibibytes, memory_budget
+from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.network import (
     FloatArray,
     Network,
@@ -62,7 +62,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
 
-def family_marginals(network: Network, *, memory: float | None = None) -> Mapping[str, FloatArray]:
+def family_marginals(network: Network, *, memory: Memory = None) -> Mapping[str, FloatArray]:
     r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
     joints = joint_marginals(network, network.families, memory=memory)
     return dict(zip(network.variables, joints, strict=True))
@@ -73,7 +73,7 @@ def joint_marginals(
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NOTHING,
     *,
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> tuple[FloatArray, ...]:
     """The posterior joint distribution over each of several scopes, all from one calibration."""
     return posed(network, scopes, evidence, memory).answers
@@ -245,7 +245,7 @@ def posed(
     network: Network,
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NOTHING,
-    memory: float | None = None,
+    memory: Memory = None,
     *,
     shares: bool = False,
 ) -> JointQuestion:

@@ -28,7 +28,7 @@ from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.plan import plan_of
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.wording import assigned, first_of
@@ -47,7 +47,7 @@ def log_likelihood(
     weight: str | ArrayLike | None = None,
     counts: str | ArrayLike | None = None,
     missing: Any = (),
-    memory: int | None = None,
+    memory: Memory = None,
 ) -> float:
     """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
 
@@ -108,7 +108,7 @@ def log_likelihood(
 
 
 def table_log_likelihood(
-    network: Network, table: EncodedTable, memory: int | None = None, before: int = 0
+    network: Network, table: EncodedTable, memory: Memory = None, before: int = 0
 ) -> float:
     """The log-likelihood of rows that are already encoded; ``before`` them were so many."""
     total = observed_log_likelihood(network, table, memory)
@@ -153,7 +153,7 @@ def impossible_row(network: Network, table: EncodedTable, row: int, before: int 
     return -np.inf
 
 
-def _first_impossible(network: Network, table: EncodedTable, memory: int | None) -> int:
+def _first_impossible(network: Network, table: EncodedTable, memory: Memory) -> int:
     """The first row of probability zero, by halving."""
     first, last = 0, table.rows
     while last - first > 1:
@@ -166,9 +166,7 @@ def _first_impossible(network: Network, table: EncodedTable, memory: int | None)
     return first
 
 
-def observed_log_likelihood(
-    network: Network, table: EncodedTable, memory: int | None = None
-) -> float:
+def observed_log_likelihood(network: Network, table: EncodedTable, memory: Memory = None) -> float:
     """The natural logarithm of the probability of what all rows show, weighted.
 
     Data that cannot happen give minus infinity.

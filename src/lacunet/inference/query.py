@@ -28,6 +28,7 @@ from lacunet.inference.answer import (
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
+from lacunet.memory import Memory
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import quoted
@@ -59,7 +60,7 @@ def query(
     do: Mapping[str, object] = NOTHING,
     interval: bool | float | None = None,
     unsupported: Unsupported = "warn",
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Answer:
     """The joint distribution of the target given the evidence, P(target | evidence, do).
 
@@ -100,7 +101,7 @@ def query(
         value over all values that these CPT rows could have. The share itself is
         ``answer.unsupported`` in any case.
     memory
-        The bytes that inference may take; by default half of the memory there is.
+        The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
     Returns
     -------
@@ -227,7 +228,7 @@ def answered(
     states: Mapping[str, str] = MappingProxyType({}),
     has_bounds: bool = False,
     has_share: bool = True,
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Answer:
     """The answer of `query` to one case, without its warnings; at some states alone, if given.
 
@@ -351,7 +352,7 @@ def marginals(
     do: Mapping[str, object] = NOTHING,
     variables: Sequence[str] | None = None,
     unsupported: Unsupported = "warn",
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> Mapping[str, Answer]:
     """The distribution of every variable, or of some, given the evidence: P(X | evidence, do).
 

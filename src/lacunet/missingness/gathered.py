@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, check_orders
 from lacunet.model.network import FloatArray, Scope
@@ -54,7 +54,7 @@ def gathered_rows(
     data: object,
     columns: Scope,
     groups: int | None = None,
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> GatheredRows:
     """The distinct rows over some columns, wherever the rows of the data are.
 
@@ -68,7 +68,7 @@ def gathered_rows(
         If not None, the rows are divided into the clusters of a survey or gathered with each of its
         replicate weights; otherwise into so many groups, if any.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 
@@ -24,7 +24,7 @@ def learn_missingness(
     counts: Any = None,
     strata: Any = None,
     cluster: Any = None,
-    memory: int | None = None,
+    memory: Memory = None,
     time_limit: float | None = None,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
@@ -48,8 +48,9 @@ def learn_missingness(
         What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
         kept, and not used to learn the rest.
     memory
-        The budget in bytes; by default half of the memory there is. Of rows that take more than a
-        quarter of it, some hundred thousand are looked at, spread over all of the data.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Of rows that take more than a quarter of it, some hundred thousand are looked at, spread
+        over all of the data.
     time_limit
         Seconds after which to give up, reading the rows included. A graph that lacks mechanisms
         would say that they have no causes, so none is returned.

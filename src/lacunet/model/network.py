@@ -456,7 +456,7 @@ class Network(metaclass=Hinted):
         return network
 
     def with_computed(self, tables: Mapping[str, FloatArray]) -> Network:
-        """The same as `with_tables` for CPTs that we computed: they are neither checked nor copied."""
+        """As `with_tables`, for CPTs that we computed: they are neither checked nor copied."""
         return self._with(tables_of=dict(tables), support=None, mechanisms=None)
 
     def with_codes(

@@ -42,7 +42,7 @@ from lacunet.estimate.result import Interrupted
 from lacunet.formats.files import AnyNetwork
 from lacunet.hints import by_name, no_attribute, with_hints
 from lacunet.inference.errors import OverBudgetError
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress
@@ -233,7 +233,7 @@ def learn_structure(
     strata: Any = None,
     cluster: Any = None,
     missing: Any = (),
-    memory: int | None = None,
+    memory: Memory = None,
     progress: AskedProgress = False,
 ) -> LearnedStructure:
     """Learn a network, structure and CPTs, from data with or without missing values.
@@ -290,7 +290,7 @@ def learn_structure(
         How the data are read, as in `lacunet.Data`. The search does not use strata and clusters; a
         warning says so.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
 

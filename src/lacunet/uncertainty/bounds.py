@@ -24,7 +24,7 @@ from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
-from lacunet.memory import memory_budget
+from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability
 from lacunet.model.network import FloatArray, Network, Scope
@@ -85,7 +85,7 @@ def worst_case(
     strata: Any = None,
     cluster: Any = None,
     missing: Any = (),
-    memory: float | None = None,
+    memory: Memory = None,
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
 
@@ -107,7 +107,7 @@ def worst_case(
         How the data are read, as in `lacunet.Data`; clusters and replicate weights change the
         standard errors, not the bounds.
     memory
-        The budget in bytes; half of the machine's memory by default.
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
     Returns
     -------
