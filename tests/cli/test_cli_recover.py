@@ -376,10 +376,30 @@ def test_a_range_that_is_narrow_by_chance_is_said_to_be(tmp_path: Path, capsys: 
     assert main(command) == 0
     out = capsys.readouterr().out
     assert "highest" in out
+    caption = "Estimated from the data: the lowest and highest answer of the models"
+    assert caption in out
     assert "narrower than its sampling error" in out
     assert main([*command, "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]
     assert query["set"]["is_narrow"] is True
+
+
+def test_an_estimate_below_two_models_says_what_it_is(tmp_path: Path, capsys: Captured) -> None:
+    path, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    shown = "old,no\n" * 20 + "old,yes\n" * 40 + "old,\n" * 40
+    path.write_text("Age,Ill\n" + shown + "young,no\n" * 70 + "young,yes\n" * 10 + "young,\n" * 20)
+    command = ["recover", "Age -> Ill", "Ill -> R[Ill]", "--query", "Ill", "--data", str(path)]
+    assert main([*command, "--report", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert "Two models that give the same data" in out
+    words = (
+        "Estimated from the data: the answer of all models of the graph that fit these data best "
+        "(the two models above are an example, not these data)"
+    )
+    assert f"  {words}; --intervals adds intervals:\n  Ill " in out
+    assert f"{words}:" in page.read_text()
+    assert main([*command, "--intervals"]) == 0
+    assert f"  {words}:\n  Ill " in capsys.readouterr().out
 
 
 def test_recover_and_effect_keep_to_the_memory(tmp_path: Path, capsys: Captured) -> None:

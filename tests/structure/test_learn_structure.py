@@ -91,6 +91,20 @@ def test_incomplete_rows_give_nearly_the_structure_of_the_truth() -> None:
     assert found.missingness.category() == "MCAR"
 
 
+def test_the_strongest_pairs_left_out_are_named() -> None:
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(0, 2, 200) for name in "AB"}
+    found = replace(
+        lc.learn_structure(rows, strengths=0),
+        strengths={("A", "B"): Strength(0.43, 0.2), ("B", "A"): Strength(0.43, 0.23)},
+    )
+    assert found.edges == ()
+    line = "not in the network, adjacent with probability: A -- B 0.43"
+    assert line in str(found).splitlines()
+    weak = replace(found, strengths={("A", "B"): Strength(0.2, 0.1)})
+    assert "not in the network" not in str(weak)
+
+
 def test_strengths_are_computed_or_not_by_true_and_false() -> None:
     rows = {"A": [0, 1] * 50, "B": [0, 1] * 45 + [1, 0] * 5}
     asked = lc.learn_structure(rows, strengths=True)

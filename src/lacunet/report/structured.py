@@ -7,8 +7,10 @@ from typing import Any
 from lacunet.report.plain import plain
 from lacunet.structure.learn import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
-from lacunet.wording import counted, finite, text_table
+from lacunet.wording import counted, finite, first_of, text_table
 
+NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
+SHOWN = 5  # of these
 NEVER = Strength(0.0, 0.0)  # of an arc that no replicate has
 STRENGTHS = """\
 adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
@@ -61,14 +63,33 @@ def _edges_in_table(learned: LearnedStructure) -> str:
             row += [f"{strength.adjacent:.2f}", f"{strength.directed:.2f}"]
         rows.append(row)
     if not rows:
-        return f"no edges: {_why_none(learned)}"
+        return "\n".join([f"no edges: {_why_none(learned)}", *_left_out(learned)])
     header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
     lines = [text_table(header, rows, left=3)]
     if learned.cpdag.reversible:
         lines.append(UNTOLD)
     if learned.strengths:
-        lines.append(STRENGTHS)
+        lines += [*_left_out(learned), STRENGTHS]
     return "\n".join(lines)
+
+
+def _left_out(learned: LearnedStructure) -> list[str]:
+    """A line with the strongest pairs that are not in the network, if any is worth a word."""
+    edges = {frozenset(edge) for edge in learned.network.edges}
+    pairs = {frozenset(arc): strength.adjacent for arc, strength in learned.strengths.items()}
+    notable = {
+        pair: share for pair, share in pairs.items() if pair not in edges and share >= NOTABLE
+    }
+    order = learned.network.variables
+    named = [
+        f"{' -- '.join(sorted(pair, key=order.index))} {share:.2f}"
+        for pair, share in sorted(notable.items(), key=lambda item: -item[1])
+    ]
+    return (
+        [f"not in the network, adjacent with probability: {first_of(named, SHOWN)}"]
+        if named
+        else []
+    )
 
 
 def _why_none(learned: LearnedStructure) -> str:

@@ -18,6 +18,7 @@ from lacunet.report.recovered.text import (
     LEVEL,
     SHOWN_CELLS,
     TEST_HEADER,
+    caption_of,
     cells_of,
     recovered_as_data,
     rests_on,
@@ -144,12 +145,7 @@ def _verdict(
         )
     if answer.refusal:
         parts.append(paragraph(answer.refusal))
-    header, rows = cells_of(graph, answer)
-    if rows:
-        parts.append(table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)))
-        more_cells = len(rows) - SHOWN_CELLS
-        if more_cells > 0:
-            parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
+    parts += _cells(graph, answer)
     if answer.is_narrow:
         parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
     if estimate is not None:
@@ -162,3 +158,16 @@ def _verdict(
     opened = " open" if is_open else ""
     summary = f"<summary><b>{named(verdict.query)}</b></summary>"
     return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'
+
+
+def _cells(graph: MissingnessGraph, answer: Reported) -> list[str]:
+    """The numbers of a query in a table, and what they are."""
+    header, rows = cells_of(graph, answer)
+    if not rows:
+        return []
+    parts = [] if answer.bounds is None else [paragraph(f"{caption_of(answer)}:")]
+    parts.append(table(header, rows[:SHOWN_CELLS], len(answer.verdict.asked.names)))
+    more_cells = len(rows) - SHOWN_CELLS
+    if more_cells > 0:
+        parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
+    return parts

@@ -29,6 +29,9 @@ GENERIC = (
     "GRAPH. In some models they do not, so that no formula recovers it."
 )
 
+FIT_BEST = "models of the graph that fit these data best"
+EXAMPLES = "the two models above are an example, not these data"
+
 ESTIMATED = (  # of an estimate, as data
     "table rows_used rows_shown share_used weighted_size largest_weight unseen is_founded warnings"
 )
@@ -132,6 +135,9 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
         lines.append(f"  ! {answer.refusal}")
     header, rows = cells_of(graph, answer)
     if rows:
+        if answer.bounds is not None:
+            hint = "" if answer.interval is not None else "; --intervals adds intervals"
+            lines.append(f"  {caption_of(answer)}{hint}:")
         lines += _table(header, rows, SHOWN_CELLS, left=len(verdict.asked.names))
     if answer.is_narrow:
         lines.append(f"  ! the range of lowest and highest is {NARROW} (--intervals)")
@@ -214,7 +220,7 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     names = answer.verdict.asked.names
     if answer.estimate is not None:
         columns, header = [answer.estimate.table], ["P"]
-    elif answer.bounds is not None and answer.bounds.width <= POINT and not answer.is_narrow:
+    elif answer.bounds is not None and _is_point(answer):
         columns, header = [answer.bounds.low], ["P"]
     elif answer.bounds is not None:
         columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
@@ -234,6 +240,19 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
             row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
         rows.append(row)
     return [*names, *header], rows
+
+
+def caption_of(answer: Reported) -> str:
+    """What the numbers of a query without a formula are."""
+    words = f"Estimated from the data: the answer of all {FIT_BEST}"
+    if not _is_point(answer):
+        words = f"Estimated from the data: the lowest and highest answer of the {FIT_BEST}"
+    return f"{words} ({EXAMPLES})" if answer.verdict.witness is not None else words
+
+
+def _is_point(answer: Reported) -> bool:
+    """Whether all models that fit best give one answer."""
+    return answer.bounds is not None and answer.bounds.width <= POINT and not answer.is_narrow
 
 
 def rests_on(estimate: Estimation) -> str:
