@@ -106,8 +106,8 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
     assert any("draws Y -> Cough, but" in text for text in texts)
     assert not any("not the other way" in text for text in texts)
     assert found.basis[-1] == (
-        "The network draws Y -> Cough, but the data do not tell that direction: the zero is no "
-        "finding."
+        "The network draws Y -> Cough, but the data do not tell that direction: the zero says "
+        "nothing about the true effect."
     )
     with pytest.warns(LacunetWarning):
         further = lc.effect(network, "X", do="Cough")

@@ -207,8 +207,8 @@ class Verdict(WithHints, _WithEstimand):
 
         "Not recoverable" means that no formula gives the query in every model of the graph: for
         some numbers of states, two models give the same data and differ in the query. This is
-        about the numbers of states at hand: near almost every model with these, do the data
-        determine the query? None where that is too large to decide. Where it is true, EM on the
+        about the numbers of states at hand: for almost all models with these, no other model close
+        by gives the same data. None where that is too large to decide. Where it is true, EM on the
         graph estimates it: ``learn(network, data, method="em", missingness=graph)``.
         """
         return self.term is not None or is_generic(self.graph, self.asked, self.population)

@@ -433,7 +433,7 @@ def effect(
     if target == do or {target, do} & {*given}:
         other = next((name for name in network.variables if name not in (target, *given)), "X")
         raise LacunetError(
-            "the outcome, the treatment (do) and what is given must be different variables, but "
+            "the target, the treatment (do) and what is given must be different variables, but "
             f"{do if do in (target, *given) else target} is named twice.",
             f"as in effect(result, {target!r}, do={other!r}).",
         )
@@ -517,8 +517,8 @@ def _by_directions(network: Network, target: str, do: str, given: Iterable[str] 
         return ""
     which = "that direction" if len(edges) == 1 else "these directions"
     return (
-        f"The network draws {first_of(edges, 3)}, but the data do not tell {which}: the zero is no "
-        "finding."
+        f"The network draws {first_of(edges, 3)}, but the data do not tell {which}: the zero says "
+        "nothing about the true effect."
     )
 
 
