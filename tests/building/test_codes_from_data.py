@@ -228,8 +228,8 @@ def test_states_that_look_like_codes_are_found(states: list[str], odd: list[str]
 
 def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
     notes = find_network(SURVEY, "Sex -> Ever -> Now; Age").remarks
-    assert any("say missing={'Now': [7, 9]}" in note for note in notes)
-    assert any("say not_asked={'Now': 'Ever=2'}" in note for note in notes)
+    assert any("lacunet.Data(data, missing={'Now': [7, 9]})" in note for note in notes)
+    assert any("lacunet.Data(data, not_asked={'Now': 'Ever=2'})" in note for note in notes)
     quiet = find_network(SURVEY, "Sex -> Ever -> Now; Age", codes=CODES, not_asked=RULES).remarks
     assert not any("say " in note for note in quiet)
     with pytest.warns(lc.LacunetWarning) as warned:
@@ -250,7 +250,7 @@ def test_proposals_rest_on_the_same_rows_however_they_are_cut_into_parts(tmp_pat
     for start, part in enumerate(parts):
         SURVEY[start * 20 : start * 20 + 20].to_csv(part, index=False)
     whole = find_network(tmp_path / "whole.csv", "Sex -> Ever -> Now; Age").remarks
-    assert any("say not_asked={'Now': 'Ever=2'}" in note for note in whole)
+    assert any("lacunet.Data(data, not_asked={'Now': 'Ever=2'})" in note for note in whole)
     assert find_network(parts, "Sex -> Ever -> Now; Age").remarks == whole
 
 
@@ -349,7 +349,7 @@ def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
     ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
     rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
     (note,) = find_network(rows, "Age -> Ill", bins={"Age": 4}).remarks
-    assert "missing={'Ill': 9, 'Age': 999} (--missing Ill=9 Age=999)" in note
+    assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 Age=999)" in note
     said = {"Ill": {9: None}, "Age": {999: None}}
     quiet = find_network(rows, "Age -> Ill", bins={"Age": 4}, codes=said).remarks
     assert not any("look like" in note for note in quiet)
@@ -384,10 +384,16 @@ def test_what_is_taken_as_missing_unasked_in_numbers_that_are_cut_is_said_and_ke
 
 def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
     rows = {"Age": ["old", "young"] * 10, "Ill": [0, 1, 1, 0, 9] * 4}
-    with pytest.warns(lc.LacunetWarning, match=r"say missing=\{'Ill': 9\}"):
+    with pytest.warns(lc.LacunetWarning, match=r"Data\(data, missing=\{'Ill': 9\}\)"):
         lc.learn("Age -> Ill", rows)
-    result = lc.learn("Age -> Ill", rows, missing={"Ill": 9})
-    assert result.missing == {"Age": 0, "Ill": 4}
+    for result in (
+        lc.learn("Age -> Ill", rows, missing={"Ill": 9}),
+        lc.learn("Age -> Ill", lc.Data(rows, missing={"Ill": 9})),
+    ):
+        assert result.missing == {"Age": 0, "Ill": 4}
+    data = lc.Data(rows, missing={"Ill": 9})
+    graph = lc.MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill", data=data)
+    assert graph.recover("P(Ill)").estimate(data).shape == (2,)
 
 
 def test_values_for_missing_that_do_not_occur_are_told() -> None:

@@ -199,15 +199,16 @@ def proposals(
             in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()
         )
         yield (
-            f"some values look like codes for missing ones ({each}). If so, say "
-            f"missing={missing!r} (--missing {option})."
+            f"some values look like codes for missing ones ({each}). If so, give "
+            f"lacunet.Data(data, missing={missing!r}) (--missing {option})."
         )
     for skip in skips_in(network, columns, copies) if columns else ():
         key = keyed(skip.variable, ":")
         yield (
             f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
             f"in {skip.elsewhere:.0%} of the others: it looks like a question that was not asked "
-            f"there. If so, say not_asked={{{skip.variable!r}: {skip.rule!r}}} "
+            "there. If so, give "
+            f"lacunet.Data(data, not_asked={{{skip.variable!r}: {skip.rule!r}}}) "
             f"(--not-asked {in_shell(f'{key}: {skip.rule}')})."
         )
 
