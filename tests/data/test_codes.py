@@ -79,7 +79,7 @@ def test_what_the_data_say_of_codes_comes_before_the_network() -> None:
     with pytest.warns(lc.LacunetWarning, match=r"the data say what \['9'\] mean"):
         result = lc.learn(AGES, Data(ROWS, codes={"Sex": {9: "female"}}), "direct-mcar")
     assert any("in place of the network" in note for note in result.notes)
-    with pytest.raises(DataError, match=r"codes=\{\.\.\.\} names \['Sux'\]"):
+    with pytest.raises(DataError, match=r"codes= .* names \['Sux'\]"):
         read_table(Data(ROWS, codes={"Sux": {9: None}}), AGES)
 
 

@@ -321,14 +321,13 @@ SURVEY = {
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_a_file_keeps_rules_codes_and_cut_points(method: str, tmp_path: Path) -> None:
     edges = "Smoked -> Now; Age -> Now; Size"
-    with pytest.warns(lc.LacunetWarning, match="taken as missing"):
-        network = lc.Network.from_data(
-            SURVEY,
-            edges,
-            codes={"Smoked": {1: "no", 2: "yes", 9: None}, "Size": {"m+": ["m", "l"]}},
-            not_asked={"Now": "Smoked=no"},
-            bins={"Age": [0, 30, np.inf]},
-        )
+    network = lc.Network.from_data(
+        SURVEY,
+        edges,
+        codes={"Smoked": {1: "no", 2: "yes", 9: None}, "Size": {"m+": ["m", "l"]}},
+        not_asked={"Now": "Smoked=no"},
+        bins={"Age": [0, 30, np.inf]},
+    )
     whole = lc.learn(network, SURVEY, method, prior=2).network
     path = tmp_path / "rows.stats"
     count_into(path, network, SURVEY, method)

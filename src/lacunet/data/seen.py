@@ -83,10 +83,11 @@ class SeenValues:
 
 
 def keys_by_name(keys: Iterable[Any]) -> dict[str, Any]:
-    """The column of each variable: of its name or, failing that, with spaces around it.
+    """The column of each name: the one called so or, failing that, so with spaces around it.
 
-    >>> keys_by_name([" Age ", 7, "Sex", "Sex "])
-    {'Age': ' Age ', '7': 7, 'Sex': 'Sex'}
+    >>> column_of = keys_by_name([" Age ", 7, "Sex", "Sex "])
+    >>> column_of["Age"], column_of["7"], column_of["Sex"], column_of["Sex "]
+    (' Age ', 7, 'Sex', 'Sex ')
     """
     texts = {str(key): key for key in keys}
     return {text.strip(): key for text, key in texts.items()} | texts
