@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import repeat, zip_longest
 from operator import or_
 from string import ascii_letters
@@ -469,7 +469,7 @@ class CalibrationPlan:
     variants: int
     roots: Mapping[int, list[int]]
 
-    @property
+    @cached_property
     def memory(self) -> int:
         """The bytes that a calibration takes at most, with all versions of its messages."""
         tree, more = self.tree, 0
