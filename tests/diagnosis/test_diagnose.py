@@ -156,6 +156,64 @@ def test_dependence_on_values_that_are_missing_themselves_is_found() -> None:
     assert tests[0].adjusted < 1e-6
 
 
+def _hidden_a_little_by_age() -> dict[str, list[str | None]]:
+    """Whether Ill is shown depends on Age, too little to be noticed; Work goes with Age."""
+    rows: list[tuple[str | None, ...]] = []
+    cells = {"old": (490, 10, 0.25), "mid": (5, 495, 0.19), "young": (5, 495, 0.19)}
+    for age, (yes, no, rate) in cells.items():
+        for work, number in (("retired", yes), ("other", no), (None, 20)):
+            hidden = round(rate * number)
+            rows += [(age, work, None)] * hidden
+            rows += [(age, work, ("no", "yes")[row % 2]) for row in range(number - hidden)]
+    return dict(zip(("Age", "Work", "Ill"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_a_variable_that_was_not_noticed_raises_no_alarm() -> None:
+    found = lc.diagnose(_hidden_a_little_by_age())
+    (test,) = [test for test in found.mar if test.missing == "Ill"]
+    assert test.given == ("Age",)
+    assert test.p_value > 0.5
+    (words,) = [words for words in found.conclusions if words.startswith("No sign that")]
+    assert "(2 tests, the smallest adjusted p = " in words
+
+
+def test_an_alarm_comes_with_its_numbers_and_is_as_sure_as_they_are() -> None:
+    def rows(times: int) -> dict[str, list[str | None]]:
+        shown = ["0"] * 80 + ["1"] * 60 + ["0"] * 20 + ["1"] * 40
+        return {
+            "A": (shown + [None] * 20) * times,
+            "B": ((["0", "1"] * 70 + [None] * 60) + ["0", "1"] * 10) * times,
+        }
+
+    weak, strong = (lc.diagnose(rows(times)) for times in (1, 10))
+    (words,) = [text for text in weak.conclusions if "always at random" in text]
+    first = weak.mar[0]
+    assert 0.001 < first.adjusted < 0.05
+    numbers = f"(V = {first.effect:.2f}, p = {first.adjusted:.2g}, adjusted for 2 tests; of data"
+    assert words.startswith("Perhaps not always at random: it seems that whether B is missing")
+    assert numbers in words
+    assert "If it does, methods for MAR data are biased" in words
+    (words,) = [text for text in strong.conclusions if "always at random" in text]
+    assert words.startswith("Nor always at random: whether B is missing depends on A")
+    assert "adjusted for 2 tests). Methods for MAR data are then biased" in words
+
+
+@pytest.mark.slow
+def test_false_alarms_of_missing_at_random_are_as_many_as_the_level_says() -> None:
+    alarms = []
+    for seed in range(400):
+        random = np.random.default_rng([7, seed])
+        age = random.integers(0, 3, 1500)
+        ill = random.random(1500) < np.array([0.05, 0.3, 0.8])[age]
+        test = random.random(1500) < np.where(ill, 0.95, 0.05)
+        columns: dict[str, Any] = {"Age": np.array(["young", "mid", "old"])[age]}
+        for name, values in (("Ill", ill), ("Test", test)):
+            hides = random.random(1500) < np.array([0.18, 0.2, 0.22])[age]
+            columns[name] = np.where(hides, None, np.array(["no", "yes"], object)[values * 1])
+        alarms.append(lc.diagnose(columns).mar[0].adjusted < 0.05)
+    assert np.mean(alarms) < 0.083  # 5% of 400 and three standard errors
+
+
 def test_a_state_under_which_nothing_is_shown_is_named() -> None:
     table = hidden_by("A -> R[B]", 500, {"B": [0.2, 1.0]})
     (never,) = positivity(THREE, table)

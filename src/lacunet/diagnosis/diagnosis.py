@@ -17,6 +17,7 @@ from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
+    LEVEL,
     MissingTest,
     NeverShown,
     mar_tests,
@@ -45,7 +46,7 @@ from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
 from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
 
-LEVEL = 0.05
+NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
 SHOWN = 10  # lines of each list that are printed
 
 
@@ -302,14 +303,11 @@ def _conclusions(
             if rows >= FEWEST_ROWS
             else f"one that you draw: {counted(rows, 'row')} are too few to learn it from"
         )
-        words.append(
-            f"Nor always at random: {_dependences(clear)}, given what is always shown. "
-            f"Methods for MAR data are then biased; a missingness graph may help, {graph}."
-        )
+        words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
     elif always:
         words.append(
             f"No sign that being missing depends on values that are themselves missing at times "
-            f"({counted(len(always), 'test')})."
+            f"({counted(len(always), 'test')}, the smallest adjusted p {_p_value(always[0])})."
         )
     if described.never_observed:
         names = ", ".join(described.never_observed)
@@ -336,6 +334,22 @@ def _completely(tests: Sequence[MissingTest]) -> str:
     return (
         f"No sign against missing completely at random in {counted(len(tests), 'test')} "
         f"(an effect below V = {effect:.2f} might have gone unnoticed)."
+    )
+
+
+def _not_always(clear: Sequence[MissingTest], tests: int) -> str:
+    """That values are not always missing at random, as surely as the smallest p-value says it."""
+    first = clear[0]
+    numbers = (
+        f"{'the clearest: ' if len(clear) > 1 else ''}V = {first.effect:.2f}, "
+        f"p {_p_value(first)}, adjusted for {counted(tests, 'test')}"
+    )
+    what = f"{_dependences(clear)}, given what is always shown ({numbers}"
+    if first.adjusted < NO_CHANCE:
+        return f"Nor always at random: {what}). Methods for MAR data are then biased"
+    return (
+        f"Perhaps not always at random: it seems that {what}; of data sets that are, one in twenty "
+        "has such a sign by chance). If it does, methods for MAR data are biased"
     )
 
 
@@ -429,13 +443,16 @@ def _tested(test: MissingTest) -> str:
     times = f"{test.ratio:.1f} times" if np.isfinite(test.ratio) else "never there"
     if np.isfinite(test.ratio) and test.ratio > 100:
         times = "over 100 times"
-    p_value = f"= {test.adjusted:.2g}" if test.adjusted >= 1e-16 else "< 1e-16"
     return (
         f"{test.missing} is missing in {test.rates[0]:.0%} of rows with "
         f"{assigned(test.cause, test.highest)}, in {test.rates[1]:.0%} with "
         f"{assigned(test.cause, test.lowest)} "
-        f"({times}; V = {test.effect:.2f}, p {p_value})"
+        f"({times}; V = {test.effect:.2f}, p {_p_value(test)})"
     )
+
+
+def _p_value(test: MissingTest) -> str:
+    return f"= {test.adjusted:.2g}" if test.adjusted >= 1e-16 else "< 1e-16"
 
 
 def _methods(described: Patterns, grounds: MethodSupport) -> str:

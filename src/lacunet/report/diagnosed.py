@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from lacunet.diagnosis.at_random import MissingTest
-from lacunet.diagnosis.diagnosis import LEVEL, Diagnosis
+from lacunet.diagnosis.at_random import LEVEL, MissingTest
+from lacunet.diagnosis.diagnosis import Diagnosis
 from lacunet.figures.charts import dumbbell
 from lacunet.pages.disclosure import Disclosure
 from lacunet.pages.kit import Cell, Tile, missing_tile, named, paragraph, section, table
