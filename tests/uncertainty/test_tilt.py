@@ -200,6 +200,12 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     assert "Sex seems to decide whether Ill is shown (learned from the data)" in tilted.words[-3]
     assert "Age is a parent of Ill" in tilted.words[-3]
     assert tilted.words[-2].startswith("Method em, since Test has missing values too")
+    assert tilted.words[0].startswith("If values are missing at random, P(Ill=yes) is ")
+    by_test = sensitivity(
+        edges, rows, "P(Ill=yes)", mechanism="Ill", given=["Age", "Test"], groups=2, deltas=0
+    )
+    assert by_test.words[0].startswith("If Age, Test alone decide whether Ill is shown, P(Ill=yes)")
+    assert "Test has missing values too, so that learn" in by_test.words[0]
     # What is asked for needs no reason; the last sentence begins alike.
     asked = sensitivity(
         edges,

@@ -246,6 +246,7 @@ def sensitivity(
     )
     allowed_for = [question.mechanism] if method == "em" else []  # rules
     words = (
+        _on_no_tilt(result, [name for name in grouped if name in look.hidden(network)]),
         *_on_answer(result, shares, named=threshold is not None),
         *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
@@ -564,6 +565,21 @@ def _nearest_end(
     return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
 
 
+def _on_no_tilt(result: Sensitivity, partly: Sequence[str]) -> str:
+    """The answer without a tilt; ``partly`` are variables of the groups with missing values."""
+    answer = f"{result.question} is {result.answers[result.deltas.index(0.0)]:.3g}"
+    if not partly:
+        return f"If values are missing at random, {answer}."
+    decide = "decide" if len(result.given) > 1 else "decides"
+    has = "have" if len(partly) > 1 else "has"
+    mechanism = result.question.mechanism
+    return (
+        f"If {', '.join(result.given)} alone {decide} whether {mechanism} is shown, {answer}; "
+        f"{', '.join(partly)} {has} missing values too, so that learn, which takes all values to "
+        "be missing at random, may answer otherwise."
+    )
+
+
 def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
     """How far tilts move the answer; by EM a prior has odds where rows have none.
 
@@ -571,8 +587,6 @@ def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterat
     """
     question, threshold = result.question, result.threshold
     low, high = result.answers.min(), result.answers.max()
-    at_random = result.answers[result.deltas.index(0.0)]
-    yield f"If values are missing at random, {question} is {at_random:.3g}."
     is_flat = high - low < FLAT
     what, state = question.mechanism, question.tilted_state
     bounds = "lacunet.worst_case gives bounds that assume nothing."
