@@ -950,6 +950,9 @@ def test_clusters_and_strata_are_not_variables_and_have_no_part_in_the_search() 
         found = lc.learn_structure({**rows, **design}, cluster="psu", strata="st", strengths=0)
     assert found.network == lc.learn_structure(rows, strengths=0).network
     assert any("clusters" in note for note in found.notes)
+    with_strengths = replace(found, strengths={("A", "B"): Strength(0.1, 0.1)})
+    assert "as if rows were independent" not in str(with_strengths)  # the warning has said it
+    assert "as if rows were independent" in str(replace(with_strengths, warned=()))
 
 
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")

@@ -46,8 +46,9 @@ def structure_as_text(learned: LearnedStructure) -> str:
 
 
 def edges_as_text(learned: LearnedStructure) -> str:
-    """The edges in a table, and the notes below."""
-    return "\n".join([_edges_in_table(learned), *(f"note: {text}" for text in learned.notes)])
+    """The edges in a table, and below the notes that were no warnings."""
+    unsaid = [text for text in learned.notes if text not in learned.warned]
+    return "\n".join([_edges_in_table(learned), *(f"note: {text}" for text in unsaid)])
 
 
 def _edges_in_table(learned: LearnedStructure) -> str:

@@ -124,6 +124,7 @@ class LearnedStructure:
     often such edges are true in published networks. ``missingness`` is the missingness graph, None
     where nothing is missing or values were assumed to be missing completely at random. ``ended``
     is "converged", "round limit", "closed form", "time limit", "memory limit" or "interrupted".
+    Those of the ``notes`` that were given as warnings are ``warned``, and not printed again.
     """
 
     network: Network
@@ -137,6 +138,7 @@ class LearnedStructure:
     seconds: float
     notes: tuple[str, ...]
     why: str
+    warned: tuple[str, ...] = ()
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -378,6 +380,7 @@ def learn_structure(
             *mechanisms.notes,
         ),
         why=_why(job, search, mechanisms),
+        warned=columns.notes,
     )
 
 
