@@ -105,8 +105,8 @@ def predict(
     unsupported
         What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
         With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
-        lowest and the highest probability over all values that these CPT rows could have. Each distinct
-        row takes a query of its own.
+        lowest and the highest probability over all values that these CPT rows could have. Each
+        distinct row takes a query of its own.
     keep
         Columns of the data to put before the predictions, such as ``"Id"``.
     missing
