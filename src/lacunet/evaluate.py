@@ -72,14 +72,14 @@ def kl_divergence(
     """The Kullback-Leibler divergence of the learned network from the true one, in nats.
 
     It is the sum of P(x) log(P(x) / Q(x)) over all configurations x, where P is the true network
-    and Q the learned one. It is infinite if the learned network gives
+    and Q the learned one; it is not symmetric. It is infinite if the learned network gives
     probability zero to something that the true one allows. Where exact inference on the true
     network would take more memory than the budget, the value is estimated and a warning says so.
 
     Parameters
     ----------
     truth, learned
-        Networks with CPTs over the same variables and states, in any order of both; results of
+        Networks with CPTs over the same variables and states, in any order; results of
         learning, paths and names of networks too. The structures may differ.
     memory
         The bytes exact inference may take.

@@ -418,7 +418,7 @@ MUTUAL = lc.Network(
     ("rows", "missing", "words"),
     [
         (6000, {"X": [0.05, 0.6], "Y": [0.1, 0.6]}, "gives another network than EM under MAR"),
-        (2000, {"X": [0.05, 0.6], "Y": [0.1, 0.6]}, "needs about 5,000 rows"),
+        (2000, {"X": [0.05, 0.6], "Y": [0.1, 0.6]}, "about 5,000 are needed"),
     ],
 )
 def test_em_on_a_learned_graph_is_offered_where_it_differs(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+import warnings
 from itertools import count
 from pathlib import Path
 
@@ -125,6 +127,21 @@ def test_complete_data_give_no_mechanism() -> None:
 def test_no_rows_have_no_pattern() -> None:
     with pytest.raises(LacunetError, match="no rows"):
         fitted_mechanisms(FOUR, sample(FOUR, 0, np.random.default_rng(0)))
+
+
+def test_few_rows_are_warned_of_in_the_words_of_the_diagnosis() -> None:
+    few = "a graph learned from 4,000 rows is not reliable (about 5,000 are needed)"
+    young, old = [("young", "no"), (None, "yes")], [("old", None), ("old", "yes")]
+    rows = dict(
+        zip(["Age", "Ill"], map(list, zip(*(young + old) * 1000, strict=True)), strict=True)
+    )
+    with pytest.warns(lc.LacunetWarning, match=re.escape(few)):
+        lc.learn_missingness(rows)
+    assert few in str(lc.diagnose(rows))
+    many = {name: cells * 2 for name, cells in rows.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lc.learn_missingness(many)
 
 
 def test_learned_causes_say_where_they_come_from() -> None:

@@ -73,11 +73,9 @@ def predict(
     For the most probable state in place of the probabilities, say ``give="states"``. The command
     ``lacunet predict`` writes ``give=["probabilities", "states", "log-probability"]``.
 
-    Rows may miss any cells. The targets are predicted from the other columns, whether a row shows
-    the targets or not: a target is not evidence, not even of whether another question was asked
-    (where the network has rules for that, such as ``not_asked={"SmokesNow": "Smoked=no"}``). A
-    network that was learned with a missingness graph also takes as
-    evidence which cells a row misses.
+    Rows may miss any cells. Targets are predicted from the other columns only, even in rows that
+    show them. A network that was learned with a missingness graph also takes as evidence which
+    cells a row misses.
 
     Parameters
     ----------
@@ -85,9 +83,9 @@ def predict(
         A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": "positive"}``.
-        A variable without a column is not known, and that it is absent is no evidence (a warning
-        names it, unless the data are such a row); a cell that is None is missing, and with a
-        missingness graph that counts as evidence.
+        A variable without a column is treated as unknown; its absence carries no information (a
+        warning names it, unless the data are such a row). A cell that is None is missing, and
+        with a missingness graph that counts as evidence.
     targets
         The variables to predict.
     give
@@ -101,7 +99,8 @@ def predict(
         state ``c`` and of ``A`` with the state ``b=c``, they are put in quotes.
     given_targets
         Whether a target that a row shows is evidence after all: then it is certain itself, and
-        counts as evidence for the others.
+        counts as evidence for the others. Without it, a target is not even evidence of whether
+        another question was asked (``not_asked={"SmokesNow": "Smoked=no"}``).
     unsupported
         What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
         With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
@@ -116,10 +115,11 @@ def predict(
 
     Returns
     -------
-    A dataframe of the data's kind with one row for each row of the data (an Arrow table for
-    files). A row of probability zero has NaN, and a warning counts them; another counts the rows
-    that show some targets and miss others, where the shown ones are not evidence. Probabilities
-    have no intervals here; `lacunet.query` gives those of one case:
+    A dataframe of the data's kind with one row for each row of the data; for a path a pyarrow
+    Table (``.to_pandas()`` makes a DataFrame of it). A row of probability zero has NaN, and a
+    warning counts them; another counts the rows that show some targets and miss others, where the
+    shown ones are not evidence. Probabilities have no intervals here; `lacunet.query` gives those
+    of one case:
     ``query(result, "Ill", {"Age": "old"}, interval=True)``.
 
     Examples

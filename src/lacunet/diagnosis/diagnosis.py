@@ -25,7 +25,7 @@ from lacunet.diagnosis.at_random import (
     positivity,
     smallest_effect,
 )
-from lacunet.diagnosis.on_graph import FEWEST_ROWS, GraphTrial, try_learned_graph
+from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges, network_beside
@@ -33,7 +33,7 @@ from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
-from lacunet.missingness.fitted import CANNOT_BE_SEEN, observed_parents
+from lacunet.missingness.fitted import CANNOT_BE_SEEN, from_few_rows, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
@@ -298,11 +298,9 @@ def _conclusions(
         return ("Nothing is missing.",)
     words = [_completely(completely)]
     if clear := [test for test in always if test.adjusted < LEVEL]:
-        graph = (
-            "yours or one learned from the rows (--try-graph says whether that is worth having)"
-            if rows >= FEWEST_ROWS
-            else f"one that you draw: {counted(rows, 'row')} are too few to learn it from"
-        )
+        graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
+        if few := from_few_rows(rows):
+            graph = f"one that you draw: {few}"
         words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
     elif always:
         words.append(

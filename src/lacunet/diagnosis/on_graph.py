@@ -23,11 +23,11 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import ONE_PER_CELL
+from lacunet.missingness.fitted import from_few_rows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learn import learn_missingness
 from lacunet.model.network import Network
 
-FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 LEVEL = 0.05
 
 
@@ -69,10 +69,8 @@ class GraphTrial:
 
 def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
     """Learn a graph from the rows, and the network by EM with and without it, under one prior."""
-    if table.row_count < FEWEST_ROWS:
-        return GraphTrial(
-            "", refusal=f"it needs about {FEWEST_ROWS:,} rows, not {table.row_count:,}."
-        )
+    if few := from_few_rows(table.row_count):
+        return GraphTrial("", refusal=f"{few}.")
     graph = MissingnessGraph(network, learn_missingness(network, table).causes)
     if graph.category() != "MNAR":
         return GraphTrial(str(graph), refusal="the graph is MAR, for which EM needs no graph.")

@@ -62,7 +62,7 @@ def count(
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
 ) -> Statistics:
-    """Count what a method needs of the data, to be added to other counts and learned from later.
+    """Count what a method needs from the data, so that counts add up and are learned from later.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def count(
         As `lacunet.learn` takes them; the data are rows, not statistics.
     method
         The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
-        counted; for every other method the distinct rows, which may reveal single rows.
+        counted; for every other method the distinct rows, so the file may disclose individuals'
+        rows.
     part
         A name for this part of the data, so that no part is added twice by mistake: that is
         refused. Files are recognised by their name and contents; a dataframe only if it
@@ -86,8 +87,8 @@ def count(
 
     Returns
     -------
-    Statistics that add up with ``+``, can be written to a file, and learned from:
-    ``lacunet.learn(network, statistics)``.
+    Statistics that add up with ``+``, can be written to a file, ``statistics.write("x.stats")``,
+    and learned from: ``lacunet.learn(network, statistics)``, ``lacunet.learn(network, "x.stats")``.
 
     Examples
     --------

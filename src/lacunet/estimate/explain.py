@@ -253,7 +253,7 @@ def explain(
     parents) are counted; for EM, the cost of one step is forecast too.
 
     The plan has a formula for each CPT. In it, ``R[B]=1`` stands for the rows that show B, and
-    ``X_o`` for the variables that are never missing, where it is not known yet which these are.
+    ``X_o`` stands for the always observed variables when no data are given.
 
     Parameters
     ----------

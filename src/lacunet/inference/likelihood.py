@@ -51,7 +51,8 @@ def log_likelihood(
 ) -> float:
     """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
 
-    Which cells are missing has no part in it, also where a missingness graph was learned with.
+    The pattern of missing cells is not part of the likelihood, even for a result learned with a
+    missingness graph.
     Sampling weights are scaled to add up to Kish's effective number of rows, (sum w)^2 / sum w^2,
     so that their scale does not matter. Data that cannot happen give minus infinity, with a warning
     that names the first such row.
@@ -75,7 +76,7 @@ def log_likelihood(
     Raises
     ------
     OverBudgetError
-        It would take more.
+        More than ``memory`` would be needed.
 
     Examples
     --------

@@ -52,10 +52,12 @@ from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import pack
+from lacunet.wording import counted
 
 MOST_PARENTS = 4
 MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
 MOST_CELLS = 100_000
+FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 BATCH = 2**16  # cells of the data that are counted at once
 
 NOT_SHOWN = -1
@@ -278,6 +280,16 @@ class LearnedGraph(MissingnessGraph):
     def parts(self) -> dict[str, Any]:
         """What the graph is made from, with the origins of its edges."""
         return super().parts | {"origin_of": self.origin_of}
+
+
+def from_few_rows(rows: int) -> str:
+    """What is to be known of a graph that is learned from these rows, if they are too few."""
+    if rows >= FEWEST_ROWS:
+        return ""
+    return (
+        f"a graph learned from {counted(rows, 'row')} is not reliable "
+        f"(about {FEWEST_ROWS:,} are needed)"
+    )
 
 
 def learned_graph(

@@ -159,16 +159,19 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         Parameters
         ----------
         text
-            Statements, in any order, separated by semicolons or line ends.
+            Statements, in any order, separated by semicolons or line ends. ``X <-> R[Y]`` says
+            that X and whether Y is recorded share a hidden common cause; ``R[*]`` is whether a
+            row was recorded at all, so ``X -> R[*]`` says that X decides which rows there are.
         network
-            Gives the variables and the edges among them; edges between variables in the text
-            must be the network's. Also a result, a file's path or the name of a bundled network.
-            Or edges such as ``"Age -> Income"``: the states are then those of ``data``.
+            Gives the variables and the edges among them; edges between variables may be repeated
+            in the text, but only those that the network has. Also a result, a file's path or the
+            name of a bundled network. Or edges such as ``"Age -> Income"``: the states are then
+            those of ``data``.
         source
             What errors call the text, such as the name of its file.
         data
-            As `lacunet.learn` takes them: their states, for edges in place of a network, their
-            rules and latent variables. Every column with missing values needs its mechanism:
+            Data as for `lacunet.learn`. Used for the states when edges are given, and for rules
+            and latent variables. Every column with missing values needs its mechanism:
             ``R[X]`` alone where nothing causes it. Edges without data are taken to be of
             variables with two states, with a warning: most verdicts do not depend on the
             states, estimates do.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from lacunet.data.errors import DataWarning
 from lacunet.deadline import Deadline, OutOfTimeError
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.memory import Memory, memory_budget
-from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, learned_graph
+from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 
@@ -32,8 +33,10 @@ def learn_missingness(
     Call it as ``learn_missingness(data)`` or as ``learn_missingness(network, data)``.
 
     Candidates for a mechanism are all variables but its own, and the mechanisms before it in
-    the network's order. What the data cannot show is not in the graph: that a value is missing
-    because of what it is.
+    the network's order. A cause is added as long as that raises BIC, with a further penalty for the
+    number of candidates; no level is chosen. The p-value printed beside each is that of a test
+    given the other causes. What the data cannot show is not in the graph: that a value is missing
+    because of what it is. With fewer than about 5,000 rows a learned graph is not reliable.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ def learn_missingness(
     data
         A path, a dataframe of any library, or `lacunet.Data`.
     weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; tests are by its clusters.
+        How the data are read, as in `lacunet.Data`; with ``cluster``, tests allow for clustering.
     given
         What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
         kept, and not used to learn the rest.
@@ -52,8 +55,18 @@ def learn_missingness(
         Of rows that take more than a quarter of it, some hundred thousand are looked at, spread
         over all of the data.
     time_limit
-        Seconds after which to give up, reading the rows included. A graph that lacks mechanisms
-        would say that they have no causes, so none is returned.
+        Seconds after which to give up, reading the rows included. If time runs out, an error is
+        raised: an incomplete graph would wrongly say that the rest have no causes.
+
+    Returns
+    -------
+    The graph itself: print it, write it (``graph.write("graph.txt")``), or learn with it
+    (``learn(network, data, "em", missingness=graph)``).
+
+    Warns
+    -----
+    LacunetWarning
+        The rows are too few for the graph to be reliable.
 
     Raises
     ------
@@ -94,6 +107,8 @@ def learn_missingness(
     network = with_data_codes(network, data)
     if given is not None and not isinstance(given, MissingnessGraph):
         given = graph_of(given, network)
+    if table.partially_observed and (few := from_few_rows(table.row_count)):
+        warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
         return learned_graph(network, table, given, deadline, latent_in(data))
     except OutOfTimeError:

@@ -339,9 +339,10 @@ class Network(metaclass=Hinted):
             Further values that mean "not observed": one, a list, or a mapping from columns to them.
         bins
             How to cut columns of numbers: 5 for five intervals with equally many rows each,
-            ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` is
-            18 to 40 and 40 to 65, and no others; ``float("inf")`` opens an end. The network keeps
-            them, so that numbers in later data are cut the same way.
+            ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
+            ``[18,40)`` and ``[40,65]``, so that 40 is in the second. A number outside, such as 70,
+            is refused when the data are read; ``float("inf")`` opens an end. The network keeps
+            the cut points, so that numbers in later data are cut the same way.
         codes
             What values mean, column by column: ``{"Smoke": {7: None, 9: None}}`` missing,
             ``{"Sex": {1: "male", 2: "female"}}`` states, ``{"Age": {"40+": ["40-49", "50+"]}}``
@@ -353,9 +354,9 @@ class Network(metaclass=Hinted):
         Warns
         -----
         LacunetWarning
-            What was taken as missing unasked, with counts; and what looks undeclared:
-            states that are often codes for missing, columns that are always empty under a state
-            of another.
+            Values treated as missing without being declared, with counts; and values that look
+            like undeclared codes for missing, and columns that are always empty under a state of
+            another.
 
         Raises
         ------

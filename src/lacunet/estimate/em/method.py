@@ -60,15 +60,17 @@ class EM:
         Where to start: the name of a closed form, a network with CPTs, or "random". ``seed=``
         is accepted for it.
     stop
-        "converge" stops when no parameter moves by ``tolerance``; a number makes that many
-        steps; "heldout" converges unless held-out rows clearly speak for fewer steps, and
-        averages optima that the data hardly tell apart.
+        "converge" goes on to convergence; a number makes that many steps; "heldout" goes on to
+        convergence unless held-out rows clearly speak for fewer steps. Where several starts end
+        at different optima that fit the data almost equally well, "heldout" returns the average
+        of their CPTs.
     tolerance, max_iterations
         EM has converged when no parameter changes by more than ``tolerance``; it makes at most
         ``max_iterations`` iterations.
     restarts
-        The number of starts: the first, perturbed and random ones; the best posterior is kept.
-        None makes several where an iteration is cheap, one where it is not.
+        How many starts in total: the one of ``start``, then perturbed copies of it and random
+        ones. The run with the highest posterior is kept. None makes several where an iteration
+        is cheap, one where it is not.
     time_limit
         Seconds after which the best parameters so far are returned, reading the rows included.
         Intervals, if they are asked for, take their time after that.
