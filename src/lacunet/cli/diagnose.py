@@ -68,10 +68,9 @@ def run(options: Namespace) -> None:
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
     from lacunet.diagnosis.diagnosis import diagnosed
-    from lacunet.diagnosis.on_graph import FEWEST_ROWS
     from lacunet.formats.files import network_beside
     from lacunet.memory import memory_budget
-    from lacunet.missingness.fitted import MOST_ROWS, learned_graph
+    from lacunet.missingness.fitted import FEWEST_ROWS, MOST_ROWS, learned_graph
     from lacunet.statistics.observations import latent_in, missing_in, observations, rows_within
 
     network = network_of(options)
