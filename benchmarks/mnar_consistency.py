@@ -89,7 +89,7 @@ def sample(
         name: np.where(values.get(Mechanism(name), 1) == 1, values[name], 2).astype(np.uint8)
         for name in truth.variables
     }
-    return EncodedTable.of(dict.fromkeys(truth.variables, 2), columns)
+    return EncodedTable(dict.fromkeys(truth.variables, 2), columns)
 
 
 def error(truth: Network, tables: dict[str, np.ndarray]) -> float:

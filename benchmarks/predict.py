@@ -32,7 +32,7 @@ def incomplete(network: lc.Network, rows: int, seed: int) -> tuple[EncodedTable,
         else codes
         for name, codes in table.columns.items()
     }
-    return EncodedTable.of(table.cardinality_of, columns), hidden
+    return EncodedTable(table.cardinality_of, columns), hidden
 
 
 def by_pyagrum(network: lc.Network, table: EncodedTable, target: str) -> tuple[np.ndarray, float]:

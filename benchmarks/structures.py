@@ -273,7 +273,7 @@ def _time(asked: argparse.Namespace) -> None:
                 name: np.where(rng.random(asked.rows) < share, whole.cardinality_of[name], column)
                 for name, column in whole.columns.items()
             }
-            table = EncodedTable.of(whole.cardinality_of, hidden)
+            table = EncodedTable(whole.cardinality_of, hidden)
             for version, path in versions.items():
                 run = _learned(truth, table, path)
                 f1 = compare_structures(truth, _class(truth, run.pop("arcs"))).f1
@@ -305,7 +305,7 @@ def incomplete(
             rate = np.where(rng.permutation(states) < states / 2, *rates)[whole.columns[other]]
         size = whole.cardinality_of[name]
         columns[name] = np.where(rng.random(rows) < rate, size, columns[name])
-    return whole, EncodedTable.of(whole.cardinality_of, columns)
+    return whole, EncodedTable(whole.cardinality_of, columns)
 
 
 def _network(name: str, folder: Path | None) -> Network:
@@ -346,7 +346,7 @@ def _work(_: argparse.Namespace) -> None:
     columns = {name: codes[f"arr_{at}"] for at, name in enumerate(job["states"])}
     sizes = {name: len(own) for name, own in job["states"].items()}
     began = process_time()
-    found = learn_structure(EncodedTable.of(sizes, columns), job["states"], strengths=0)
+    found = learn_structure(EncodedTable(sizes, columns), job["states"], strengths=0)
     seconds = process_time() - began
     arcs = [(x, y) for y in found.network.variables for x in found.network.parents(y)]
     trace = [(one.what, one.score, one.seconds) for one in found.trace]

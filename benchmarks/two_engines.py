@@ -36,7 +36,7 @@ def e_step_plan(network: lc.Network, evidence: dict[str, str]) -> EvaluationPlan
     }
     columns = {name: np.array([code], np.uint16) for name, code in row.items()}
     sizes = {name: network.cardinality(name) for name in network.variables}
-    problems = compile_problems(network, EncodedTable.of(sizes, columns), prune=False)
+    problems = compile_problems(network, EncodedTable(sizes, columns), prune=False)
     return plan_of(problems, memory_budget(None))
 
 

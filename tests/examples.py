@@ -47,7 +47,7 @@ def appendix_table() -> EncodedTable:
         name: np.array([2 if cell is None else int(cell) for cell in column], dtype=np.uint8)
         for name, column in zip("XYWZ", zip(*appendix_rows(), strict=True), strict=True)
     }
-    return EncodedTable.of(dict.fromkeys("XYWZ", 2), columns)
+    return EncodedTable(dict.fromkeys("XYWZ", 2), columns)
 
 
 # H is the common cause of three alike variables.
@@ -62,4 +62,4 @@ def twins_with(shown: list[int]) -> EncodedTable:
     alike = (drawn["A"] == 0) & (drawn["B"] == 1) & (drawn["C"] == 0)
     columns = {**drawn, "H": np.full(400, 2, np.uint8)}
     columns["H"][np.flatnonzero(alike)[: len(shown)]] = shown
-    return EncodedTable.of(dict.fromkeys("HABC", 2), columns)
+    return EncodedTable(dict.fromkeys("HABC", 2), columns)

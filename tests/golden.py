@@ -52,5 +52,5 @@ def golden(name: str) -> Golden:
         columns[variable] = np.array(
             [size if sign == "." else SYMBOLS.index(sign) for sign in text], dtype=code_type(size)
         )
-    table = EncodedTable.of({v: network.cardinality(v) for v in network.variables}, columns)
+    table = EncodedTable({v: network.cardinality(v) for v in network.variables}, columns)
     return Golden(network, table, case["expected"], case.get("expected_em"))

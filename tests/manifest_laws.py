@@ -75,7 +75,7 @@ class Model:
         codes = np.array(list(law), dtype=np.uint8)
         columns = {name: codes[:, k] for k, name in enumerate(self.graph.network.variables)}
         sizes_of = {name: sizes[name] for name in self.graph.network.variables}
-        return EncodedTable.of(sizes_of, columns, np.array(list(law.values())))
+        return EncodedTable(sizes_of, columns, np.array(list(law.values())))
 
 
 def random_model(

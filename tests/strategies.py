@@ -65,4 +65,4 @@ def tables(
             codes[rng.random(rows) < share] = size
         columns[name] = codes.astype(code_type(size))
     weights = rng.random(rows) * 3 + 0.1 if weighted else None
-    return EncodedTable.of({v: network.cardinality(v) for v in network.variables}, columns, weights)
+    return EncodedTable({v: network.cardinality(v) for v in network.variables}, columns, weights)

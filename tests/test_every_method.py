@@ -44,7 +44,7 @@ def assert_same(one: Learned, two: Learned) -> None:
 
 def with_rows(table: EncodedTable, rows: np.ndarray, weights: np.ndarray | None) -> EncodedTable:
     columns = {name: column[rows] for name, column in table.columns.items()}
-    return EncodedTable.of(table.cardinality_of, columns, weights)
+    return EncodedTable(table.cardinality_of, columns, weights)
 
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -65,7 +65,7 @@ def test_complete_data_give_the_plain_frequencies(name: str, data: st.DataObject
         variable: np.minimum(column, network.cardinality(variable) - 1)
         for variable, column in holes.columns.items()
     }
-    table = EncodedTable.of(holes.cardinality_of, columns, holes.weights)
+    table = EncodedTable(holes.cardinality_of, columns, holes.weights)
     result = learned(name, network, table)
     table = table.scaled()
     for variable in network.variables:
@@ -110,9 +110,7 @@ def test_a_row_that_stands_for_several_counts_as_they_do(name: str, data: st.Dat
         data.draw(st.lists(st.integers(1, 3), min_size=table.rows, max_size=table.rows))
     )
     number = copies.astype(float)
-    once = EncodedTable.of(
-        table.cardinality_of, table.columns, number, copies=Copies(number, number)
-    )
+    once = EncodedTable(table.cardinality_of, table.columns, number, copies=Copies(number, number))
     copied = with_rows(table, np.repeat(np.arange(table.rows), copies), None)
     assert_same(learned(name, network, once), learned(name, network, copied))
 
@@ -145,7 +143,7 @@ def test_permuting_the_states_permutes_the_cpts(name: str, data: st.DataObject) 
     columns: dict[str, Any] = {**table.columns, chosen: place[table.columns[chosen]]}
     other = Network(states, network.parents_of)
     before = learned(name, network, table)
-    after = learned(name, other, EncodedTable.of(table.cardinality_of, columns))
+    after = learned(name, other, EncodedTable(table.cardinality_of, columns))
     for variable, cpt in before.tables.items():
         family = network.family(variable)
         axis = family.index(chosen) if chosen in family else None
@@ -163,7 +161,7 @@ def test_renaming_the_variables_changes_nothing_else(name: str, data: st.DataObj
         {f"new {v}": network.states(v) for v in network.variables},
         {f"new {v}": [f"new {u}" for u in network.parents(v)] for v in network.variables},
     )
-    moved = EncodedTable.of(
+    moved = EncodedTable(
         {f"new {v}": size for v, size in table.cardinality_of.items()},
         {f"new {v}": column for v, column in table.columns.items()},
     )
@@ -176,7 +174,7 @@ def test_renaming_the_variables_changes_nothing_else(name: str, data: st.DataObj
 def test_the_data_are_not_modified(name: str) -> None:
     codes = {v: np.array([0, 1, 2, 1, 0], dtype=np.uint8) for v in RAIN.variables}
     codes["Rain"] = np.array([0, 1, 1, 1, 0], dtype=np.uint8)
-    table = EncodedTable.of(dict.fromkeys(codes, 2), codes, np.array([1.0, 2.0, 3.0, 0.5, 1.0]))
+    table = EncodedTable(dict.fromkeys(codes, 2), codes, np.array([1.0, 2.0, 3.0, 0.5, 1.0]))
     copies = {v: column.copy() for v, column in table.columns.items()}
     learned(name, RAIN, table)
     for variable, column in table.columns.items():
@@ -187,7 +185,7 @@ def test_the_data_are_not_modified(name: str) -> None:
 def test_every_family_says_what_it_rests_on(name: str) -> None:
     codes = {v: np.array([0, 1, 2, 1, 0], dtype=np.uint8) for v in RAIN.variables}
     codes["Rain"] = np.array([0, 1, 1, 1, 0], dtype=np.uint8)
-    result = learned(name, RAIN, EncodedTable.of(dict.fromkeys(codes, 2), codes))
+    result = learned(name, RAIN, EncodedTable(dict.fromkeys(codes, 2), codes))
     for variable, report in result.families.items():
         assert report.variable == variable
         assert report.parents == RAIN.parents(variable)

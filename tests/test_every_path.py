@@ -263,7 +263,7 @@ def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
         columns[name] = codes.astype(np.uint8)
     weights = rng.uniform(0.1, 3.0, number) if rng.random() < 0.5 else None
     sizes = {name: len(own) for name, own in states.items()}
-    table = EncodedTable.of(sizes, columns, weights)
+    table = EncodedTable(sizes, columns, weights)
     return Case(Network(states, parents), table, method, folder, rng)
 
 

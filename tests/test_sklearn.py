@@ -361,7 +361,7 @@ def test_a_tree_of_a_thousand_columns_takes_less_than_the_tables_of_all_pairs() 
     rng, names = np.random.default_rng(5), [f"x{index}" for index in range(1000)]
     codes = {name: rng.integers(0, 5, 60).astype(np.uint8) for name in names}
     codes["x999"] = codes["x0"]
-    table = EncodedTable.of(dict.fromkeys(names, 5), codes)
+    table = EncodedTable(dict.fromkeys(names, 5), codes)
     tracemalloc.start()
     parents = _tree(table, names)
     peak = tracemalloc.get_traced_memory()[1]

@@ -636,9 +636,9 @@ def _table(
             raise contradiction(skips.name, skips.rule, skips.contradicted, row)
     codes = by_rules(rules, codes, unseen)
     if weights is None or (weights == 1).all():
-        return EncodedTable.of(sizes, codes, sets_of=sets)
+        return EncodedTable(sizes, codes, sets_of=sets)
     copies = Copies(weights, weights)
-    return EncodedTable.of(sizes, codes, weights, copies=copies, sets_of=sets)
+    return EncodedTable(sizes, codes, weights, copies=copies, sets_of=sets)
 
 
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:

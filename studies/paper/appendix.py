@@ -89,7 +89,7 @@ def appendix_table() -> EncodedTable:
     neither = [(MISSING, MISSING, w, z) for w, z in product((0, 1), repeat=2)]
     codes = np.array([*both, *x_only, *y_only, *neither], np.uint8)
     columns = {name: codes[:, at].copy() for at, name in enumerate("XYWZ")}
-    return EncodedTable.of(dict.fromkeys("XYWZ", 2), columns)
+    return EncodedTable(dict.fromkeys("XYWZ", 2), columns)
 
 
 def _line(printed: Printed, table: EncodedTable) -> Line:

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
             "B": rng.integers(0, 3, 2500).astype(np.uint8),
             "C": rng.integers(0, 4, 2500).astype(np.uint8),
         }
-        table = EncodedTable.of({"A": 2, "B": 2, "C": 3}, columns)
+        table = EncodedTable({"A": 2, "B": 2, "C": 3}, columns)
         write_table(table, NETWORK, tmp_path / f"{part}.parquet")
     (tmp_path / "scratch").mkdir()
     return tmp_path

@@ -391,7 +391,7 @@ def test_completing_a_chain_takes_memory_in_proportion_to_its_length() -> None:
         )
         rng = np.random.default_rng(1)
         columns = {name: rng.integers(0, 3, 20).astype(np.uint8) for name in names}
-        table = EncodedTable.of(chain.cardinality_of, columns)
+        table = EncodedTable(chain.cardinality_of, columns)
         most_probable(chain, table)  # what is kept for the structure is kept
         tracemalloc.start()
         most_probable(chain, table)

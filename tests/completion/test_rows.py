@@ -127,7 +127,7 @@ def test_draws_follow_the_joint_posterior() -> None:
         )
         for name in asia.variables
     }
-    table = EncodedTable.of({name: asia.cardinality(name) for name in asia.variables}, columns)
+    table = EncodedTable({name: asia.cardinality(name) for name in asia.variables}, columns)
     many = table.take(np.zeros(50_000, dtype=np.int64))
     (drawn,) = draw_completions(asia, many, 1, np.random.default_rng(11))
     codes = np.stack([drawn.columns[name] for name in asia.variables], axis=1)
@@ -151,7 +151,7 @@ def test_draws_follow_the_joint_posterior() -> None:
 
 def test_two_draws_differ_and_one_seed_gives_one_table() -> None:
     columns = {name: np.full(200, 2, np.uint8) for name in RAIN.variables}
-    table = EncodedTable.of(dict.fromkeys(RAIN.variables, 2), columns)
+    table = EncodedTable(dict.fromkeys(RAIN.variables, 2), columns)
     one, two = draw_completions(RAIN, table, 2, np.random.default_rng(3))
     assert any((one.columns[v] != two.columns[v]).any() for v in RAIN.variables)
     again, _ = draw_completions(RAIN, table, 2, np.random.default_rng(3))
@@ -166,7 +166,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         name: np.where(rng.random(300) < 0.3, alarm.cardinality(name), codes).astype(codes.dtype)
         for name, codes in table.columns.items()
     }
-    holes = EncodedTable.of(table.cardinality_of, columns)
+    holes = EncodedTable(table.cardinality_of, columns)
     whole = most_probable(alarm, holes), row_posteriors(alarm, holes, ["HR"])
     monkeypatch.setattr(rows_module, "ROWS_AT_A_TIME", 37)
     parts = most_probable(alarm, holes), row_posteriors(alarm, holes, ["HR"])
@@ -182,7 +182,7 @@ def test_a_row_of_probability_zero_is_named() -> None:
         "Sprinkler": np.array([2, 0], np.uint8),
         "Wet": np.array([2, 1], np.uint8),
     }
-    table = EncodedTable.of(dict.fromkeys(RAIN.variables, 2), columns)
+    table = EncodedTable(dict.fromkeys(RAIN.variables, 2), columns)
     found = row_posteriors(RAIN, table, ["Rain"])
     assert found.log_probability[1] == -np.inf
     never = Network(
@@ -190,7 +190,7 @@ def test_a_row_of_probability_zero_is_named() -> None:
         {"B": ["A"]},
         {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]]},
     )
-    rows = EncodedTable.of(
+    rows = EncodedTable(
         {"A": 2, "B": 2}, {"A": np.array([0, 2], np.uint8), "B": np.array([0, 1], np.uint8)}
     )
     with pytest.raises(ImpossibleDataError, match="row 2 has probability zero"):
@@ -207,7 +207,7 @@ def test_a_thousand_unlikely_symptoms_do_not_underflow() -> None:
     )
     columns = {"Cause": np.array([2], np.uint8)}
     columns |= {name: np.array([int(at < 500)], np.uint8) for at, name in enumerate(leaves)}
-    table = EncodedTable.of(dict.fromkeys(network.variables, 2), columns)
+    table = EncodedTable(dict.fromkeys(network.variables, 2), columns)
     found = row_posteriors(network, table, ["Cause"]).of_target["Cause"][0]
     odds = 0.5**500 * ((1 - 5e-4) / (1 - 1e-3)) ** 500
     np.testing.assert_allclose(found[1] / found[0], odds, rtol=1e-10)
@@ -216,6 +216,6 @@ def test_a_thousand_unlikely_symptoms_do_not_underflow() -> None:
 def test_what_does_not_fit_the_budget_is_refused() -> None:
     alarm = example("alarm")
     columns = {name: np.full(1, alarm.cardinality(name), np.uint8) for name in alarm.variables}
-    table = EncodedTable.of({v: alarm.cardinality(v) for v in alarm.variables}, columns)
+    table = EncodedTable({v: alarm.cardinality(v) for v in alarm.variables}, columns)
     with pytest.raises(OverBudgetError, match="rows miss 37 variables together"):
         most_probable(alarm, table, memory=1000)

@@ -104,7 +104,7 @@ def test_states_spelled_like_missing_values_are_read_as_states(
 
 
 def test_pandas_polars_and_arrow_see_the_same_cells() -> None:
-    table = EncodedTable.of({"Rain": 2}, {"Rain": np.array([2, 1, 0], np.uint8)})
+    table = EncodedTable({"Rain": 2}, {"Rain": np.array([2, 1, 0], np.uint8)})
     arrow = to_arrow(table, RAIN)
     assert arrow.column("Rain").to_pylist() == [None, "yes", "no"]
     assert pl.DataFrame(pl.from_arrow(arrow))["Rain"].to_list() == [None, "yes", "no"]
@@ -118,13 +118,13 @@ def test_pandas_polars_and_arrow_see_the_same_cells() -> None:
 def test_the_last_of_many_states_and_a_missing_cell_are_told_apart(size: int) -> None:
     many = Network({"X": [f"s{at}" for at in range(size)]})
     codes = np.array([size - 1, size, 0], np.uint16)
-    arrow = to_arrow(EncodedTable.of({"X": size}, {"X": codes}), many)
+    arrow = to_arrow(EncodedTable({"X": size}, {"X": codes}), many)
     assert arrow.column("X").to_pylist() == [f"s{size - 1}", None, "s0"]
 
 
 def test_a_plain_csv_has_no_quotes(tmp_path: Path) -> None:
     codes = np.array([0, 2], np.uint8)
-    table = EncodedTable.of({"Rain": 2, "Wet": 2}, {"Rain": codes, "Wet": codes[::-1]})
+    table = EncodedTable({"Rain": 2, "Wet": 2}, {"Rain": codes, "Wet": codes[::-1]})
     write_table(table, RAIN, tmp_path / "rain.csv")
     assert (tmp_path / "rain.csv").read_text() == "Rain,Wet\nno,\n,no\n"
 
@@ -217,6 +217,6 @@ def test_a_name_that_says_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_weights_are_not_dropped_in_silence() -> None:
-    table = EncodedTable.of({"Rain": 2}, {"Rain": np.array([1], np.uint8)}, np.array([2.0]))
+    table = EncodedTable({"Rain": 2}, {"Rain": np.array([1], np.uint8)}, np.array([2.0]))
     with pytest.raises(DataError, match="weights"):
         to_arrow(table, RAIN)

@@ -52,7 +52,7 @@ def table_of(rows: list[str]) -> EncodedTable:
         name: np.array([2 if row[at] == "?" else int(row[at]) for row in rows], np.uint8)
         for at, name in enumerate("ABC")
     }
-    return EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+    return EncodedTable(dict.fromkeys("ABC", 2), columns)
 
 
 def described(rows: list[str]) -> Patterns:

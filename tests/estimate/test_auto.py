@@ -86,7 +86,7 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
         "A": np.array([0, 1, 2] * 10, np.uint8),
         "B": np.array([2, 2, 0] * 5 + [2, 2, 1] * 5, np.uint8),
     }
-    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    table = EncodedTable({"A": 2, "B": 2}, columns)
     learned = learned_by(Auto(), Task(network, table, 2.0))
     assert learned.why.startswith(
         "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is observed whole "

@@ -63,7 +63,7 @@ def tables_with_latents(draw: st.DrawFn, network: Network) -> EncodedTable:
         name: np.full_like(column, network.cardinality(name)) if name in latent else column
         for name, column in table.columns.items()
     }
-    return EncodedTable.of(table.cardinality_of, columns, table.weights)
+    return EncodedTable(table.cardinality_of, columns, table.weights)
 
 
 def priors(cells: int) -> st.SearchStrategy[Prior]:
@@ -108,7 +108,7 @@ def test_along_a_ridge_accelerated_em_takes_a_tenth_of_the_expectations() -> Non
     network = Network({name: ["0", "1"] for name in "HAB"}, {"A": ["H"], "B": ["H"]})
     codes = np.array([[0, 0]] * 40 + [[0, 1]] * 25 + [[1, 0]] * 20 + [[1, 1]] * 60, np.uint8)
     columns = {"H": np.full(len(codes), 2, np.uint8), "A": codes[:, 0], "B": codes[:, 1]}
-    table = EncodedTable.of(dict.fromkeys("HAB", 2), columns)
+    table = EncodedTable(dict.fromkeys("HAB", 2), columns)
     engine = engine_of(compile_problems(network, table), 2**30)
     starts = [
         random_cells(CptRows.of(engine.problems.layout), np.random.default_rng(s)) for s in range(8)
@@ -230,7 +230,7 @@ def multimodal() -> tuple[Network, EncodedTable]:
         name: np.where(rng.random(400) < 0.85, state, 1 - state).astype(np.uint8) for name in "ABC"
     }
     columns["H"] = np.full(400, 2, dtype=np.uint8)
-    return network, EncodedTable.of(dict.fromkeys("HABC", 2), columns)
+    return network, EncodedTable(dict.fromkeys("HABC", 2), columns)
 
 
 def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
@@ -268,7 +268,7 @@ def test_a_restart_redraws_only_what_hidden_variables_touch() -> None:
     network = Network({name: ["0", "1"] for name in "HAXY"}, {"A": ["H"], "Y": ["X"]})
     columns = {name: np.array([0, 1, 1], np.uint8) for name in "AXY"}
     columns["H"] = np.full(3, 2, dtype=np.uint8)
-    table = EncodedTable.of(dict.fromkeys("HAXY", 2), columns)
+    table = EncodedTable(dict.fromkeys("HAXY", 2), columns)
     starts = learned_by(EM(stop=0, restarts=3), Task(network, table, 2.0))
     for name in "XY":  # as the closed form gives them
         closed = learned_by(EM(stop=0, seed="factored-mar", restarts=1), Task(network, table, 2.0))
@@ -515,7 +515,7 @@ def test_a_seed_that_rules_out_a_row_is_refused_with_the_row() -> None:
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     seed = network.with_tables({"A": [1.0, 0.0], "B": [[1.0, 0.0], [0.5, 0.5]]})
     columns = {"A": np.array([2], np.uint8), "B": np.array([1], np.uint8)}
-    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    table = EncodedTable({"A": 2, "B": 2}, columns)
     with pytest.raises(ImpossibleDataError, match=r"miss \['A'\] and show B=1"):
         learned_by(EM(seed=seed), Task(network, table, 2.0))
 

@@ -239,7 +239,7 @@ def test_the_name_of_a_mechanism_never_meets_a_variable() -> None:
     network = Network({"X": ["0", "1"], "R[X]": ["0", "1"]}, {"R[X]": ["X"]})
     graph = MissingnessGraph(network, {"X": ["X"]})
     codes = {"X": np.array([0, 1, 2], np.uint8), "R[X]": np.array([0, 1, 1], np.uint8)}
-    rows = EncodedTable.of({"X": 2, "R[X]": 2}, codes)
+    rows = EncodedTable({"X": 2, "R[X]": 2}, codes)
     made = augmented(graph, rows.partially_observed)
     assert made.name_of == {"X": "R[X]'"}
 

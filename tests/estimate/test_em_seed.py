@@ -26,7 +26,7 @@ CLASSES = Network(
 def latent_task(seed: int) -> Task:
     drawn = sample(CLASSES, 3000, np.random.default_rng(1))
     columns = {**drawn.columns, "H": np.full(3000, 2, dtype=np.uint8)}
-    table = EncodedTable.of(drawn.cardinality_of, columns)
+    table = EncodedTable(drawn.cardinality_of, columns)
     return Task(CLASSES.with_tables(None), table, 2.0, np.random.default_rng(seed))
 
 

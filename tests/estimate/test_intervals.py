@@ -92,7 +92,7 @@ def test_complete_rows_are_no_surer_of_what_all_rows_show_than_they_are_many() -
         "B": np.where(rng.random(2_000) < 0.75, 2, rng.integers(0, 2, 2_000)).astype(np.uint8),
     }
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    table = EncodedTable({"A": 2, "B": 2}, columns)
     complete = int(table.is_shown(("A", "B")).sum())
     found = learn(network, table, "listwise", 1.0, intervals=True)
     share = found.cpt("A").table[1]

@@ -38,7 +38,7 @@ def table_of(rng: np.random.Generator, rows: int, hidden: float = 0.3) -> Encode
     for name, codes in zip(STATES, (age, ill, test), strict=True):
         gone = rng.random(rows) < (0.0 if name == "Age" else hidden)
         columns[name] = np.where(gone, SIZES[name], codes).astype(np.uint8)
-    return EncodedTable.of(SIZES, columns, None)
+    return EncodedTable(SIZES, columns, None)
 
 
 def prior_of(result: lc.Result) -> LearnedPrior:
@@ -213,7 +213,7 @@ def test_the_prior_of_another_network_is_refused() -> None:
 def test_families_of_a_variable_that_no_row_shows_keep_one_pseudo_count(method: str) -> None:
     table = table_of(np.random.default_rng(6), 60)
     columns = {**table.columns, "Ill": np.full(60, 2, np.uint8)}
-    result = lc.learn(NETWORK, EncodedTable.of(SIZES, columns, None), method, "learn")
+    result = lc.learn(NETWORK, EncodedTable(SIZES, columns, None), method, "learn")
     assert prior_of(result).kept == ("Ill", "Test")
     assert "one per cell for Ill, Test" in str(result.prior)
     for name in ("Ill", "Test"):

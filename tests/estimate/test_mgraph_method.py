@@ -50,7 +50,7 @@ def test_every_family_of_an_exact_law_is_recovered(text: str) -> None:
 def test_complete_data_give_the_plain_frequencies_under_the_prior() -> None:
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, CHAIN.cardinality(name), 200).astype(np.uint8) for name in "XYZ"}
-    table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
+    table = EncodedTable({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
     learned = learned_by(MGraph(MissingnessGraph(CHAIN, {})), Task(CHAIN, table, prior=2.0))
     counts = np.ones((2, 3, 2))  # one pseudo-count a cell
     np.add.at(counts, (codes["X"], codes["Y"], codes["Z"]), 1)
@@ -63,9 +63,7 @@ def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) ->
     graph = MissingnessGraph.parse("Y -> R[Y]; X -> R[Z]", CHAIN)
     drawn = random_model(graph, np.random.default_rng(8)).manifest()
     counts = np.rint(2000 * drawn.row_weights / drawn.total)
-    table = EncodedTable.of(
-        drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts)
-    )
+    table = EncodedTable(drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts))
     rows, setting = Held(table), Setting(2.0)
     plan = planned(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
     statistics = counted(plan, None, rows, setting, seed=1)
@@ -95,7 +93,7 @@ def test_pseudo_counts_go_on_the_effective_size() -> None:
     graph = MissingnessGraph.parse("B -> R[A]", network)
     rows = np.array([[0, 0]] * 6 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3 + [[2, 1]] * 4)
     columns = {"A": rows[:, 0].astype(np.uint8), "B": rows[:, 1].astype(np.uint8)}
-    table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    table = EncodedTable({"A": 2, "B": 2}, columns)
     learned = learned_by(MGraph(graph), Task(network, table, prior=2.0))
     # P(A) = (6 + 2 * 1, 2 + 2 * 3) / 16 on an effective size of 16^2 / (8 + 4 * 4).
     size = 16**2 / 24
@@ -266,7 +264,7 @@ def test_another_method_stands_in_where_an_estimand_finds_no_rows() -> None:
     network = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("R[X]; R[Y]", network)
     columns = {"X": np.array([0, 1, 2, 2], np.uint8), "Y": np.array([2, 2, 0, 1], np.uint8)}
-    task = Task(network, EncodedTable.of({"X": 2, "Y": 2}, columns), prior=2.0)
+    task = Task(network, EncodedTable({"X": 2, "Y": 2}, columns), prior=2.0)
     for otherwise, marked in (("em", GRAPH_EM), ("prior", "prior"), ("refuse", "prior")):
         learned = learned_by(MGraph(graph, otherwise=otherwise), task)
         assert learned.families["Y"].fallback == marked
@@ -294,7 +292,7 @@ def test_a_variable_that_happens_to_have_no_gap_is_learned_all_the_same() -> Non
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, CHAIN.cardinality(name), 50).astype(np.uint8) for name in "XYZ"}
     codes["Y"][:5] = 3
-    table = EncodedTable.of({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
+    table = EncodedTable({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
     learned = learned_by(MGraph(graph), Task(CHAIN, table, prior=1.0))
     np.testing.assert_allclose(learned.tables["X"], np.bincount(codes["X"]) / 50)
 

@@ -27,7 +27,7 @@ def skip_pattern(rows: int = 900) -> EncodedTable:
     job = (rng.random(rows) < 0.2 + 0.6 * edu).astype(np.uint8)
     edu[(group == 2) | (rng.random(rows) < 0.1)] = 2
     columns = {"Group": group, "Sex": sex, "Edu": edu, "Job": job}
-    return EncodedTable.of({"Group": 3, "Sex": 2, "Edu": 2, "Job": 2}, columns)
+    return EncodedTable({"Group": 3, "Sex": 2, "Edu": 2, "Job": 2}, columns)
 
 
 def learned(name: str) -> lc.Result:

@@ -33,7 +33,7 @@ def rain_rows(rows: int, seed: int, hidden: float = 0.0, weighted: bool = False)
     for column in columns.values():
         column[rng.random(rows) < hidden] = 2
     weights = rng.integers(1, 4, rows).astype(float) if weighted else None
-    return EncodedTable.of(dict.fromkeys(RAIN.variables, 2), columns, weights)
+    return EncodedTable(dict.fromkeys(RAIN.variables, 2), columns, weights)
 
 
 def log_probabilities(network: Network) -> dict[tuple[int, ...], float]:

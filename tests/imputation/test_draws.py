@@ -32,7 +32,7 @@ def _rows(number: int, share: float, seed: int) -> EncodedTable:
     for name in "BC":
         odds = np.where(columns["A"] == 1, min(1.15 * share, 0.97), 0.85 * share)
         columns[name] = np.where(rng.random(number) < odds, 2, columns[name]).astype(np.uint8)
-    return EncodedTable.of(CHAIN.cardinality_of, columns)
+    return EncodedTable(CHAIN.cardinality_of, columns)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_the_posterior_of_a_cause_is_bayes_rule() -> None:
         "Sprinkler": np.array([0, 1], np.uint8),
         "Wet": np.array([1, 1], np.uint8),
     }
-    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
     problems = compile_problems(RAIN, table)
     found = expect(plan_of(problems, MEMORY), cells_of(RAIN))
     yes = 1 + 0.00198 / (0.00198 + 0.288)
@@ -126,7 +126,7 @@ def test_a_long_chain_does_not_underflow() -> None:
         name: np.array([2 if place % 400 else 1], np.uint8)
         for place, name in enumerate(network.variables)
     }
-    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
     forward = np.log(network.cpts[0].table)
     for place, name in enumerate(network.variables):
         if place:
@@ -153,7 +153,7 @@ def test_a_hidden_tree_of_improbable_leaves_does_not_underflow(
     )
     columns = {name: np.array([1], np.uint8) for name in network.variables}
     columns["H"] = np.array([2], np.uint8)
-    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
     np.testing.assert_allclose(
         observed_log_likelihood(network, table), 300 * np.log(1e-9), rtol=1e-12
     )
@@ -175,7 +175,7 @@ def test_what_is_too_improbable_for_floating_point_is_refused_not_turned_into_na
         {"H": [0.5, 0.5], "A": rare, "B": rare},
     )
     columns = {"H": np.array([2]), "A": np.array([1]), "B": np.array([1])}
-    table = EncodedTable.of(
+    table = EncodedTable(
         dict.fromkeys("HAB", 2), {v: c.astype(np.uint8) for v, c in columns.items()}
     )
     assert np.isneginf(observed_log_likelihood(network, table))
@@ -200,7 +200,7 @@ def holes(network: Network, rows: int, share: float, rng: np.random.Generator) -
         name: np.where(rng.random(rows) < share, 2, rng.integers(0, 2, rows)).astype(np.uint8)
         for name in network.variables
     }
-    return EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    return EncodedTable(dict.fromkeys(columns, 2), columns)
 
 
 def test_how_the_problems_are_cut_into_shards_does_not_matter(
@@ -238,7 +238,7 @@ def test_a_large_component_is_summed_along_the_better_order() -> None:
     network = grid(16, rng)
     columns = {name: np.full(1, 2, np.uint8) for name in network.variables}
     columns["G15_15"] = np.zeros(1, np.uint8)
-    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
     problems = compile_problems(network, table)
     plan, lean = plan_of(problems, MEMORY), plan_of(problems, 2**27)
     assert plan.states < 1e7
@@ -254,7 +254,7 @@ def test_a_component_beyond_the_budget_is_left_out_and_the_likelihood_refused() 
     rng = np.random.default_rng(6)
     network = grid(6, rng)
     table = holes(network, 3, 1.0, rng)
-    table = EncodedTable.of(table.cardinality_of, {**table.columns, "G5_5": np.zeros(3, np.uint8)})
+    table = EncodedTable(table.cardinality_of, {**table.columns, "G5_5": np.zeros(3, np.uint8)})
     problems = compile_problems(network, table)
     assert len(plan_of(problems, 1000).left_out) == len(problems)
     with pytest.raises(OverBudgetError, match="35 variables together"):

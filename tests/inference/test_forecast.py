@@ -17,7 +17,7 @@ def problems_of(rows: list[list[int]]):  # type: ignore[no-untyped-def]
         name: np.array(column, np.uint8)
         for name, column in zip("ABC", zip(*rows, strict=True), strict=True)
     }
-    return compile_problems(CHAIN, EncodedTable.of(dict.fromkeys("ABC", 3), columns))
+    return compile_problems(CHAIN, EncodedTable(dict.fromkeys("ABC", 3), columns))
 
 
 def test_components_problems_and_states_of_a_chain_are_those_counted_by_hand() -> None:

@@ -98,7 +98,7 @@ def test_rows_that_memory_does_not_hold_give_the_same(monkeypatch: pytest.Monkey
         name: np.where(rng.random(5000) < 0.2, 2, own).astype(np.uint8)
         for name, own in drawn.columns.items()
     }
-    table = EncodedTable.of(drawn.cardinality_of, columns)
+    table = EncodedTable(drawn.cardinality_of, columns)
     whole = log_likelihood(RAIN, table)
     monkeypatch.setattr(observations, "HELD_SHARE", 1e12)
     assert log_likelihood(RAIN, to_arrow(table, RAIN)) == pytest.approx(whole, rel=1e-12)

@@ -132,7 +132,7 @@ def test_only_components_beyond_the_budget_are_loopy_and_the_families_are_named(
         },
     )
     columns = {name: np.array([0 if name in "EY" else 2], np.uint8) for name in network.variables}
-    problems = compile_problems(network, EncodedTable.of(dict.fromkeys("ABCDEYZ", 2), columns))
+    problems = compile_problems(network, EncodedTable(dict.fromkeys("ABCDEYZ", 2), columns))
     engine = engine_of(problems, 64 * 10)
     assert engine.loopy_families == frozenset("ABCDE")
     assert engine_of(problems, MEMORY).loopy_families == frozenset()
@@ -143,7 +143,7 @@ def test_a_row_that_cannot_happen_is_refused() -> None:
         {"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, {"A": [1, 0], "B": [[1, 0], [0, 1]]}
     )
     columns = {"A": np.array([2], np.uint8), "B": np.array([1], np.uint8)}
-    problems = compile_problems(network, EncodedTable.of({"A": 2, "B": 2}, columns))
+    problems = compile_problems(network, EncodedTable({"A": 2, "B": 2}, columns))
     with pytest.raises(ImpossibleDataError, match=r"miss \['A'\] and show B=1"):
         engine_of(problems, MEMORY, "bp").expect(cells_of(network))
 
@@ -157,7 +157,7 @@ def test_two_thousand_effects_of_one_hidden_cause_do_not_underflow() -> None:
     )
     columns = {name: np.array([place % 2], np.uint8) for place, name in enumerate(effects)}
     columns["H"] = np.array([2], np.uint8)
-    table = EncodedTable.of(dict.fromkeys(network.variables, 2), columns)
+    table = EncodedTable(dict.fromkeys(network.variables, 2), columns)
     found = engine_of(compile_problems(network, table), MEMORY, "bp").expect(cells_of(network))
     # As many effects speak for either state: the cause is as likely as before.
     np.testing.assert_allclose(found.counts[:2], [0.5, 0.5], rtol=1e-9)
@@ -180,7 +180,7 @@ def test_messages_of_an_expectation_before_shorten_the_way_to_the_same_beliefs(
     monkeypatch: pytest.MonkeyPatch, before: float
 ) -> None:
     columns = {name: np.array([1 if name == "E" else 2], np.uint8) for name in "ABCDE"}
-    table = EncodedTable.of(dict.fromkeys("ABCDE", 2), columns)
+    table = EncodedTable(dict.fromkeys("ABCDE", 2), columns)
     engine = engine_of(compile_problems(square(0.3), table), MEMORY, "bp")
     sweeps, send = [0], loopy._send_to_factors
 

@@ -71,7 +71,7 @@ def random_table(network: Network, rng: np.random.Generator, rows: int) -> Encod
         columns[name] = np.where(is_set, chosen, codes).astype(np.uint8)
     weights = rng.uniform(0.5, 2, rows)
     used = {name: sets for name, sets in sets_of.items() if sets}
-    return EncodedTable.of(network.cardinality_of, columns, weights, sets_of=used)
+    return EncodedTable(network.cardinality_of, columns, weights, sets_of=used)
 
 
 def expected(
@@ -183,7 +183,7 @@ def test_draws_have_the_posterior_of_the_set() -> None:
         "A": np.full(rows, 4, np.uint8),  # 0 or 2
         "B": np.full(rows, 1, np.uint8),
     }
-    table = EncodedTable.of(CHAIN.cardinality_of, columns, sets_of={"A": ((0, 2), (1, 2))})
+    table = EncodedTable(CHAIN.cardinality_of, columns, sets_of={"A": ((0, 2), (1, 2))})
     [drawn] = draw_completions(CHAIN, table, 1, np.random.default_rng(3))
     share = 0.2 * 0.25 / (0.2 * 0.25 + 0.5 * 0.5)
     error = np.sqrt(share * (1 - share) / rows)
@@ -255,7 +255,7 @@ def test_loopy_propagation_is_exact_on_a_tree_with_sets() -> None:
         "B": np.array([3, 4, 4], np.uint8),
     }
     sets = {"A": ((0, 2), (1, 2)), "B": ((0, 1),)}
-    table = EncodedTable.of(CHAIN.cardinality_of, columns, sets_of=sets)
+    table = EncodedTable(CHAIN.cardinality_of, columns, sets_of=sets)
     problems = compile_problems(CHAIN, table)
     cells = problems.layout.flat({name: CHAIN.cpt(name).table for name in CHAIN.variables})
     exact = engine_of(problems, 2**30).expect(cells)
@@ -267,7 +267,7 @@ def test_loopy_propagation_is_exact_on_a_tree_with_sets() -> None:
 def test_a_set_that_cannot_be_is_named() -> None:
     columns: dict[str, Codes] = {"A": np.array([2], np.uint8), "B": np.array([4], np.uint8)}
     sure = CHAIN.with_tables({"A": [0.2, 0.3, 0.5], "B": [[1, 0, 0]] * 3})
-    table = EncodedTable.of(sure.cardinality_of, columns, sets_of={"B": ((1, 2),)})
+    table = EncodedTable(sure.cardinality_of, columns, sets_of={"B": ((1, 2),)})
     assert observed_log_likelihood(sure, table) == -np.inf
     with pytest.raises(ImpossibleDataError, match="B=1 or 2"):
         expectation(compile_problems(sure, table), sure)

@@ -23,7 +23,7 @@ def drawn(model: Model, rows: int, seed: int) -> EncodedTable:
     seen = counts > 0
     columns = {name: column[seen] for name, column in law.columns.items()}
     rows_of = counts[seen].astype(float)
-    return EncodedTable.of(law.cardinality_of, columns, rows_of, copies=Copies(rows_of, rows_of))
+    return EncodedTable(law.cardinality_of, columns, rows_of, copies=Copies(rows_of, rows_of))
 
 
 def test_with_observed_causes_the_likelihood_ratio_is_that_of_a_table() -> None:
@@ -46,7 +46,7 @@ def test_the_scale_of_sampling_weights_means_nothing() -> None:
     graph = MissingnessGraph.parse("R[Y]", CHAIN)
     counted = drawn(random_model(graph, np.random.default_rng(0)), 800, 1)
     one, two = (
-        EncodedTable.of(counted.cardinality_of, counted.columns, counted.row_weights * factor)
+        EncodedTable(counted.cardinality_of, counted.columns, counted.row_weights * factor)
         for factor in (1.0, 1500.0)
     )
     for mine, its in zip(

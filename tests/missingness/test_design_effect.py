@@ -78,7 +78,7 @@ def clustered_rows(
     seen[latent() + 0.5 * group > 0.8] = 2
     cause[rng.random(len(cluster)) < 0.1] = 3
     names = tuple(map(str, range(clusters)))
-    return EncodedTable.of(
+    return EncodedTable(
         {"Group": 2, "Cause": 3, "Seen": 2},
         {"Group": group, "Cause": cause, "Seen": seen},
         rng.lognormal(0, 0.5, len(cluster)),

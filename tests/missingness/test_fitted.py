@@ -102,12 +102,12 @@ def test_counts_count_as_rows_would_and_weights_have_no_scale() -> None:
     table = rows_hidden_by("A -> R[C]", {"C": [0.1, 0.7]})
     numbers = np.random.default_rng(1).integers(1, 4, table.rows)
     counts = numbers.astype(float)
-    counted = EncodedTable.of(
+    counted = EncodedTable(
         table.cardinality_of, table.columns, counts, copies=Copies(counts, counts)
     )
     repeated = table.take(np.repeat(np.arange(table.rows), numbers))
-    weighted = EncodedTable.of(table.cardinality_of, table.columns, counts)
-    scaled = EncodedTable.of(table.cardinality_of, table.columns, 1500 * counts)
+    weighted = EncodedTable(table.cardinality_of, table.columns, counts)
+    scaled = EncodedTable(table.cardinality_of, table.columns, 1500 * counts)
     for pair in ((counted, repeated), (weighted, scaled)):
         one, two = (fitted_mechanisms(FOUR, t).mechanisms["C"] for t in pair)
         assert one.parents == two.parents
@@ -116,7 +116,7 @@ def test_counts_count_as_rows_would_and_weights_have_no_scale() -> None:
 
 def test_data_in_which_nothing_is_always_shown_can_be_copied() -> None:
     columns = {name: np.array([0, 1, 2, 2], np.uint8) for name in "ABCD"}
-    fitted = fitted_mechanisms(FOUR, EncodedTable.of(dict.fromkeys("ABCD", 2), columns))
+    fitted = fitted_mechanisms(FOUR, EncodedTable(dict.fromkeys("ABCD", 2), columns))
     assert fitted.graph.partially_observed == tuple("ABCD")
 
 
@@ -213,7 +213,7 @@ def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None
 def test_a_variable_that_no_row_shows_is_no_cause_and_no_error() -> None:
     columns = {"C": np.full(60, 2, np.uint8)}
     table = rows_hidden_by("A -> R[D]", {"D": [0.1, 0.7]}).take(np.arange(60))
-    hidden = EncodedTable.of(table.cardinality_of, {**table.columns, **columns})
+    hidden = EncodedTable(table.cardinality_of, {**table.columns, **columns})
     assert learn_missingness(FOUR, hidden).causes["C"] == ()
 
 

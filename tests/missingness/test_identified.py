@@ -258,7 +258,7 @@ def test_intervals_of_sets_cover_the_parameter() -> None:
         drawn = rng.multinomial(400, law.weights / law.total)  # type: ignore[operator]
         seen = drawn > 0
         columns = {name: column[seen] for name, column in law.columns.items()}
-        rows = EncodedTable.of(law.cardinality_of, columns, drawn[seen].astype(float))
+        rows = EncodedTable(law.cardinality_of, columns, drawn[seen].astype(float))
         interval = verdict.identified_set(rows).interval()
         truth = model.truth(["Y"], ["X"])
         covered.append((interval[..., 0] <= truth) & (truth <= interval[..., 1]))
@@ -276,7 +276,7 @@ def test_a_point_that_the_states_identify_has_the_error_of_maximum_likelihood() 
     columns = {name: column[seen] for name, column in law.columns.items()}
     number = drawn[seen].astype(float)
     copies = Copies(number, number)
-    rows = EncodedTable.of(law.cardinality_of, columns, number, copies=copies)
+    rows = EncodedTable(law.cardinality_of, columns, number, copies=copies)
     found = graph.recover(["Y"], ["X"]).identified_set(rows)
     assert found.width < 1e-6
     result = lc.learn(graph.network, rows, lc.EM(missingness=graph), prior=1, intervals=True)
@@ -294,7 +294,7 @@ def test_both_ends_of_a_point_have_one_error() -> None:
     y = np.where(rng.random(300) < 0.1 + 0.3 * y, 2, y).astype(np.uint8)
     weights = rng.choice([1.0, 2.0, 3.5], 300)
     copies = Copies(np.ones(300), weights**2)
-    rows = EncodedTable.of({"X": 3, "Y": 2}, {"X": x, "Y": y}, weights, copies=copies)
+    rows = EncodedTable({"X": 3, "Y": 2}, {"X": x, "Y": y}, weights, copies=copies)
     found = verdict.identified_set(rows)
     assert found.width < 1e-6
     np.testing.assert_allclose(found.low_error, found.high_error, rtol=1e-3)

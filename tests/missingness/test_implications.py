@@ -24,7 +24,7 @@ def sampled(graph: MissingnessGraph, rows: int, seed: int) -> EncodedTable:
     assert law.weights is not None
     drawn = np.random.default_rng(seed + 1).choice(law.rows, rows, p=law.weights / law.total)
     columns = {name: column[drawn] for name, column in law.columns.items()}
-    return EncodedTable.of(law.cardinality_of, columns)
+    return EncodedTable(law.cardinality_of, columns)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -90,7 +90,7 @@ def test_sampling_weights_are_scaled_to_their_effective_size() -> None:
     table = sampled(graph, 500, 2)
     plain = check_implications(graph, table)
     for scale in (0.25, 1.5, 2.0, 1500.0):
-        even = EncodedTable.of(table.cardinality_of, table.columns, np.full(table.rows, scale))
+        even = EncodedTable(table.cardinality_of, table.columns, np.full(table.rows, scale))
         for one, two in zip(plain, check_implications(graph, even), strict=True):
             assert two.statistic == pytest.approx(one.statistic)
             assert two.p_value == pytest.approx(one.p_value)
@@ -101,7 +101,7 @@ def test_a_row_that_stands_for_two_counts_twice() -> None:
     table = sampled(graph, 300, 2)
     two_each = np.full(table.rows, 2.0)
     copies = Copies(two_each, two_each)
-    twice = EncodedTable.of(table.cardinality_of, table.columns, two_each, copies=copies)
+    twice = EncodedTable(table.cardinality_of, table.columns, two_each, copies=copies)
     for one, two in zip(
         check_implications(graph, table), check_implications(graph, twice), strict=True
     ):

@@ -42,9 +42,7 @@ def survey() -> pd.DataFrame:
 def table_of(rows: Sequence[tuple[int, ...]], weights: list[float] | None = None) -> EncodedTable:
     codes = np.array(rows, dtype=np.uint8)
     columns = {"X": codes[:, 0], "Y": codes[:, 1]}
-    return EncodedTable.of(
-        {"X": 2, "Y": 2}, columns, None if weights is None else np.array(weights)
-    )
+    return EncodedTable({"X": 2, "Y": 2}, columns, None if weights is None else np.array(weights))
 
 
 def test_the_rows_that_answer_are_weighted_to_stand_for_all() -> None:
@@ -113,7 +111,7 @@ def test_the_axes_follow_the_query() -> None:
 def test_the_scale_of_the_weights_changes_nothing() -> None:
     table = random_model(FEEDBACK, np.random.default_rng(0)).manifest()
     assert table.weights is not None
-    scaled = EncodedTable.of(table.cardinality_of, table.columns, table.weights * 1000)
+    scaled = EncodedTable(table.cardinality_of, table.columns, table.weights * 1000)
     verdict = FEEDBACK.recover(["X", "Y"])
     np.testing.assert_allclose(verdict.estimate(table), verdict.estimate(scaled), rtol=1e-12)
 
@@ -122,7 +120,7 @@ def test_a_cell_without_data_backs_off_and_is_named() -> None:
     # The propensity of Y given X is to come from rows that show Z, but none of them has X = 1.
     rows = np.array([[0, 0, 0]] * 3 + [[0, 2, 0]] + [[1, 0, 2], [1, 1, 2], [0, 1, 2]], np.uint8)
     columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
-    table = EncodedTable.of(dict.fromkeys("XYZ", 2), columns)
+    table = EncodedTable(dict.fromkeys("XYZ", 2), columns)
     shown = Sample((Mechanism("Z"),), ())
     weight = Share(Mechanism("Y"), ("X",), (), (), shown)
     run = Run(distinct_rows(table, "XYZ"))
@@ -169,7 +167,7 @@ def test_lost_weight_is_counted_by_weight_and_over_all_configurations() -> None:
     network = Network({"X": ["0", "1", "2"], "Y": ["0", "1"]}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("X -> R[Y]", network)
     columns = {"X": np.array([0, 0, 1, 2], np.uint8), "Y": np.array([0, 1, 2, 2], np.uint8)}
-    table = EncodedTable.of({"X": 3, "Y": 2}, columns, np.array([1.0, 1.0, 1.0, 5.0]))
+    table = EncodedTable({"X": 3, "Y": 2}, columns, np.array([1.0, 1.0, 1.0, 5.0]))
     (warning,) = graph.recover(["X", "Y"]).estimate_with_report(table).warnings
     assert warning.endswith(
         "2 configurations of X, which hold 75.0% of the weight; the estimate leaves them out"
@@ -180,7 +178,7 @@ def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_se
     # Y is never shown where Z is not, but the rows used all show Z.
     rows = np.array([[0, 0, 0], [0, 1, 1], [0, 2, 0], [1, 2, 2], [0, 2, 2]], np.uint8)
     columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
-    run = Run(distinct_rows(EncodedTable.of(dict.fromkeys("XYZ", 2), columns), "XYZ"))
+    run = Run(distinct_rows(EncodedTable(dict.fromkeys("XYZ", 2), columns), "XYZ"))
     weight = Share(Mechanism("Y"), (), (Mechanism("Z"),), (), Sample((), ()))
     Factor(("Y",), (), Sample((Mechanism("Y"), Mechanism("Z")), (weight,))).compute(run)
     assert not run.notes
@@ -246,7 +244,7 @@ def test_a_long_row_of_columns_is_packed_without_overflow() -> None:
     names = [f"V{at}" for at in range(45)]
     columns = {name: rng.integers(0, 8, 50).astype(np.uint8) for name in names}
     columns = {name: np.concatenate([column, column]) for name, column in columns.items()}
-    rows = distinct_rows(EncodedTable.of(dict.fromkeys(names, 7), columns), names)
+    rows = distinct_rows(EncodedTable(dict.fromkeys(names, 7), columns), names)
     assert len(rows.weights) == 50
     np.testing.assert_array_equal(rows.weights, 2)
 
@@ -272,7 +270,7 @@ def test_the_odds_rule_recovers_what_a_feedback_among_mechanisms_hides() -> None
 def test_the_rows_of_two_parts_add_up_to_those_of_the_whole() -> None:
     rng = np.random.default_rng(1)
     columns = {name: rng.integers(0, 4, 300).astype(np.uint8) for name in "ABC"}
-    table = EncodedTable.of(dict.fromkeys("ABC", 3), columns, rng.random(300))
+    table = EncodedTable(dict.fromkeys("ABC", 3), columns, rng.random(300))
     whole = distinct_rows(table, "ABC")
     parts = [distinct_rows(table.take(part), "ABC") for part in (slice(0, 90), slice(90, 300))]
     both = parts[0] + parts[1]
@@ -297,7 +295,7 @@ def test_an_estimand_whose_tables_are_too_large_is_refused_before_it_starts() ->
     network = Network(dict.fromkeys("ABCD", many))
     graph = MissingnessGraph.parse("A, B, C -> R[D]", network)
     columns = {name: np.zeros(2, np.uint8) for name in "ABC"} | {"D": np.array([0, 250], np.uint8)}
-    table = EncodedTable.of(dict.fromkeys("ABCD", 250), columns)
+    table = EncodedTable(dict.fromkeys("ABCD", 250), columns)
     assert graph.recover(["A", "B", "C"], []).estimand == "P(A, B, C) = P(A, B, C)"
     with pytest.raises(NotRecoverableError, match=r"a table of 3.91e\+09 cells"):
         graph.recover(["A", "B", "C", "D"]).estimate(table)
@@ -346,7 +344,7 @@ def test_the_odds_form_gives_no_number_where_a_pattern_never_occurs(seed: int) -
     assert "every pattern of R[X1], R[X2], R[X3] has positive probability" in verdict.why
     law = monotone_law(seed)
     drawn = np.random.default_rng(seed).choice(law.rows, 2000, p=law.weights)
-    for table in (law, EncodedTable.of(law.cardinality_of, law.take(drawn).columns)):
+    for table in (law, EncodedTable(law.cardinality_of, law.take(drawn).columns)):
         report = verdict.estimate_with_report(table)
         assert np.isnan(report.table).all()
         assert not report.is_founded
@@ -401,7 +399,7 @@ def test_of_several_estimands_the_data_choose_the_one_that_wastes_fewest_rows() 
     model = random_model(graph, np.random.default_rng(0), {Mechanism("Q"): np.array([0.99, 0.01])})
     law = model.manifest()
     drawn = np.random.default_rng(0).choice(law.rows, 20_000, p=law.weights)
-    table = EncodedTable.of(law.cardinality_of, law.take(drawn).columns)
+    table = EncodedTable(law.cardinality_of, law.take(drawn).columns)
     verdict = graph.recover(["X"])
     assert "π[X]" in verdict.estimand
     report = verdict.estimate_with_report(table)

@@ -266,7 +266,7 @@ def test_the_odds_of_patterns_reach_ten_partially_observed_variables() -> None:
     columns["V1"] = columns["V0"]
     for name, column in columns.items():
         columns[name] = np.where(rng.random(4000) < 0.02, 2, column).astype(np.uint8)
-    table = EncodedTable.of(dict.fromkeys(columns, 2), columns)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
     np.testing.assert_allclose(verdict.estimate_with_report(table).table, np.eye(2), atol=1e-12)
 
 

@@ -283,9 +283,9 @@ def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> 
     network = made.network
     sizes = {name: network.cardinality(name) for name in network.variables}
     recorded = {made.selection: np.ones(8, np.uint8), "A": np.arange(8, dtype=np.uint8) % 2}
-    one = compile_problems(network, EncodedTable.of(sizes, recorded))
+    one = compile_problems(network, EncodedTable(sizes, recorded))
     lost = {made.selection: np.zeros(1, np.uint8), "A": np.full(1, 2, np.uint8)}
-    unrecorded = engine_of(compile_problems(network, EncodedTable.of(sizes, lost)), 1e8)
+    unrecorded = engine_of(compile_problems(network, EncodedTable(sizes, lost)), 1e8)
 
     def selected(problems: Problems) -> Engine:
         return replace(engine_of(problems, 1e8), unrecorded=unrecorded)
@@ -439,7 +439,7 @@ def test_no_model_goes_further_than_the_identified_set_under_selection() -> None
     cells = np.concatenate([law * shown[..., None], law.sum(axis=2)[..., None]], axis=2)
     cells[..., 3] *= 1 - shown
     codes = np.indices(cells.shape).reshape(3, -1).astype(np.uint8)
-    table = EncodedTable.of(
+    table = EncodedTable(
         {"A": 3, "B": 2, "C": 3}, dict(zip("ABC", codes, strict=True)), cells.ravel()
     )
     found = graph.recover(["C"]).identified_set(table)
@@ -472,7 +472,7 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
     cells[..., 2] *= 1 - shown
     codes = np.indices(cells.shape).reshape(3, -1).astype(np.uint8)
     columns = dict(zip("ABC", codes, strict=True))
-    table = EncodedTable.of({"A": 2, "B": 2, "C": 2}, columns, 1e6 * cells.ravel())
+    table = EncodedTable({"A": 2, "B": 2, "C": 2}, columns, 1e6 * cells.ravel())
     result = learn(network, table, EM(missingness=graph), prior=1.0)
     result.write(tmp_path / "result.json")
     truth = law / law.sum(axis=2)[..., None]  # P(C | A, B, R[*]=1)

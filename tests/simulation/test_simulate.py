@@ -179,7 +179,7 @@ def test_nothing_is_hidden_where_nothing_is_asked_for() -> None:
 def test_hiding_keeps_weights_and_row_numbers_and_changes_no_input() -> None:
     codes = np.array([0, 1, 0], np.uint8)
     weights, numbers = np.array([1.0, 2.0, 3.0]), np.array([1, 4, 9])
-    table = EncodedTable.of({"Rain": 2}, {"Rain": codes}, weights, ("note",), numbers)
+    table = EncodedTable({"Rain": 2}, {"Rain": codes}, weights, ("note",), numbers)
     rain = Network({"Rain": ["no", "yes"]})
     always = MechanismCpt("Rain", (), np.array(1.0))
     missingness = Missingness(MissingnessGraph(rain, {"Rain": ()}), {"Rain": always})
@@ -193,7 +193,7 @@ def test_hiding_keeps_weights_and_row_numbers_and_changes_no_input() -> None:
 
 def test_a_mechanism_cannot_look_at_what_is_missing_already() -> None:
     codes = np.array([0, 2], np.uint8)
-    table = EncodedTable.of({"Rain": 2, "Wet": 2}, {"Rain": codes, "Wet": codes})
+    table = EncodedTable({"Rain": 2, "Wet": 2}, {"Rain": codes, "Wet": codes})
     graph = MissingnessGraph(RAIN, {"Wet": ["Rain"]})
     drawn = MissingByGraph(graph).draw(RAIN, np.random.default_rng(0))
     with pytest.raises(SimulationError, match=r"look at \['Rain'\]"):
@@ -202,7 +202,7 @@ def test_a_mechanism_cannot_look_at_what_is_missing_already() -> None:
 
 def test_what_is_missing_already_stays_missing() -> None:
     codes = np.array([0, 2], np.uint8)
-    table = EncodedTable.of({"Wet": 2}, {"Wet": codes})
+    table = EncodedTable({"Wet": 2}, {"Wet": codes})
     drawn = MissingByGraph(MissingnessGraph.parse("R[Wet]", RAIN), {"Wet": 0.0}).draw(
         RAIN, np.random.default_rng(0)
     )

@@ -102,7 +102,7 @@ def test_a_family_of_two_billion_cells_is_counted_without_laying_it_out() -> Non
     names = [f"V{at}" for at in range(31)]
     rng = np.random.default_rng(0)
     columns = {name: rng.integers(0, 3, 50).astype(np.uint8) for name in names}  # 2: missing
-    table = EncodedTable.of(dict.fromkeys(names, 2), columns)
+    table = EncodedTable(dict.fromkeys(names, 2), columns)
     counts = count(table, [tuple(names)])[tuple(names)]
     assert counts.total == 50
     assert len(counts.keys) <= 50
@@ -111,14 +111,14 @@ def test_a_family_of_two_billion_cells_is_counted_without_laying_it_out() -> Non
 
 def test_no_rows_are_counted_in_a_family_that_is_not_laid_out() -> None:
     sizes = {"A": 2000, "B": 2000, "C": 500}
-    none = EncodedTable.of(sizes, {name: np.zeros(0, np.uint16) for name in sizes})
+    none = EncodedTable(sizes, {name: np.zeros(0, np.uint16) for name in sizes})
     counts = count(none, [("A", "B", "C")])[("A", "B", "C")]
     assert (len(counts.keys), counts.total) == (0, 0.0)
 
 
 def test_counts_of_different_scopes_do_not_add_up() -> None:
     codes = {"A": np.array([0], dtype=np.uint8), "B": np.array([1], dtype=np.uint8)}
-    counts = count(EncodedTable.of({"A": 2, "B": 2}, codes), [("A",), ("B",)])
+    counts = count(EncodedTable({"A": 2, "B": 2}, codes), [("A",), ("B",)])
     with pytest.raises(ScopeError, match=r"\['A'\] and over \['B'\]"):
         counts[("A",)] + counts[("B",)]
 

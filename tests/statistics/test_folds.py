@@ -107,7 +107,7 @@ def test_very_many_copies_stay_as_many() -> None:
     network = Network({"A": ["0", "1"], "B": ["0", "1"]})
     columns = {"A": np.array([0, 0, 1, 1], np.uint8), "B": np.array([0, 1, 0, 1], np.uint8)}
     weights = np.array([3e9, 3e9, 3e9, 1e9])
-    table = EncodedTable.of({"A": 2, "B": 2}, columns, weights, copies=Copies(weights, weights))
+    table = EncodedTable({"A": 2, "B": 2}, columns, weights, copies=Copies(weights, weights))
     found = divided(network, table, THIRTY)  # type: ignore[arg-type]
     assert found.row_count == 10_000_000_000
     assert found.total == pytest.approx(1e10, rel=1e-14)
@@ -149,7 +149,7 @@ def test_groups_of_a_stratum_differ_by_one_row_at_most_and_samples_keep_its_size
     network = Network({"A": [str(state) for state in range(200)], "B": ["0", "1"]})
     columns = {name: rng.integers(0, network.cardinality(name), 900) for name in network.variables}
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
-    table = in_strata(EncodedTable.of(network.cardinality_of, codes), 4, seed=2)
+    table = in_strata(EncodedTable(network.cardinality_of, codes), 4, seed=2)
     assert table.design is not None
     assert table.design.strata is not None
     folds = folds_of(None, 0, 0, Units.of(table.design))
@@ -172,7 +172,7 @@ def test_the_order_of_the_states_in_the_network_does_not_matter() -> None:
     other = np.random.default_rng(1).integers(0, 2, 500).astype(np.uint8)
     folds = []
     for network, own in ((one, codes), (two, turned)):
-        table = EncodedTable.of({"A": 3, "B": 2}, {"A": own, "B": other})
+        table = EncodedTable({"A": 3, "B": 2}, {"A": own, "B": other})
         found = divided(network, table, THIRTY)  # type: ignore[arg-type]
         names = [[*network.states("A"), "missing"][code] for code in found.columns["A"]]
         cells = zip(names, found.columns["B"], found.columns[FOLD], strict=True)
@@ -190,7 +190,7 @@ def test_folds_have_their_shares(copies: int) -> None:
     cells = np.arange(number)
     columns = {"A": (cells % 250).astype(np.uint8), "B": (cells // 250).astype(np.uint8)}
     weights = np.full(number, float(copies))
-    table = EncodedTable.of({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
+    table = EncodedTable({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
     found = divided(network, table, BOTH)  # type: ignore[arg-type]
     assert BOTH is not None
     sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=BOTH.number)
@@ -203,7 +203,7 @@ def test_another_seed_divides_anew() -> None:
     network = Network({"A": ["0", "1"]})
     columns = {"A": np.array([0, 1], np.uint8)}
     weights = np.array([300.0, 200.0])
-    table = EncodedTable.of({"A": 2}, columns, weights, copies=Copies(weights, weights))
+    table = EncodedTable({"A": 2}, columns, weights, copies=Copies(weights, weights))
     one, two = (divided(network, table, folds_of(None, 30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
     assert by_content(one) != by_content(two)
 
@@ -254,7 +254,7 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
         name: rng.integers(0, network.cardinality(name) + (name != "G"), 400).astype(np.uint8)
         for name in network.variables
     }
-    table = EncodedTable.of({name: network.cardinality(name) for name in columns}, columns)
+    table = EncodedTable({name: network.cardinality(name) for name in columns}, columns)
     folds = folds_of(None, 30, seed=1)
     assert folds is not None
     rows = divided(network, table, folds)

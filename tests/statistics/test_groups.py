@@ -74,6 +74,6 @@ def test_groups_of_more_columns_than_one_key_holds_are_told_apart() -> None:
     names = [f"V{at}" for at in range(40)]
     columns = {name: rng.integers(0, 200, 500).astype(np.uint8) for name in names}
     columns = {name: np.concatenate([column, column]) for name, column in columns.items()}
-    groups, group = group_rows(EncodedTable.of(dict.fromkeys(names, 200), columns), tuple(names))
+    groups, group = group_rows(EncodedTable(dict.fromkeys(names, 200), columns), tuple(names))
     assert len(groups.weights) == 500
     np.testing.assert_array_equal(group[:500], group[500:])

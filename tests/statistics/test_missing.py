@@ -40,7 +40,7 @@ def test_the_papers_table_has_four_patterns() -> None:
 def test_summaries_of_two_parts_add_up_to_that_of_the_whole(cut: int, is_weighted: bool) -> None:
     table = appendix_table()
     weights = np.arange(1.0, 37.0) / 4 if is_weighted else None
-    whole = EncodedTable.of(table.cardinality_of, table.columns, weights)
+    whole = EncodedTable(table.cardinality_of, table.columns, weights)
     parts = [whole.take(slice(0, cut)), whole.take(slice(cut, 36))]
     first, second = (missing_summary(part, FAMILIES) for part in parts)
     assert_same(first + second, missing_summary(whole, FAMILIES))
@@ -54,7 +54,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_are_counted_without_their_weights() -> None:
     table = appendix_table()
-    heavy = EncodedTable.of(table.cardinality_of, table.columns, np.full(36, 2.5))
+    heavy = EncodedTable(table.cardinality_of, table.columns, np.full(36, 2.5))
     counts = missing_summary(heavy, FAMILIES).shown[("W",)]
     assert counts.dense().tolist() == [45.0, 45.0]
     assert counts.row_counts().tolist() == [18.0, 18.0]

@@ -35,7 +35,7 @@ def rows(number: int, seed: int = 0, weighted: bool = False) -> EncodedTable:
         name: rng.integers(0, size + (name != "A"), number).astype(np.uint8)
         for name, size in SIZES.items()
     }
-    return EncodedTable.of(SIZES, columns, rng.uniform(0.5, 2, number) if weighted else None)
+    return EncodedTable(SIZES, columns, rng.uniform(0.5, 2, number) if weighted else None)
 
 
 def gathering(name: str, recipe: str | None = None, **how: object) -> Gathering:
@@ -103,8 +103,8 @@ def test_a_row_that_stands_for_several_counts_as_they_do() -> None:
     columns: dict[str, Any] = {
         name: np.repeat(column, copies) for name, column in one.columns.items()
     }
-    spelled = EncodedTable.of(SIZES, columns, np.repeat(each, copies))
-    short = EncodedTable.of(
+    spelled = EncodedTable(SIZES, columns, np.repeat(each, copies))
+    short = EncodedTable(
         SIZES, one.columns, each * copies, copies=Copies(copies.astype(float), each**2 * copies)
     )
     assert (short.row_count, short.missing_of) == (spelled.rows, spelled.missing_of)

@@ -108,7 +108,7 @@ def test_patterns_of_more_variables_than_one_key_holds_are_told_apart() -> None:
     columns = {
         f"V{at}": np.where(own, 2, 0).astype(np.uint8) for at, own in enumerate(is_missing.T)
     }
-    patterns = problems.patterns_of(EncodedTable.of(dict.fromkeys(columns, 2), columns))
+    patterns = problems.patterns_of(EncodedTable(dict.fromkeys(columns, 2), columns))
     assert len(patterns.missing) == len(patterns.rows) == 40
     for pattern, missing in enumerate(patterns.missing):
         rows = patterns.rows.row(pattern)
@@ -138,7 +138,7 @@ def test_each_part_of_the_weights_is_compiled_as_if_it_were_alone(data: st.DataO
 def test_a_row_that_shows_nothing_leaves_no_problem() -> None:
     network = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["A", "B"]})
     columns = {name: np.array([2], np.uint8) for name in "ABC"}
-    table = EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+    table = EncodedTable(dict.fromkeys("ABC", 2), columns)
     assert len(compile_problems(network, table)) == 0
     assert len(compile_problems(network, table, prune=False)) == 1
 
@@ -149,13 +149,13 @@ def test_parents_of_a_child_that_nothing_shown_depends_on_are_apart() -> None:
     columns = {
         name: np.array([code], np.uint8) for name, code in zip("ABCD", [2, 1, 2, 0], strict=True)
     }
-    found = compile_problems(network, EncodedTable.of(dict.fromkeys("ABCD", 2), columns))
+    found = compile_problems(network, EncodedTable(dict.fromkeys("ABCD", 2), columns))
     assert listed(found) == {(frozenset("A"), (("D", 0),)): 1.0}
 
 
 def test_compiling_gives_up_when_its_time_is_up() -> None:
     network = Network({"A": ["0", "1"]})
-    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 2], np.uint8)})
+    table = EncodedTable({"A": 2}, {"A": np.array([0, 2], np.uint8)})
     with pytest.raises(OutOfTimeError):
         compile_problems(network, table, deadline=Deadline(0.0))
 
@@ -165,7 +165,7 @@ def test_compiling_gives_up_as_soon_as_its_time_will_not_do(
     monkeypatch: pytest.MonkeyPatch, limit: float, parts: int
 ) -> None:
     network = Network({"A": ["0", "1"]})
-    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 2] * 5, np.uint8)})
+    table = EncodedTable({"A": 2}, {"A": np.array([0, 2] * 5, np.uint8)})
     now, compiled = [0.0], problems._compiled
 
     def in_three_seconds(*given: Any) -> Problems:
@@ -205,7 +205,7 @@ def test_rows_compiled_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyP
     network = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
     rng = np.random.default_rng(1)
     columns = {name: rng.integers(0, 3, 200).astype(np.uint8) for name in "ABC"}
-    table = EncodedTable.of(dict.fromkeys("ABC", 2), columns)
+    table = EncodedTable(dict.fromkeys("ABC", 2), columns)
     whole = compile_problems(network, table)
     monkeypatch.setattr(problems, "CELLS_AT_A_TIME", 40)
     monkeypatch.setattr(problems, "LEAST_ROWS", 1)
@@ -219,7 +219,7 @@ def test_a_variable_that_no_row_shows_is_a_component_of_every_row() -> None:
         "H": np.full(4, 2, np.uint8),
         "B": np.array([1, 1, 0, 0], np.uint8),
     }
-    found = compile_problems(network, EncodedTable.of(dict.fromkeys("AHB", 2), columns))
+    found = compile_problems(network, EncodedTable(dict.fromkeys("AHB", 2), columns))
     assert listed(found) == {
         (frozenset("H"), (("A", 0), ("B", 1))): 2.0,
         (frozenset("H"), (("A", 1), ("B", 0))): 1.0,
@@ -234,13 +234,13 @@ def test_the_order_of_the_columns_does_not_matter(data: st.DataObject) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network))
     columns = {name: table.columns[name] for name in reversed(table.variables)}
-    turned = EncodedTable.of(table.cardinality_of, columns)
+    turned = EncodedTable(table.cardinality_of, columns)
     assert listed(compile_problems(network, turned)) == listed(compile_problems(network, table))
 
 
 def test_complete_rows_leave_no_problem() -> None:
     network = Network({"A": ["0", "1"]})
-    table = EncodedTable.of({"A": 2}, {"A": np.array([0, 1, 1], np.uint8)})
+    table = EncodedTable({"A": 2}, {"A": np.array([0, 1, 1], np.uint8)})
     found = compile_problems(network, table)
     assert len(found) == 0
     assert found.fixed.tolist() == [[1.0], [2.0]]

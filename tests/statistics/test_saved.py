@@ -36,7 +36,7 @@ def frame(rows: int, seed: int, hidden: str = "BC") -> pa.Table:
         name: rng.integers(0, size + (name in hidden), rows).astype(np.uint8)
         for name, size in sizes.items()
     }
-    return to_arrow(EncodedTable.of(sizes, columns), NETWORK)
+    return to_arrow(EncodedTable(sizes, columns), NETWORK)
 
 
 def part(path: Path, method: str = "factored-mar", seed: int = 0, hidden: str = "BC") -> Path:

@@ -222,9 +222,9 @@ print("the same")
 
 def test_rows_with_sets_of_states_have_a_place_after_a_shuffle() -> None:
     codes = {"A": np.array([0, 2, 3, 3, 4], np.uint8), "B": np.array([0, 1, 1, 1, 2], np.uint8)}
-    table = EncodedTable.of({"A": 2, "B": 2}, codes, sets_of={"A": ((0,), (1,))})
+    table = EncodedTable({"A": 2, "B": 2}, codes, sets_of={"A": ((0,), (1,))})
     found = hash32(table, ("A", "B"), 1)
     assert found[2] == found[3]
     assert len(set(found.tolist())) == 4
-    plain = EncodedTable.of({"A": 2, "B": 2}, {"A": codes["A"][:2], "B": codes["B"][:2]})
+    plain = EncodedTable({"A": 2, "B": 2}, {"A": codes["A"][:2], "B": codes["B"][:2]})
     assert hash32(plain, ("A", "B"), 1).tolist() == found[:2].tolist()

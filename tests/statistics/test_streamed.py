@@ -49,7 +49,7 @@ def table(rows: int = 200, seed: int = 0) -> EncodedTable:
         "B": rng.integers(0, 3, rows).astype(np.uint8),
         "C": rng.integers(0, 4, rows).astype(np.uint8),
     }
-    return EncodedTable.of({"A": 2, "B": 2, "C": 3}, columns)
+    return EncodedTable({"A": 2, "B": 2, "C": 3}, columns)
 
 
 def assert_same(found: Result, expected: Result, atol: float = 1e-12) -> None:
@@ -106,7 +106,7 @@ def test_columns_of_texts_are_read_to_find_what_is_missing_if_dictionaries_do_no
 
     monkeypatch.setattr(files, "_parquet_pieces", noted)
     rows = table(20_000)
-    shown = EncodedTable.of(rows.cardinality_of, {**rows.columns, "C": rows.columns["C"] % 3})
+    shown = EncodedTable(rows.cardinality_of, {**rows.columns, "C": rows.columns["C"] % 3})
     pq.write_table(as_texts(shown), tmp_path / "rows.parquet", **how)
     plan = lc.explain(NETWORK, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
     assert plan.plan.partially == ("B",)
@@ -179,7 +179,7 @@ def test_files_that_tell_wrong_values_are_refused(
 def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> None:
     whole = table(300)
     same = {**whole.columns, "A": np.zeros(300, np.uint8)}
-    one_group = EncodedTable.of(whole.cardinality_of, same)
+    one_group = EncodedTable(whole.cardinality_of, same)
     few_rows = whole.take(np.repeat(np.arange(4), 100))
     for at, rows in enumerate((one_group, few_rows)):
         path = tmp_path / f"{at}.parquet"
@@ -250,7 +250,7 @@ def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path:
     found = learn(NETWORK, lc.Data(path, fully_observed=["A"]), "factored-mar", memory=2**20)
     assert_same(found, learn(NETWORK, table(), "factored-mar"))
     complete = {name: np.zeros(20, np.uint8) for name in NETWORK.variables}
-    shown = EncodedTable.of(table().cardinality_of, complete)
+    shown = EncodedTable(table().cardinality_of, complete)
     promised = learn(NETWORK, lc.Data(shown, fully_observed=["A"]), "direct-mar")
     assert promised.families["B"].formula.given == ("A",)
     with pytest.raises(PromiseError, match="row 1"):
@@ -312,7 +312,7 @@ def test_a_learned_separator_is_the_one_that_rows_in_memory_give(tmp_path: Path)
     whole = table(2000)
     hidden = np.where((whole.columns["A"] == 1) & (np.arange(2000) % 3 > 0), 2, 0)
     columns = {**whole.columns, "B": np.maximum(whole.columns["B"] % 2, hidden).astype(np.uint8)}
-    rows = EncodedTable.of(whole.cardinality_of, columns)
+    rows = EncodedTable(whole.cardinality_of, columns)
     write_table(rows, NETWORK, tmp_path / "rows.parquet")
     found = learn(
         NETWORK, tmp_path / "rows.parquet", "informed-direct", separator="learn", memory=2**20

@@ -13,7 +13,7 @@ from lacunet.structure.rows import CodedRows
 
 def rows_of(columns: dict[str, np.ndarray], sizes: dict[str, int]) -> CodedRows:
     codes = {name: column.astype(np.uint8) for name, column in columns.items()}
-    return CodedRows.of(EncodedTable.of(sizes, codes))
+    return CodedRows.of(EncodedTable(sizes, codes))
 
 
 @settings(max_examples=30, deadline=None)
@@ -66,9 +66,9 @@ def test_rows_that_weigh_nothing_say_nothing() -> None:
     b = np.where(heavy, a, 1 - a)
     gaps = rng.random(3_000) < 0.3
     codes = {"A": a.astype(np.uint8), "B": np.where(gaps, 2, b).astype(np.uint8)}
-    table = EncodedTable.of({"A": 2, "B": 2}, codes, np.where(heavy, 1.0, 1e-6))
+    table = EncodedTable({"A": 2, "B": 2}, codes, np.where(heavy, 1.0, 1e-6))
     opposite = {"A": codes["A"], "B": np.where(gaps, 1 - a, b).astype(np.uint8)}
-    start = EncodedTable.of({"A": 2, "B": 2}, opposite, table.weights)
+    start = EncodedTable({"A": 2, "B": 2}, opposite, table.weights)
     drawn = chained(CodedRows.of(table), CodedRows.of(start), rng).columns[1][gaps]
     assert (drawn == a[gaps]).mean() > 0.99
 

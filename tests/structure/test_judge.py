@@ -44,7 +44,7 @@ def hidden(network: lc.Network, rows: int, rng: np.random.Generator, share: floa
     for name, column in whole.columns.items():
         rate = share * (rng.random() < 0.7)
         columns[name] = np.where(rng.random(rows) < rate, whole.cardinality_of[name], column)
-    return EncodedTable.of(whole.cardinality_of, columns)
+    return EncodedTable(whole.cardinality_of, columns)
 
 
 def judge_of(network: lc.Network, table: EncodedTable) -> Judge:
@@ -118,7 +118,7 @@ def test_a_change_that_touches_no_missing_value_is_judged_exactly() -> None:
     a, b, c, d = rng.integers(0, 2, (4, 400))
     d = np.where(rng.random(400) < 0.3, 2, d)  # D depends on C alone, both sides of it are shown
     columns = {name: one.astype(np.uint8) for name, one in zip("ABCD", (a, b, c, d), strict=True)}
-    judge = judge_of(network, EncodedTable.of(dict.fromkeys("ABCD", 2), columns))
+    judge = judge_of(network, EncodedTable(dict.fromkeys("ABCD", 2), columns))
     fit = judge.fit(dag_of(network))
     region = region_of((0, 1), fit.families, children_of(fit.families), judge.patterns)
     assert not region.active
@@ -184,7 +184,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     c = np.where(rng.random(2_400) < 0.02, 1 - a, a)  # tells a where it is missing
     shown = rng.random(2_400) < 0.3
     columns = {"A": np.where(shown, a, 2), "B": b, "C": c}
-    table = EncodedTable.of(
+    table = EncodedTable(
         dict.fromkeys("ABC", 2), {name: one.astype(np.uint8) for name, one in columns.items()}
     )
     judge = judge_of(lc.Network({name: ["0", "1"] for name in "ABC"}), table)
@@ -272,9 +272,7 @@ def test_the_penalty_is_that_of_bic_where_all_rows_show_a_family_and_never_more(
 
 def test_the_penalty_of_a_family_that_half_of_the_rows_show_done_by_hand() -> None:
     columns = {"X": np.tile([0, 1, 2, 3], 100), "Y": np.tile([0, 1, 2, 2], 100)}  # 2: missing
-    judge = judge_of(
-        lc.Network({"X": "abcd", "Y": "ab"}), EncodedTable.of({"X": 4, "Y": 2}, columns)
-    )
+    judge = judge_of(lc.Network({"X": "abcd", "Y": "ab"}), EncodedTable({"X": 4, "Y": 2}, columns))
     assert judge.penalty(1, [0]) == pytest.approx(4 / 2 * (np.log(200) - 0.5 * np.log(4)))
 
 
@@ -283,7 +281,7 @@ def test_rows_that_count_twice_cost_as_twice_the_rows() -> None:
     truth = random_network(5, rng, max_parents=2, states=(2, 3))
     table = hidden(truth, 60, rng, 0.4)
     twice = table.take(np.tile(np.arange(60), 2))
-    heavy = EncodedTable.of(table.cardinality_of, table.columns, np.full(60, 2.0))
+    heavy = EncodedTable(table.cardinality_of, table.columns, np.full(60, 2.0))
     for node, parents in enumerate(dag_of(truth)):
         expected = judge_of(truth, twice).penalty(node, parents)
         assert judge_of(truth, heavy).penalty(node, parents) == pytest.approx(expected)

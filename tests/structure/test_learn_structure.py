@@ -41,7 +41,7 @@ def incomplete(network: lc.Network, rows: int, seed: int, share: float = 0.1) ->
     columns = {name: column.copy() for name, column in table.columns.items()}
     for name, column in columns.items():
         column[rng.random(rows) < share] = table.cardinality_of[name]
-    return EncodedTable.of(table.cardinality_of, columns)
+    return EncodedTable(table.cardinality_of, columns)
 
 
 def frame(network: lc.Network, table: EncodedTable) -> pd.DataFrame:
@@ -183,7 +183,7 @@ def test_mechanisms_are_learned() -> None:
     columns = {name: column.copy() for name, column in complete.columns.items()}
     rate = np.where(columns["smoke"] == 0, 0.6, 0.1)
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
-    table = EncodedTable.of(complete.cardinality_of, columns)
+    table = EncodedTable(complete.cardinality_of, columns)
     found = lc.learn_structure(table, ASIA.states_of, strengths=0)
     assert found.missingness is not None
     assert dict(found.missingness.causes) == {"dysp": ("smoke",)}
@@ -205,7 +205,7 @@ def selected(rows: int, seed: int) -> EncodedTable:
         name: np.where(shown, codes, 2).astype(np.uint8)
         for name, codes, shown in (("C", c, shows_c), ("A", a, shows_a), ("B", b, shows_b))
     }
-    return EncodedTable.of(dict.fromkeys("CAB", 2), columns)
+    return EncodedTable(dict.fromkeys("CAB", 2), columns)
 
 
 def test_mechanisms_that_look_at_missing_values_are_nodes_in_the_score() -> None:
@@ -766,7 +766,7 @@ def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
     }
     found = []
     for names in (ASIA.variables, tuple(rng.permutation(ASIA.variables).tolist())):
-        table = EncodedTable.of(whole.cardinality_of, {name: columns[name] for name in names})
+        table = EncodedTable(whole.cardinality_of, {name: columns[name] for name in names})
         states = {name: ASIA.states(name) for name in names}
         found.append(lc.learn_structure(table, states, missingness=None, strengths=10))
         assert found[-1].network.variables == found[-1].cpdag.variables == names

@@ -52,7 +52,7 @@ def random_rows(rows: int, seed: int, hidden: float = 0.0) -> EncodedTable:
         columns[name] = codes.astype(np.uint8)
     for name, size in zip(NAMES, SIZES, strict=True):
         columns[name][rng.random(rows) < hidden] = size
-    return EncodedTable.of(dict(zip(NAMES, SIZES, strict=True)), columns)
+    return EncodedTable(dict(zip(NAMES, SIZES, strict=True)), columns)
 
 
 def by_definition(table: EncodedTable, child: int, parents: tuple[int, ...], size: float) -> float:
@@ -334,7 +334,7 @@ def test_a_gain_on_complete_rows_is_a_difference_of_scores() -> None:
 def test_weights_of_two_equal_a_row_twice() -> None:
     table = random_rows(200, 8)
     twice = table.take(np.repeat(np.arange(200), 2))
-    weighted = EncodedTable.of(table.cardinality_of, table.columns, np.full(200, 2.0))
+    weighted = EncodedTable(table.cardinality_of, table.columns, np.full(200, 2.0))
     for scope in ((0, 1), (2, 3, 4)):
         one, two = CodedRows.of(twice).count(scope), CodedRows.of(weighted).count(scope)
         np.testing.assert_array_equal(one, two)
@@ -359,7 +359,7 @@ def gains_of_the_law(network: Network) -> Gains:
     states = np.indices(law.shape).reshape(law.ndim, -1).astype(np.uint8)
     columns = dict(zip(network.variables, states, strict=True))
     sizes = dict(zip(network.variables, law.shape, strict=True))
-    return Gains.of(CodedRows.of(EncodedTable.of(sizes, columns, law.ravel() * 1e7)))
+    return Gains.of(CodedRows.of(EncodedTable(sizes, columns, law.ravel() * 1e7)))
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "cancer"])
@@ -374,7 +374,7 @@ def test_greedy_search_on_the_exact_law_finds_the_class_of_the_truth(name: str) 
 def test_some_of_the_rows_do_not_count_for_all(weight: float) -> None:
     rng = np.random.default_rng(2)
     columns = {name: rng.integers(0, 2, 3_000).astype(np.uint8) for name in "ABC"}
-    rows = CodedRows.of(EncodedTable.of(dict.fromkeys("ABC", 2), columns))
+    rows = CodedRows.of(EncodedTable(dict.fromkeys("ABC", 2), columns))
     heavy = replace(rows, weights=np.full(3_000, weight), total=3_000 * weight)
     some, heavy_some = rows.thinned(100), heavy.thinned(100)
     assert (some.total, heavy_some.total) == (100, 100 * weight)
@@ -408,7 +408,7 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     effect = (one ^ other) ^ (rng.random(2_000) < 0.2)
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
-    rows = CodedRows.of(EncodedTable.of(dict.fromkeys(codes, 2), codes))
+    rows = CodedRows.of(EncodedTable(dict.fromkeys(codes, 2), codes))
     screen = Screen.of(rows, Score(2_000))
     constraints = constraints_of(tuple(columns), (), (), None, 4)
     nothing = (frozenset[int](),) * len(columns)

@@ -32,7 +32,7 @@ def random_rows(rows: int, seed: int, *, weighted: bool) -> CodedRows:
             own = np.where(columns["B"] == 0, 0, own)
         columns["ABCDE"[at]] = own.astype(np.uint8)
     weights = rng.integers(1, 5, rows).astype(float) if weighted else None
-    return CodedRows.of(EncodedTable.of(dict(zip("ABCDE", SIZES, strict=True)), columns, weights))
+    return CodedRows.of(EncodedTable(dict(zip("ABCDE", SIZES, strict=True)), columns, weights))
 
 
 def table_of(rows: CodedRows, scope: tuple[int, ...]) -> Iterator[tuple[float, float]]:

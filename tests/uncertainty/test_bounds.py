@@ -22,7 +22,7 @@ from lacunet.uncertainty.bounds import bounds, worst_case
 def test_the_bounds_are_the_extremes_over_all_completions(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, 3, size), rng.integers(0, 4, size)])  # 2 and 3: missing
-    table = EncodedTable.of(
+    table = EncodedTable(
         {"U": 2, "X": 3},
         {"U": codes[0].astype(np.uint8), "X": codes[1].astype(np.uint8)},
     )
@@ -61,7 +61,7 @@ def test_what_no_row_can_be_is_bounded_although_none_need_have_the_condition() -
 
 def test_complete_rows_leave_no_room() -> None:
     columns = {"U": np.array([0, 0, 1], np.uint8), "X": np.array([0, 1, 1], np.uint8)}
-    table = EncodedTable.of({"U": 2, "X": 2}, columns)
+    table = EncodedTable({"U": 2, "X": 2}, columns)
     rows = Rows.of(count(table, [("U", "X")])[("U", "X")])
     low, high = bounds(rows, Network({"U": "ab", "X": "ab"}), ("X",), ("U",))
     np.testing.assert_array_equal(low, [[0.5, 0.5], [0, 1]])
@@ -135,7 +135,7 @@ def is_skipped(rule: NotAsked, cell: Mapping[str, str], network: Network) -> boo
 def test_bounds_of_a_joint_given_another_are_the_extremes_over_all_completions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, (3, 5)).astype(np.uint8)  # 2: missing
-    table = EncodedTable.of(dict.fromkeys("UXY", 2), dict(zip("UXY", codes, strict=True)))
+    table = EncodedTable(dict.fromkeys("UXY", 2), dict(zip("UXY", codes, strict=True)))
     network = Network({n: ["0", "1"] for n in "UXY"})
     low, high = worst_case(network, table, ["X", "Y"], ["U"])
     lowest, highest = np.full((2, 2, 2), np.inf), np.full((2, 2, 2), -np.inf)
@@ -164,7 +164,7 @@ def test_intervals_of_bounds_cover_the_parameter_in_small_samples() -> None:
         y = (rng.random(200) < truth[x, 1]).astype(int)
         shown = np.where(rng.random(200) < np.array([0.3, 0.6])[y], 2, y)
         columns = {"X": x.astype(np.uint8), "Y": shown.astype(np.uint8)}
-        found = worst_case(network, EncodedTable.of({"X": 2, "Y": 2}, columns), "Y", "X")
+        found = worst_case(network, EncodedTable({"X": 2, "Y": 2}, columns), "Y", "X")
         interval = found.interval()
         covered.append((interval[..., 0] <= truth) & (truth <= interval[..., 1]))
     # Two independent conditionals in 400 samples: a standard error of 0.008 at 0.95.

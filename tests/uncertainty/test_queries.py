@@ -42,7 +42,7 @@ def _rows(number: int, seed: int) -> EncodedTable:
     for name in "BC":
         gone = rng.random(number) < np.where(columns["A"] == 1, 0.5, 0.2)
         columns[name] = np.where(gone, NETWORK.cardinality(name), columns[name]).astype(np.uint8)
-    return EncodedTable.of(drawn.cardinality_of, columns)
+    return EncodedTable(drawn.cardinality_of, columns)
 
 
 @pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
@@ -78,7 +78,7 @@ def _by_rows(
         weights = counts.copy()
         weights[row] += 1e-5
         copies = Copies(weights, weights)
-        moved = EncodedTable.of(rows.cardinality_of, rows.columns, weights, copies=copies)
+        moved = EncodedTable(rows.cardinality_of, rows.columns, weights, copies=copies)
         after = lc.query(lc.learn(NETWORK, moved, method, prior), target, evidence)
         found += count * ((after - start) / 1e-5) ** 2
     return np.asarray(found)
@@ -128,7 +128,7 @@ def test_weights_in_another_unit_change_no_interval() -> None:
     table = _rows(400, 3)
     answers = []
     for weight in (1.0, 2.5):
-        weighted = EncodedTable.of(table.cardinality_of, table.columns, np.full(400, weight))
+        weighted = EncodedTable(table.cardinality_of, table.columns, np.full(400, weight))
         result = lc.learn(NETWORK, weighted, "direct-mar", prior=1, intervals=True)
         answers.append(result.require_intervals().query("C", {"D": "1"}).interval())
     # The pseudo-rows weigh one each, whatever the unit of the rows.
@@ -145,9 +145,7 @@ def test_a_row_that_stands_for_several_is_as_many_rows_for_every_recipe(method: 
     table = _rows(300, 6)
     weights = np.random.default_rng(1).integers(1, 4, table.rows)
     number = weights.astype(float)
-    once = EncodedTable.of(
-        table.cardinality_of, table.columns, number, copies=Copies(number, number)
-    )
+    once = EncodedTable(table.cardinality_of, table.columns, number, copies=Copies(number, number))
     copies = table.take(np.repeat(np.arange(table.rows), weights))
     for one, two in zip(_sizes(once, method), _sizes(copies, method), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-6)
@@ -157,7 +155,7 @@ def test_a_row_that_stands_for_several_is_as_many_rows_for_every_recipe(method: 
 def test_weights_are_worth_their_effective_size(method: str) -> None:
     table = _rows(2_000, 6)
     weights = np.random.default_rng(1).gamma(2.0, size=table.rows)
-    heavy = EncodedTable.of(table.cardinality_of, table.columns, weights)
+    heavy = EncodedTable(table.cardinality_of, table.columns, weights)
     # Weights that have nothing to do with what rows hold: Kish's effective size. The least CPT
     # row has some 100 rows. Variances by a jackknife of 30 groups have a standard error of 26%, a
     # ratio of two 37%, the mean over four ways to make groups 19%, over some five entries 8%.
@@ -556,7 +554,7 @@ def test_pseudo_counts_do_not_pass_for_rows_where_values_are_missing(method: str
     table = _rows(400, 7)
     hidden = np.random.default_rng(1).random(400) < 0.6
     columns = dict(table.columns) | {"D": np.where(hidden, 2, table.columns["D"]).astype(np.uint8)}
-    rows = EncodedTable.of(table.cardinality_of, columns)
+    rows = EncodedTable(table.cardinality_of, columns)
     sizes = []
     for prior in (1, 4):
         uncertainty = lc.learn(NETWORK, rows, method, prior, intervals=True).uncertainty

@@ -57,7 +57,7 @@ def tilted_law(delta: float) -> tuple[EncodedTable, np.ndarray]:
         weights.append(age[a] * hides[a])
     codes = np.array(rows, np.uint8).T
     columns = dict(zip(("Age", "Ill", "Pain"), codes, strict=True))
-    return EncodedTable.of({"Age": 2, "Ill": 3, "Pain": 2}, columns, np.array(weights)), truth
+    return EncodedTable({"Age": 2, "Ill": 3, "Pain": 2}, columns, np.array(weights)), truth
 
 
 @pytest.mark.parametrize("delta", [-1.5, 0.0, 2.0])
@@ -83,7 +83,7 @@ def test_no_tilt_is_direct_deletion_for_mar() -> None:
 
 
 def test_infinite_tilts_are_the_bounds_of_a_variable_without_parents() -> None:
-    table = EncodedTable.of({"X": 2}, {"X": np.array([0] * 30 + [1] * 10 + [2] * 20, np.uint8)})
+    table = EncodedTable({"X": 2}, {"X": np.array([0] * 30 + [1] * 10 + [2] * 20, np.uint8)})
     coin = Network({"X": ["no", "yes"]})
     shares = tilted_shares(coin, table, Question("X", "yes", {}, "X", "yes"), ())
     low, high = bounds(Rows.of(count(table, [("X",)])[("X",)]), coin, ("X",))
@@ -242,7 +242,7 @@ def test_the_independences_of_a_network_may_speak_against_a_tilt() -> None:
     x = rng.random(4_000) < 0.4
     columns = {"X": np.where(rng.random(4_000) < 0.5, 2, x).astype(np.uint8)}
     columns |= {name: (rng.random(4_000) < np.where(x, 0.9, 0.2)).astype(np.uint8) for name in "YZ"}
-    table = EncodedTable.of({"X": 2, "Y": 2, "Z": 2}, columns)
+    table = EncodedTable({"X": 2, "Y": 2, "Z": 2}, columns)
     network = Network({n: ["no", "yes"] for n in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
     found = sensitivity(network, table, "X", "yes", {}, "X", given=[], method="em", groups=2)
     assert found.deltas[int(np.argmax(found.log_likelihoods))] == 0

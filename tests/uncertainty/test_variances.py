@@ -46,7 +46,7 @@ def _hidden(rows: int, seed: int, missing: MAR | None = None) -> EncodedTable:
     for name, rate in (("B", (0.2, 0.6)), ("C", (0.3, 0.5))):
         gone = rng.random(rows) < np.array(rate)[drawn.columns["A"]]
         columns[name] = np.where(gone, CHAIN.cardinality(name), columns[name]).astype(np.uint8)
-    return EncodedTable.of(drawn.cardinality_of, columns)
+    return EncodedTable(drawn.cardinality_of, columns)
 
 
 def _moved(
@@ -81,7 +81,7 @@ def test_the_variance_of_direct_mar_is_that_of_its_derivative_by_rows(variable: 
     for row in range(table.rows):
         weights = np.ones(table.rows)
         weights[row] += 1e-4
-        moved = EncodedTable.of(table.cardinality_of, table.columns, weights)
+        moved = EncodedTable(table.cardinality_of, table.columns, weights)
         after = learn(CHAIN, moved, "direct-mar", prior=1).network.cpt(variable).table
         by_rows += ((after - cpt) / 1e-4) ** 2
     # The two groups have more than a hundred rows: unbiased and plain variances differ by 1%.
@@ -116,13 +116,13 @@ def test_the_variance_of_direct_mar_is_that_of_repeated_draws(variable: str) -> 
 def test_copies_are_as_many_rows_and_weights_have_no_unit() -> None:
     table = _hidden(300, 3)
     cpt = learn(CHAIN, table, "direct-mar").network.cpt("C").table
-    twice = EncodedTable.of(
+    twice = EncodedTable(
         table.cardinality_of, {n: np.concatenate([c, c]) for n, c in table.columns.items()}
     )
     np.testing.assert_allclose(
         _mar_spread(twice, "C", cpt).sizes, _mar_spread(table, "C", cpt).sizes * 2, rtol=0.02
     )
-    unequal = EncodedTable.of(table.cardinality_of, table.columns, np.full(300, 2.5))
+    unequal = EncodedTable(table.cardinality_of, table.columns, np.full(300, 2.5))
     np.testing.assert_allclose(
         _mar_spread(unequal, "C", cpt).sizes, _mar_spread(table, "C", cpt).sizes, rtol=1e-9
     )
@@ -186,7 +186,7 @@ def test_a_direction_that_the_data_do_not_identify_is_named() -> None:
         "X": rng.integers(0, 2, 400).astype(np.uint8),
         "Y": rng.integers(0, 2, 400).astype(np.uint8),
     }
-    table = EncodedTable.of(dict.fromkeys("HXY", 2), columns)
+    table = EncodedTable(dict.fromkeys("HXY", 2), columns)
     learned = learn(network, table, EM(tolerance=1e-10, max_iterations=50_000)).network
     engine = engine_of(compile_problems(network, table), 2**30)
     cells = engine.problems.layout.flat(dict(learned.tables_of or {}))
@@ -228,7 +228,7 @@ def test_moves_are_derivatives_by_the_weight_of_a_fold() -> None:
     rows = divided(CHAIN, table, FOLDS)
     for fold in (0, 7):
         times = np.where(rows.columns["\x00fold"] == fold, 1 + 1e-4, 1.0)
-        heavier = EncodedTable.of(
+        heavier = EncodedTable(
             table.cardinality_of,
             {name: rows.columns[name] for name in CHAIN.variables},
             rows.row_weights * times,

@@ -44,7 +44,7 @@ def row_bounds(
     ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
     ... ).with_support({"Age": 1000, "MI": [0, 600]})
     >>> columns = {"Age": np.array([0, 2], np.uint8), "MI": np.array([2, 2], np.uint8)}
-    >>> found = row_bounds(heart, EncodedTable.of({"Age": 2, "MI": 2}, columns), "MI")
+    >>> found = row_bounds(heart, EncodedTable({"Age": 2, "MI": 2}, columns), "MI")
     >>> found.low.round(6).tolist(), found.high.round(6).tolist()
     ([[0.0, 0.0], [0.57, 0.03]], [[1.0, 1.0], [0.97, 0.43]])
     """

@@ -89,7 +89,7 @@ def row_posteriors(
     ...     {"A": [0.5, 0.5], "B": [[0.75, 0.25], [0.25, 0.75]]},
     ... )
     >>> columns = {"A": np.array([2, 0], np.uint8), "B": np.array([1, 1], np.uint8)}
-    >>> found = row_posteriors(chain, EncodedTable.of({"A": 2, "B": 2}, columns), ["A"])
+    >>> found = row_posteriors(chain, EncodedTable({"A": 2, "B": 2}, columns), ["A"])
     >>> found.of_target["A"].tolist(), np.exp(found.log_probability).round(6).tolist()
     ([[0.25, 0.75], [1.0, 0.0]], [0.5, 0.125])
     """
@@ -136,7 +136,7 @@ def completion_shares(network: Network, table: EncodedTable, memory: Memory = No
     ...     {"A": [0.5, 0.5], "B": [[0.75, 0.25], [0.5, 0.5]]},
     ... ).with_support({"B": [10, 0]})
     >>> columns = {"A": np.array([2, 0], np.uint8), "B": np.array([2, 2], np.uint8)}
-    >>> completion_shares(chain, EncodedTable.of({"A": 2, "B": 2}, columns)).tolist()
+    >>> completion_shares(chain, EncodedTable({"A": 2, "B": 2}, columns)).tolist()
     [0.5, 0.0]
     """
     budget, cells = memory_budget(memory), _Cells.of(network)

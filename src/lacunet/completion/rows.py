@@ -155,7 +155,7 @@ def draw_completions(
     ...     {"A": [0.5, 0.5], "B": [[1.0, 0.0], [0.0, 1.0]]},
     ... )
     >>> columns = {"A": np.array([2, 2], np.uint8), "B": np.array([1, 0], np.uint8)}
-    >>> rows = EncodedTable.of({"A": 2, "B": 2}, columns)
+    >>> rows = EncodedTable({"A": 2, "B": 2}, columns)
     >>> [whole] = draw_completions(chain, rows, 1, np.random.default_rng(0))
     >>> whole.columns["A"].tolist()
     [1, 0]

@@ -335,7 +335,6 @@ def _table(reading: Reading, columns: dict[str, Codes], placed: _PlacedPiece) ->
         reading.network.cardinality_of,
         columns,
         weights,
-        rows,
         row_numbers=None if weights is None else np.arange(placed.row + 1, placed.row + rows + 1),
         copies=copies,
         design=_design(reading, placed),

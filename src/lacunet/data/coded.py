@@ -198,7 +198,7 @@ class Coded:
             name: values_of(batch.column(index)) for index, name in enumerate(self.cardinality_of)
         }
         sets = json.loads(kept.get(SETS, b"{}"))
-        return EncodedTable.of(
+        return EncodedTable(
             self.cardinality_of,
             columns,
             sets_of={name: tuple(map(tuple, state_sets)) for name, state_sets in sets.items()},

@@ -216,8 +216,7 @@ class EncodedTable:
 
     cardinality_of: Mapping[str, int]
     columns: Mapping[str, Codes]
-    weights: FloatArray | None
-    rows: int
+    weights: FloatArray | None = None
     notes: tuple[str, ...] = ()
     row_numbers: NDArray[np.int64] | None = None
     copies: Copies | None = None
@@ -225,30 +224,10 @@ class EncodedTable:
     sets_of: SetsOf = field(default_factory=dict)
     hidden_elsewhere: Scope = ()
 
-    @classmethod
-    def of(
-        cls,
-        cardinality_of: Mapping[str, int],
-        columns: Mapping[str, Codes],
-        weights: FloatArray | None = None,
-        notes: tuple[str, ...] = (),
-        row_numbers: NDArray[np.int64] | None = None,
-        copies: Copies | None = None,
-        design: Design | None = None,
-        sets_of: SetsOf | None = None,
-    ) -> EncodedTable:
-        """Hold the columns together."""
-        return cls(
-            dict(cardinality_of),
-            dict(columns),
-            weights,
-            len(next(iter(columns.values())) if weights is None else weights),
-            notes,
-            row_numbers,
-            copies,
-            design,
-            dict(sets_of or {}),
-        )
+    @property
+    def rows(self) -> int:
+        """The number of rows, each counted once."""
+        return len(next(iter(self.columns.values())) if self.weights is None else self.weights)
 
     @classmethod
     def joined(
@@ -278,7 +257,7 @@ class EncodedTable:
         numbers = [part.row_numbers for part in beside if part.row_numbers is not None]
         copies = [part.copies for part in beside if part.copies is not None]
         designs = [part.design for part in beside if part.design is not None]
-        whole = cls.of(
+        whole = cls(
             cardinality_of,
             columns,
             np.concatenate(weights) if weights else None,
@@ -401,13 +380,11 @@ class EncodedTable:
         copies = None if self.copies is None else self.copies.take(rows)
         if weights is not None and not self.is_weighted:
             copies = Copies(weights, weights)
-        numbers = self.numbers[rows]
         return replace(
             self,
             columns={name: column[rows] for name, column in self.columns.items()},
             weights=weights,
-            rows=len(numbers),
-            row_numbers=numbers,
+            row_numbers=self.numbers[rows],
             copies=copies,
             design=None if self.design is None else self.design.take(rows),
         )
@@ -447,7 +424,7 @@ class EncodedTable:
         Examples
         --------
         >>> codes = {"A": np.array([0, 3, 4], np.uint8)}
-        >>> table = EncodedTable.of({"A": 3}, codes, sets_of={"A": ((0, 1),)})
+        >>> table = EncodedTable({"A": 3}, codes, sets_of={"A": ((0, 1),)})
         >>> table.without_sets().columns["A"].tolist()
         [0, 3, 3]
         """

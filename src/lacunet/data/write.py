@@ -42,7 +42,7 @@ def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
     Examples
     --------
     >>> rain = Network({"Rain": ["no", "yes"]})
-    >>> rows = EncodedTable.of({"Rain": 2}, {"Rain": np.array([1, 2, 0], np.uint8)})
+    >>> rows = EncodedTable({"Rain": 2}, {"Rain": np.array([1, 2, 0], np.uint8)})
     >>> to_arrow(rows, rain).to_pydict()
     {'Rain': ['yes', None, 'no']}
     """

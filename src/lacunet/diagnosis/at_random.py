@@ -252,7 +252,7 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     """The states under which a variable is never shown, most rows first."""
     cases = []
     copies = None if table.copies is None else table.copies.rows
-    unweighted = EncodedTable.of(table.cardinality_of, table.columns, copies)
+    unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
     for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
         never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= FEWEST_ROWS)
         for index, state in np.argwhere(never).tolist():

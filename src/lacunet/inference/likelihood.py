@@ -193,7 +193,7 @@ def observed_log_likelihood(network: Network, table: EncodedTable, memory: Memor
     ...     {"A": [0.5, 0.5], "B": [[0.9, 0.1], [0.1, 0.9]]},
     ... )
     >>> columns = {"A": np.array([0, 2], np.uint8), "B": np.array([1, 0], np.uint8)}
-    >>> table = EncodedTable.of({"A": 2, "B": 2}, columns)
+    >>> table = EncodedTable({"A": 2, "B": 2}, columns)
     >>> float(np.exp(observed_log_likelihood(chain, table)).round(6))  # 0.05 * 0.5
     0.025
     """

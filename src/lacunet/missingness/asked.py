@@ -35,7 +35,7 @@ def rows_that_tell(network: Network, table: EncodedTable, name: str) -> EncodedT
     >>> states = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
     >>> network = Network(states, {"Now": ["Smoked"]}, not_asked=rule)
     >>> codes = {"Smoked": np.array([0, 1, 1, 2, 2]), "Now": np.array([2, 1, 3, 1, 3])}
-    >>> table = EncodedTable.of({"Smoked": 2, "Now": 3}, codes)
+    >>> table = EncodedTable({"Smoked": 2, "Now": 3}, codes)
     >>> rows_that_tell(network, table, "Now").columns["Now"].tolist()
     [1, 3]
     >>> rows_that_tell(network, table, "Smoked").columns["Now"].tolist()

@@ -372,7 +372,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
     ...     "Ill": np.repeat([0, 2], [75, 25]).astype(np.uint8),
     ...     "Pain": np.repeat([0, 1], 50).astype(np.uint8),
     ... }
-    >>> print(observed_mechanisms(network, EncodedTable.of({"Ill": 2, "Pain": 2}, columns)))
+    >>> print(observed_mechanisms(network, EncodedTable({"Ill": 2, "Pain": 2}, columns)))
     Pain -> R[Ill]
     """
     return MissingnessGraph.without_rules(network, observed_parents(network, table))

@@ -85,7 +85,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     cpts = [network.cpt(name) for name in network.order]
     columns = draw_columns(cpts, {}, rows, rng)
     in_order = {name: columns[name] for name in network.variables}
-    return EncodedTable.of(network.cardinality_of, in_order)
+    return EncodedTable(network.cardinality_of, in_order)
 
 
 def draw_columns(

@@ -38,7 +38,7 @@ def count(
     Examples
     --------
     >>> codes = {"A": np.array([0, 1, 2, 1], np.uint8), "B": np.array([0, 0, 1, 2], np.uint8)}
-    >>> counts = count(EncodedTable.of({"A": 2, "B": 2}, codes), [("A", "B")])[("A", "B")]
+    >>> counts = count(EncodedTable({"A": 2, "B": 2}, codes), [("A", "B")])[("A", "B")]
     >>> counts.dense().tolist()  # the third row hides A, the fourth B
     [[1.0, 0.0], [1.0, 0.0]]
     >>> counts.marginal(("A",)).dense().tolist()

@@ -171,12 +171,12 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     Examples
     --------
     >>> coin = Network({"Coin": ["head", "tail"]})
-    >>> copies = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
+    >>> copies = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
     >>> fifth = folds_of(0.2, 0, seed=0)
     >>> found = divided(coin, copies, fifth)
     >>> found.columns[FOLD].tolist(), found.weights.sum()
     ([0, 1], np.float64(1000.0))
-    >>> once = EncodedTable.of({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
+    >>> once = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
     ...     copies=Copies(np.array([1000.0]), np.array([1000.0])))
     >>> bool((divided(coin, once, fifth).weights == found.weights).all())
     True
@@ -195,7 +195,7 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     if tally.rows is not tally.weights:
         copies = Copies(share * tally.rows[row], share * tally.squares[row])
     cardinality_of = {**table.cardinality_of, FOLD: folds.number}
-    return EncodedTable.of(
+    return EncodedTable(
         cardinality_of, columns, weights, table.notes, copies=copies, sets_of=table.sets_of
     )
 

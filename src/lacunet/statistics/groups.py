@@ -245,7 +245,7 @@ def group_rows(table: EncodedTable, scope: Scope) -> tuple[Groups, Index]:
     Examples
     --------
     >>> codes = {"A": np.array([1, 0, 1], np.uint8), "B": np.array([0, 0, 0], np.uint8)}
-    >>> groups, group = group_rows(EncodedTable.of({"A": 2, "B": 2}, codes), ("A", "B"))
+    >>> groups, group = group_rows(EncodedTable({"A": 2, "B": 2}, codes), ("A", "B"))
     >>> groups.weights, group
     (array([1., 2.]), array([1, 0, 1]))
     """

@@ -102,7 +102,7 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     Examples
     --------
     >>> codes = {"A": np.array([0, 1, 2, 2], np.uint8), "B": np.array([0, 2, 1, 2], np.uint8)}
-    >>> summary = missing_summary(EncodedTable.of({"A": 2, "B": 2}, codes), [("A", "B")])
+    >>> summary = missing_summary(EncodedTable({"A": 2, "B": 2}, codes), [("A", "B")])
     >>> summary.missing_together.tolist()
     [[2.0, 1.0], [1.0, 2.0]]
     >>> summary.complete_rows

@@ -167,7 +167,7 @@ def part_of(table: EncodedTable, key: Scope, parts: int, salt: int = 0) -> NDArr
     Examples
     --------
     >>> codes = {"A": np.array([0, 1, 0, 1], np.uint8), "B": np.array([0, 0, 1, 1], np.uint8)}
-    >>> part = part_of(EncodedTable.of({"A": 2, "B": 2}, codes), ("A",), 256)
+    >>> part = part_of(EncodedTable({"A": 2, "B": 2}, codes), ("A",), 256)
     >>> bool(part[0] == part[2]), bool(part[1] == part[3])
     (True, True)
     """

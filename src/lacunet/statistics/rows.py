@@ -48,7 +48,9 @@ class Rows:
         """Rows that stand for what was added up."""
         copies = Copies(tally.rows, tally.squares)
         return cls(
-            EncodedTable.of(cardinality_of, columns, tally.weights, copies=copies, sets_of=sets_of)
+            EncodedTable(
+                cardinality_of, columns, tally.weights, copies=copies, sets_of=sets_of or {}
+            )
         )
 
     def __add__(self, other: Rows) -> Rows:

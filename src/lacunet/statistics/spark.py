@@ -403,7 +403,7 @@ def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> Encode
     for name, kind in types.items():
         columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
         byte += kind.itemsize
-    return EncodedTable.of(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
+    return EncodedTable(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:

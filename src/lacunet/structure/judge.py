@@ -268,7 +268,7 @@ class Judge:
         """Completions of the rows from their posterior, without the mechanisms."""
         names = self.columns.variables
         return [
-            EncodedTable.of(
+            EncodedTable(
                 {name: drawn.cardinality_of[name] for name in names},
                 {name: drawn.columns[name] for name in names},
                 drawn.weights,

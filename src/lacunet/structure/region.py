@@ -65,9 +65,7 @@ class Region:
                 column = np.where(self.apart[node], column.dtype.type(0), column)
             columns[name] = column
         weights = None if table.weights is None else table.weights[self.rows]
-        return EncodedTable.of(
-            {name: table.cardinality_of[name] for name in names}, columns, weights
-        )
+        return EncodedTable({name: table.cardinality_of[name] for name in names}, columns, weights)
 
 
 def region_of(

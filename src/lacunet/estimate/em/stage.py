@@ -357,7 +357,7 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, em: EM) ->
         name: np.array([size], dtype=code_type(size)) for name, size in sizes.items()
     }
     columns[recorded] = np.zeros(1, dtype=np.uint8)
-    problems = compile_problems(network, EncodedTable.of(sizes, columns))
+    problems = compile_problems(network, EncodedTable(sizes, columns))
     lost = engine_of(problems, setting.memory, em.inference, deadline=setting.deadline)
     return replace(engine, unrecorded=lost)
 

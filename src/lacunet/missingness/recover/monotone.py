@@ -74,7 +74,7 @@ def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
         model = random_weights(models, seed)
         law = models.manifest(model)
         columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
-        rows = distinct_rows(EncodedTable.of(small.cardinality_of, columns, law), tuple(columns))
+        rows = distinct_rows(EncodedTable(small.cardinality_of, columns, law), tuple(columns))
         laws = {}
         for names in map(graph.named, known):
             groups, cells = grid.groups(names)

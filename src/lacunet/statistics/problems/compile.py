@@ -152,7 +152,7 @@ def compile_problems(
 
     >>> chain = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     >>> columns = {"A": np.array([0, 2, 1], np.uint8), "B": np.array([0, 1, 2], np.uint8)}
-    >>> problems = compile_problems(chain, EncodedTable.of({"A": 2, "B": 2}, columns))
+    >>> problems = compile_problems(chain, EncodedTable({"A": 2, "B": 2}, columns))
     >>> len(problems), problems.layout.tables(problems.fixed[:, 0])["B"].tolist()
     (1, [[1.0, 0.0], [0.0, 0.0]])
     >>> problems.layout.tables(problems.fixed[:, 0])["A"].tolist()

@@ -49,7 +49,7 @@ def evidence_of_sets(table: EncodedTable) -> tuple[Evidence, ...]:
     Three states; the last cell is the first or the second of them.
 
     >>> codes = {"A": np.array([0, 3, 4], np.uint8)}
-    >>> table = EncodedTable.of({"A": 3}, codes, sets_of={"A": ((0, 1),)})
+    >>> table = EncodedTable({"A": 3}, codes, sets_of={"A": ((0, 1),)})
     >>> [evidence] = evidence_of_sets(table)
     >>> evidence.vectors.tolist(), evidence.index.tolist()
     ([[1.0, 1.0, 0.0]], [1, 1, 0])
