@@ -83,7 +83,7 @@ class ColumnEncoder:
         from pyarrow import compute
 
         if self._texts is None:
-            known = [*self.matcher.states, *dict.fromkeys(self.matcher.tokens)]
+            known = list(self.matcher.written)
             self._texts, self._matches = text_array(known), list(map(self.matcher.match, known))
         texts, matches = self._texts, self._matches
         if pa.types.is_large_string(cells.type):

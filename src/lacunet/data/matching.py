@@ -101,33 +101,28 @@ class Matcher:
         codes, self.states = codes or {}, tuple(states)
         self.sets = sets_among(self.states, codes.values())
         self.code_of = {code: self._code(meaning) for code, meaning in codes.items()}
-        self._cuts = tuple(cuts)
-        self._missing = Match(len(self.states), Outcome.MISSING)
-        self._coded = {
+        self._cuts, self._decimal, size = tuple(cuts), decimal, len(self.states)
+        self._missing, self._unknown = Match(size, Outcome.MISSING), Match(size, Outcome.UNKNOWN)
+        match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
+        texts = [code if isinstance(code, str) else spelled(code) for code in missing]
+        # What is meant by texts as they are written, and by numbers and truth values.
+        self.written = dict.fromkeys((*MISSING_TOKENS, *texts), self._missing) | match_of
+        self._by_value = dict.fromkeys(map(_value, texts), self._missing)
+        for state, match in match_of.items():
+            if MIDNIGHT.fullmatch(state):
+                self.written.setdefault(state[: len("2020-01-31")], match)
+            is_first = self._by_value.get(_value(state), self._missing) is self._missing
+            self._by_value[_value(state)] = match if is_first else Match(size, Outcome.AMBIGUOUS)
+        coded: dict[Decimal | str | None, Match] = {
             _key(code): Match(number, Outcome.STATE) for code, number in self.code_of.items()
         }
-        for code in [key for key in self._coded if isinstance(key, str)]:
-            if (word := code.lower()) in TRUTH_WORDS:
-                self._coded.setdefault(word, self._coded[code])
-        self._exact = {
-            state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)
-        }
-        texts = [code if isinstance(code, str) else spelled(code) for code in missing]
-        self.tokens = tuple(
-            token for token in (*MISSING_TOKENS, *texts) if token not in self._exact
-        )
-        self._exact |= dict.fromkeys(self.tokens, self._missing)
-        for index, state in enumerate(self.states):
-            if MIDNIGHT.fullmatch(state):
-                self._exact.setdefault(state[: len("2020-01-31")], Match(index, Outcome.STATE))
-        self._missing_numbers = {number_of(text) for text in texts} - {None}
-        self._missing_words = {text.lower() for text in texts} & set(TRUTH_WORDS)
-        self._decimal = decimal
-        self._alike: dict[Decimal | str, list[int]] = {}  # the states of a number or truth value
-        for index, state in enumerate(self.states):
-            number, word = number_of(state), state.lower()
-            if number is not None or word in TRUTH_WORDS:
-                self._alike.setdefault(word if number is None else number, []).append(index)
+        for code in codes:
+            if code.lower() in TRUTH_WORDS:
+                coded.setdefault(code.lower(), coded[code])
+        self._by_value |= coded
+        for text in {*self.written, *codes, *TRUTH_WORDS} if coded else ():
+            if (key := _key(text, decimal)) in coded:
+                self.written[text] = coded[key]
 
     def _code(self, meaning: Meaning) -> int:
         if isinstance(meaning, tuple):
@@ -148,14 +143,15 @@ class Matcher:
         if isinstance(value, bytes):
             value = value.decode("utf-8", "backslashreplace")
         is_huge = isinstance(value, int) and value.bit_length() > LONGEST_NUMERAL * 4
-        return self._only([]) if is_huge else self._text(str(value))
+        return self._unknown if is_huge else self._text(str(value))
 
     def _dated(self, value: datetime) -> Match:
         """As printed, or with a T, or the date alone where it is midnight."""
         forms = [str(value), value.isoformat()]
         if value.time() == time():
             forms.append(value.date().isoformat())
-        return next((self._exact[form] for form in forms if form in self._exact), self._only([]))
+        written = (self.written[form] for form in forms if form in self.written)
+        return next(written, self._unknown)
 
     def _text(self, text: str) -> Match:
         match = self._as_written(text)
@@ -166,32 +162,18 @@ class Matcher:
         return match if match.is_refused else Match(match.code, Outcome.STRIPPED)
 
     def _as_written(self, text: str) -> Match:
-        number = number_of(with_points(text, self._decimal))
-        coded = self._coded.get(text if number is None else number)
-        if coded is not None or text in self._exact:
-            return coded or self._exact[text]
-        return self._word(text.lower()) if number is None else self._number(number)
+        if text in self.written:
+            return self.written[text]
+        key = _key(text, self._decimal)
+        return self._word(key.lower()) if isinstance(key, str) else self._number(key)
 
     def _number(self, number: Decimal) -> Match:
-        if number in self._coded:
-            return self._coded[number]
-        same = self._alike.get(number, [])
-        if not same and number in self._missing_numbers:
-            return self._missing
-        if not same and (interval := interval_of(float(number), self._cuts)) is not None:
-            return Match(interval, Outcome.STATE)
-        return self._only(same)
+        interval = interval_of(float(number), self._cuts)
+        otherwise = self._unknown if interval is None else Match(interval, Outcome.STATE)
+        return self._by_value.get(number, otherwise)
 
     def _word(self, word: str) -> Match:
-        if word in self._coded:
-            return self._coded[word]
-        same = self._alike.get(word, [])
-        return self._missing if not same and word in self._missing_words else self._only(same)
-
-    def _only(self, same: Sequence[int]) -> Match:
-        if len(same) == 1:
-            return Match(same[0], Outcome.STATE)
-        return Match(len(self.states), Outcome.AMBIGUOUS if same else Outcome.UNKNOWN)
+        return self._by_value.get(word, self._unknown)
 
 
 def is_null(value: object) -> bool:
@@ -201,11 +183,16 @@ def is_null(value: object) -> bool:
     return isinstance(value, float | np.generic) and bool(value != value)  # noqa: PLR0124
 
 
-def _key(code: object) -> Decimal | str:
-    """What codes of one value share: the number, or the text."""
-    text = str(code).lower() if isinstance(code, bool) else spelled(code)
-    number = number_of(text)
+def _key(text: str, decimal: str = ".") -> Decimal | str:
+    """What texts of one meaning share: the number, or the text."""
+    number = number_of(with_points(text, decimal))
     return text if number is None else number
+
+
+def _value(text: str) -> Decimal | str | None:
+    """The number or the truth value that a text writes down, if any."""
+    word = text.lower()
+    return word if word in TRUTH_WORDS else number_of(text)
 
 
 def with_points(text: str, decimal: str) -> str:
