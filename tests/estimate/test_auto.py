@@ -31,7 +31,7 @@ def assert_same(one: Learned, two: Learned) -> None:
 def test_without_holes_it_gives_the_frequencies() -> None:
     complete = CASE.table.take(slice(0, 50))
     columns = {v: np.minimum(c, c.dtype.type(1)) for v, c in complete.columns.items()}
-    table = type(complete).of(complete.cardinality_of, columns)
+    table = type(complete)(complete.cardinality_of, columns)
     learned = learned_by(Auto(), replace(TASK, table=table))
     assert learned.why == (
         "No value is missing. The CPTs are the frequencies, with the prior's pseudo-counts added."
