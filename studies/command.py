@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, add_json
+from lacunet.cli.options import add, add_shared
 from lacunet.cli.terminal import say
 from lacunet.cli.values import limit, names, natural, positive
 from lacunet.errors import LacunetError
@@ -109,7 +109,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--retry", "run the cells that crashed again", action="store_true")
     anew = "methods to run again where another revision of the program ran them"
     add(command, "--anew A,B", anew, type=names, default=[])
-    add_json(command, "print the numbers as JSON")
+    add_shared(command, "--json")
 
 
 # What takes part in a run; the rest is where the results go and how they are printed.

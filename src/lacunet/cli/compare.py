@@ -7,16 +7,8 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of, taken
-from lacunet.cli.options import (
-    add,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_network_or_edges,
-    add_prior,
-    add_seed,
-)
-from lacunet.cli.output import add_report_argument, deliver, page_writer
+from lacunet.cli.options import add, add_network_or_edges, add_shared
+from lacunet.cli.output import deliver, page_writer
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import limit, names, positive
 
@@ -43,18 +35,13 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--separator A,B", separator, type=names)
     truth = "the method that learns the network to simulate from"
     add(command, "--truth M", truth, default="factored-mar")
-    add_prior(command)
     add(command, "--rows N", "rows to simulate (default: as in the data)", type=positive)
     add(command, "--repetitions N", "how often to simulate", type=positive, default=5)
     seconds = "time limit for each method, or 'none'"
     add(command, "--time-limit SECONDS", seconds, type=limit, default=60.0)
-    add_seed(command)
     jobs = "number of processes that run at the same time"
     add(command, "--jobs N", jobs, type=positive, default=1)
-    add_memory(command)
-    add_json(command)
-    add_report_argument(command)
-    add_data_arguments(command)
+    add_shared(command, "--prior --seed --memory --json --report --min-count")
 
 
 def run(options: Namespace) -> None:

@@ -6,14 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of, taken
-from lacunet.cli.options import (
-    add,
-    add_data_arguments,
-    add_json,
-    add_network_or_edges,
-    add_output,
-    add_size_arguments,
-)
+from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import counted
 
@@ -43,9 +36,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--method M", method, default="auto")
     part = "what to call this part of the data (default: the names of the files)"
     add(command, "--part NAME", part)
-    add_json(command, "print what the file says of itself as JSON")
-    add_size_arguments(command)
-    add_data_arguments(command)
+    add_shared(command, "--json --memory --scratch")
 
 
 def run(options: Namespace) -> None:

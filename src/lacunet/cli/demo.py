@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from lacunet.cli.options import add, add_json
+from lacunet.cli.options import add, add_shared
 from lacunet.cli.output import OutputError
 from lacunet.cli.terminal import note
 
@@ -22,7 +22,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     text = "folder for the networks and the data"
     add(command, "-o --output FOLDER", text, default="demo-output")
-    add_json(command, "print the answers as JSON")
+    add_shared(command, "--json")
 
 
 def run(options: Namespace) -> None:

@@ -9,16 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of
-from lacunet.cli.options import (
-    add,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_network_or_edges,
-    add_output,
-    add_seed,
-)
-from lacunet.cli.output import add_report_argument, deliver, page_writer
+from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
+from lacunet.cli.output import deliver, page_writer
 from lacunet.cli.terminal import note, progress_bar
 
 if TYPE_CHECKING:
@@ -46,8 +38,7 @@ INSTEAD = {"--test": "its tests are always made, and what they find is printed"}
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, needs_network=False)
-    add_json(command, "print everything as JSON")
+    add_network_or_edges(command, "[NETWORK] DATA")
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
     add_output(command, "--missingness-out FILE", learn)
     trial = (
@@ -55,10 +46,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "say whether the graph is worth having"
     )
     add(command, "--try-graph", trial, action="store_true")
-    add_seed(command, "random seed of the tests")
-    add_report_argument(command)
-    add_memory(command)
-    add_data_arguments(command)
+    add_shared(command, "--seed --memory --json --report --min-count")
 
 
 def run(options: Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import add, add_json, add_memory, add_seed
+from lacunet.cli.options import add, add_shared
 
 HELP = "say what has changed between two parts of the data, from their statistics"
 EXAMPLE = """example:
@@ -23,9 +23,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "before BEFORE.stats", "statistics of lacunet count or merge")
     add(command, "after AFTER.stats", "statistics for the same network, to compare with them")
-    add_json(command)
-    add_seed(command, "random seed of the tests")
-    add_memory(command)
+    add_shared(command, "--json --seed --memory")
 
 
 def run(options: Namespace) -> None:

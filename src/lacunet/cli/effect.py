@@ -13,13 +13,10 @@ from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
-    add_data_arguments,
-    add_json,
-    add_learning_arguments,
     add_method_arguments,
     add_network_or_edges,
     add_output,
-    add_population,
+    add_shared,
 )
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
@@ -51,19 +48,15 @@ INSTEAD = dict.fromkeys(
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
+    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
     asked = "the outcome, the variable that is set, and what is given; may be repeated"
     add(command, "--query Y|do(X),Z=z", asked, action="append", default=[])
     add(command, "--reference STATE", "the state of X to compare with (default: its first)")
-    add_population(command)
-    add_json(command)
     add_output(command, "--forest FILE", "draw the contrasts: .svg, or .pdf and .png (matplotlib)")
-    measure = "what to draw"
     choices = ["difference", "ratio", "odds ratio"]
-    add(command, "--measure", measure, choices=choices, default="difference")
-    add_learning_arguments(command)
+    add(command, "--measure", "what to draw", choices=choices, default="difference")
+    add_shared(command, "--population --json --prior --memory --scratch --intervals")
     add_method_arguments(command)
-    add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:

@@ -8,15 +8,7 @@ from shlex import quote
 
 from lacunet.cli.asked import data_of
 from lacunet.cli.files import has_data, is_data_name
-from lacunet.cli.options import (
-    DATA_HELP,
-    NETWORK_HELP,
-    add,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_query_arguments,
-)
+from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add, add_data_arguments, add_shared
 
 HELP = "compare a learned network with the true one, with test data, or with both"
 EXAMPLE = """example:
@@ -34,9 +26,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "learned LEARNED", "the network to compare with it", nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     add(command, "--data DATA", test, nargs="+")
-    add_json(command, "print the numbers as JSON")
-    add_memory(command)
-    add_query_arguments(command)
+    add_shared(command, "--json --memory")
     add_data_arguments(command)
 
 

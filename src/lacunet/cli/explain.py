@@ -11,12 +11,9 @@ from lacunet.cli.files import has_data
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
-    add_data_arguments,
-    add_json,
-    add_memory,
     add_method_arguments,
     add_network_or_edges,
-    add_prior,
+    add_shared,
 )
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.data.typed import split_query, states_in
@@ -34,15 +31,12 @@ EXAMPLE = """example:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
+    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
     add(command, "--query X=1,W=1", "explain this query instead of the families")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
-    add_json(command, "print the plan as JSON")
-    add_prior(command)
-    add_memory(command)
+    add_shared(command, "--json --prior --memory")
     add_method_arguments(command)
-    add_data_arguments(command)
 
 
 def run(options: Namespace) -> None:

@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.asked import data_of
-from lacunet.cli.options import add, add_json, add_network_and_data, add_seed
+from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
 from lacunet.cli.output import refuse_overwriting
-from lacunet.cli.predict import add_output_arguments, deliver_rows
+from lacunet.cli.predict import deliver_rows
 from lacunet.cli.values import positive
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
@@ -27,9 +27,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--draws M", draws, type=positive)
     fixed = "draw with the network's CPTs as they are: right for CPTs that are certain"
     add(command, "--fixed-cpts", fixed, action="store_true")
-    add_seed(command)
-    add_json(command, "print one JSON object per row")
-    add_output_arguments(command)
+    add_output(command, "-o --output OUT", "the data file to write")
+    add(command, "--json", "print one JSON object per row", action="store_true")
+    add_shared(command, "--seed --memory")
 
 
 def run(options: Namespace) -> None:

@@ -12,19 +12,12 @@ from typing import TYPE_CHECKING
 from lacunet.cli.asked import data_of, method_options, network_of, taken
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
-    add_data_arguments,
-    add_json,
-    add_learning_arguments,
     add_method_arguments,
     add_network_or_edges,
     add_output,
+    add_shared,
 )
-from lacunet.cli.output import (
-    add_report_argument,
-    deliver,
-    keep_learned,
-    page_writer,
-)
+from lacunet.cli.output import deliver, keep_learned, page_writer
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import in_shell
 
@@ -63,13 +56,10 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, DATA_OR_STATISTICS_HELP)
+    add_network_or_edges(command, text=DATA_OR_STATISTICS_HELP)
     add_output(command, "-o --output OUT", "where to write the learned network")
-    add_json(command)
-    add_learning_arguments(command)
-    add_report_argument(command, "; rows that memory does not hold are read once more for that")
+    add_shared(command, "--json --prior --memory --scratch --intervals --report --min-count")
     add_method_arguments(command)
-    add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import report_written
-from lacunet.cli.options import add, add_json, add_memory, add_output
+from lacunet.cli.options import add, add_output, add_shared
 from lacunet.cli.terminal import note
 
 HELP = "put statistics that lacunet count wrote together"
@@ -23,8 +23,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--replace", replace, action="store_true")
     add_up = "add the parts up: a smaller file, in which none can be replaced any more"
     add(command, "--sum", add_up, action="store_true")
-    add_json(command, "print what the file says of itself as JSON")
-    add_memory(command)
+    add_shared(command, "--json --memory")
 
 
 def run(options: Namespace) -> None:

@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.asked import data_of
-from lacunet.cli.options import (
-    EDGES_HELP,
-    add,
-    add_building_arguments,
-    add_data,
-    add_data_arguments,
-    add_json,
-    add_output,
-)
+from lacunet.cli.options import EDGES_HELP, add, add_data, add_output, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names_in
 
@@ -36,9 +28,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data(command)
     add(command, "--edges EDGES", EDGES_HELP.rpartition(";")[0], required=True)
     add_output(command, "-o --output OUT", "the network file to write")
-    add_json(command, "print the network as JSON")
-    add_building_arguments(command)
-    add_data_arguments(command)
+    add_shared(command, "--json --states --bins")
 
 
 def run(options: Namespace) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import add, add_json, add_output
+from lacunet.cli.options import add, add_output, add_shared
 from lacunet.cli.output import OutputError
 from lacunet.cli.terminal import note
 from lacunet.wording import text_table
@@ -30,7 +30,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "name NAME", "one network only", nargs="?")
     add_output(command, "-o --output OUT", "where to write this network")
-    add_json(command, "print the catalogue as JSON")
+    add_shared(command, "--json")
 
 
 def run(options: Namespace) -> None:

@@ -1,16 +1,13 @@
-"""Arguments that several commands share, and what becomes of them."""
+"""Arguments that several commands share: single ones in a table, groups as functions."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lacunet.cli.values import gigabytes, level, names, natural, prior
 from lacunet.errors import LacunetError
-
-if TYPE_CHECKING:
-    pass
 
 NETWORK_HELP = (
     "the network: .bif .xmlbif .xml .bifxml .net .hugin .dsc .xdsl .uai .json, each also .gz, or "
@@ -30,6 +27,61 @@ EDGES_HELP = (
 )
 
 
+class OutputFile(str):
+    """The path of a file that a command writes; every other string may name one that it reads."""
+
+    __slots__ = ()
+
+
+SHARED: dict[str, tuple[str, dict[str, Any]]] = {
+    "--json": ("print the result as JSON", {"action": "store_true"}),
+    "--report": ("write the result as a page", {"metavar": "PAGE.html", "type": OutputFile}),
+    "--min-count": (
+        "hide numbers on the page that reveal counts below K rows",
+        {"metavar": "K", "type": natural, "default": 0},
+    ),
+    "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
+    "--prior": (
+        "concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none, 'learn' "
+        "estimates the pseudo-counts from all counts (empirical Bayes); learned by default; closed "
+        "forms use 2",
+        {"metavar": "ALPHA", "type": prior},
+    ),
+    "--memory": (
+        "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)",
+        {"metavar": "GIB", "type": gigabytes},
+    ),
+    "--scratch": (
+        "folder for temporary files of rows that do not fit in memory (default: the system's)",
+        {"metavar": "DIR"},
+    ),
+    "--intervals": (
+        "add an interval for every probability, at this level (0.95 if none is given)",
+        {"metavar": "LEVEL", "nargs": "?", "type": level, "const": 0.95},
+    ),
+    "--population": (
+        "rows of everyone, not a selection, that show what decides whether a row was recorded "
+        "(R[*] in the graph)",
+        {"metavar": "FILE"},
+    ),
+    "--states": (
+        "the states of a variable, in order, instead of those found in the data (quote a name with "
+        """an equals sign: '"X=1"=A,B,C')""",
+        {"metavar": "X=A,B,C", "action": "append", "default": []},
+    ),
+    "--bins": (
+        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
+        "or cut points: X=18,40,65 is 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has "
+        "open ends",
+        {"metavar": "X=N", "action": "append", "default": []},
+    ),
+    "--progress": (
+        "show how far the work is: a bar, lines of JSON on stderr, or nothing",
+        {"choices": ["auto", "bar", "json", "none"], "default": "auto"},
+    ),
+}
+
+
 def add(command: Any, spelled: str, text: str, **more: Any) -> None:
     """Add an argument, spelled as its help shows it: ``"-o --output FILE"``, ``"data DATA"``.
 
@@ -44,20 +96,16 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> None:
     command.add_argument(*names, help=text, **more)
 
 
-class OutputFile(str):
-    """The path of a file that a command writes; every other string may name one that it reads."""
-
-    __slots__ = ()
+def add_shared(command: Any, names: str) -> None:
+    """Add options of the table, by their names."""
+    for name in names.split():
+        text, more = SHARED[name]
+        add(command, name, text, **more)
 
 
 def add_output(command: Any, spelled: str, text: str, **more: Any) -> None:
     """Add an argument that names a file to write; `main` protects what the command reads."""
     add(command, spelled, text, type=OutputFile, **more)
-
-
-def add_json(command: Any, text: str = "print the result as JSON") -> None:
-    """Let the results be printed for programs."""
-    add(command, "--json", text, action="store_true")
 
 
 def add_network_and_data(command: ArgumentParser) -> None:
@@ -68,91 +116,49 @@ def add_network_and_data(command: ArgumentParser) -> None:
 
 def add_network_or_edges(
     command: ArgumentParser,
+    metavar: str = "NETWORK DATA",
     text: str = DATA_HELP,
-    *,
-    then: str = "data",
-    needs_data: bool = True,
-    needs_network: bool = True,
 ) -> None:
-    """Take a network, or edges and what the data do not say; then data, or a graph.
+    """Take a network, or edges and what the data do not say; then data, or a graph; data options.
 
-    `split_files` tells them apart, and `network_of` gives the network. Where a graph follows, data
-    are an option of the command's own. Where no network is needed, data alone stand for their
-    columns.
+    `split_files` tells them apart, and `network_of` gives the network. ``metavar`` has brackets
+    around what is not needed. Where a graph follows, data are an option of the command's own.
+    Where no network is needed, data alone stand for their columns.
     """
+    then = "graph" if "GRAPH" in metavar else "data"
     edges = ", or edges such as 'A -> B; B -> C'" + " or a file of them" * (then == "data")
     given = f"{NETWORK_HELP}{edges}; {text}"
-    second = then.upper() if needs_data else f"[{then.upper()}]"
-    metavar = f"{'NETWORK' if needs_network else '[NETWORK]'} {second}"
     command.add_argument("files", metavar=metavar, nargs="+", help=given)
     group = command.add_argument_group("edges in place of a network")
     add(group, "--edges EDGES", EDGES_HELP)
-    add_building_arguments(group)
-    command.set_defaults(then=then, needs_data=needs_data, needs_network=needs_network)
-    command.set_defaults(in_place=("--edges", "--sql") if then == "data" else ("--edges",))
-    if then == "data":
-        add_query_arguments(command)
-
-
-def add_building_arguments(command: Any) -> None:
-    """Say what edges and data alone do not: states, and how to cut numbers."""
-    states = (
-        "the states of a variable, in order, instead of those found in the data (quote a name with "
-        """an equals sign: '"X=1"=A,B,C')"""
+    add_shared(group, "--states --bins")
+    command.set_defaults(
+        then=then,
+        needs_data=not metavar.endswith("]"),
+        needs_network=not metavar.startswith("["),
+        in_place=("--edges", "--sql") if then == "data" else ("--edges",),
     )
-    add(command, "--states X=A,B,C", states, action="append", default=[])
-    bins = (
-        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or cut points: X=18,40,65 is 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has "
-        "open ends"
-    )
-    add(command, "--bins X=N", bins, action="append", default=[])
+    add_data_arguments(command)
 
 
 def add_data(command: ArgumentParser) -> None:
-    """Take data files, or a query."""
+    """Take data files, or a query, and how they are read."""
     add(command, "data DATA", DATA_HELP, nargs="+")
     command.set_defaults(in_place=("--sql",))
-    add_query_arguments(command)
+    add_data_arguments(command)
 
 
-def add_query_arguments(command: ArgumentParser) -> None:
-    """Take a query, which may stand in place of data files."""
-    group = command.add_argument_group("databases")
-    query = "a query whose rows are the data, in place of files"
-    add(group, "--sql SELECT", query)
+def add_data_arguments(command: ArgumentParser) -> None:
+    """Say where rows are queried, what they weigh, what cells mean, how text files are written."""
+    from lacunet.data.matching import MISSING_TOKENS
+
+    group = command.add_argument_group("data")
+    add(group, "--sql SELECT", "a query whose rows are the data, in place of files")
     queried = (
         "the database to query: a DuckDB or SQLite file, or postgresql://user@host/name "
         "(default: the files that the query names, read by DuckDB)"
     )
     add(group, "--database DB", queried)
-
-
-def add_progress(command: Any) -> None:
-    """Let the user choose how to see how far the work is."""
-    shown = "show how far the work is: a bar, lines of JSON on stderr, or nothing"
-    modes = ["auto", "bar", "json", "none"]
-    add(command, "--progress", shown, choices=modes, default="auto")
-
-
-def add_seed(command: Any, text: str = "random seed") -> None:
-    """Let the random numbers be chosen."""
-    add(command, "--seed N", text, type=natural, default=0)
-
-
-def add_prior(command: Any, text: str = "") -> None:
-    """Let the prior be chosen."""
-    words = f"concentration of the Dirichlet prior{text}: 2 adds one pseudo-count per cell, "
-    words += "1 none, 'learn' estimates the pseudo-counts from all counts (empirical Bayes); "
-    words += "learned by default; closed forms use 2"
-    add(command, "--prior ALPHA", words, type=prior, default=None)
-
-
-def add_data_arguments(command: ArgumentParser) -> None:
-    """Say what rows weigh, what their cells mean, and how text files are written."""
-    from lacunet.data.matching import MISSING_TOKENS
-
-    group = command.add_argument_group("data")
     add(group, "--weight COLUMN", "sampling weights of the rows; only their ratios matter")
     add(group, "--counts COLUMN", "how many rows each row stands for")
     add(group, "--strata COLUMN", "the stratum that each row was sampled in")
@@ -187,13 +193,6 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--decimal C", "decimal character of text files", default=".")
 
 
-def add_size_arguments(command: Any) -> None:
-    """Say what may be used for data that do not fit in memory."""
-    add_memory(command)
-    scratch = "folder for temporary files of rows that do not fit in memory (default: the system's)"
-    add(command, "--scratch DIR", scratch)
-
-
 def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
     from lacunet.estimate.registry import METHODS, options_of
@@ -215,43 +214,15 @@ def add_method_arguments(command: ArgumentParser) -> None:
         default = f"; default: {usual}" if usual not in (None, ()) else ""
         group.add_argument(
             f"--{name.replace('_', '-')}",
-            type=_refusing(kind),
+            type=refusing(kind),
             choices=metadata["choices"],
             metavar=metadata["metavar"] or (None if metadata["choices"] else name.upper()[:1]),
             help=f"{metadata['text']} ({', '.join(owners)}{default})",
         )
-    add_seed(group)
+    add_shared(group, "--seed")
 
 
-def add_learning_arguments(command: ArgumentParser) -> None:
-    """Say what goes with every method: the prior, what may be used, whether to give intervals."""
-    add_prior(command)
-    add_size_arguments(command)
-    add_intervals(command)
-
-
-def add_intervals(command: Any) -> None:
-    """Let intervals be asked for, and their level."""
-    intervals = "add an interval for every probability, at this level (0.95 if none is given)"
-    add(command, "--intervals LEVEL", intervals, nargs="?", type=level, const=0.95)
-
-
-def add_population(command: Any) -> None:
-    """Take rows of everyone, where the data are a selection."""
-    text = (
-        "rows of everyone, not a selection, that show what decides whether a row was recorded "
-        "(R[*] in the graph)"
-    )
-    add(command, "--population FILE", text)
-
-
-def add_memory(command: Any) -> None:
-    """Let the memory be limited."""
-    memory = "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)"
-    add(command, "--memory GIB", memory, type=gigabytes)
-
-
-def _refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+def refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     """The same, with our own refusals as refusals of the command line."""
 
     def parsed(text: str) -> Any:

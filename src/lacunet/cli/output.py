@@ -6,14 +6,13 @@ import os
 import re
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Iterable
 from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import OutputFile, add, add_output
+from lacunet.cli.options import OutputFile
 from lacunet.cli.terminal import note
-from lacunet.cli.values import natural
 from lacunet.errors import LacunetError
 from lacunet.output import where_instead
 
@@ -137,13 +136,6 @@ def deliver(text: str, *writes: Callable[[], None]) -> None:
 
 class OptionError(LacunetError):
     """An option has a value that means nothing."""
-
-
-def add_report_argument(command: ArgumentParser, more: str = "") -> None:
-    """Add ``--report``, and what its page must not tell."""
-    add_output(command, "--report PAGE.html", f"write the result as a page{more}")
-    least = "hide numbers on the page that reveal counts below K rows"
-    add(command, "--min-count K", least, type=natural, default=0)
 
 
 def say_what_is_limited(options: Namespace) -> None:

@@ -243,14 +243,14 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
 
 def command_parser(name: str) -> Parser:
     """The parser of one command."""
-    from lacunet.cli.options import add_progress
+    from lacunet.cli.options import add_shared
 
     module = import_module(f"lacunet.cli.{name}")
     command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
     module.add_arguments(command)
     command.instead |= getattr(module, "INSTEAD", {}) | GONE.get(name, {})
     if name not in IMMEDIATE:
-        add_progress(command)
+        add_shared(command, "--progress")
     command.set_defaults(run=module.run, usage_error=command.error)
     return command
 

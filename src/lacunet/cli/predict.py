@@ -7,14 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.options import (
-    add,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_network_and_data,
-    add_output,
-)
+from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names
 
@@ -43,15 +36,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--keep A,B", kept, type=names, default=[])
     share = "add the share of each prediction that rests on CPT rows without data"
     add(command, "--unsupported-share", share, action="store_true")
-    add_json(command, "print one JSON object per row")
-    add_output_arguments(command)
-
-
-def add_output_arguments(command: ArgumentParser) -> None:
-    """Say where the rows go and how those of the data are read."""
     add_output(command, "-o --output OUT", "the data file to write")
-    add_memory(command)
-    add_data_arguments(command)
+    add(command, "--json", "print one JSON object per row", action="store_true")
+    add_shared(command, "--memory")
 
 
 def run(options: Namespace) -> None:

@@ -13,11 +13,9 @@ from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
-    add_data_arguments,
-    add_json,
-    add_learning_arguments,
     add_method_arguments,
     add_network_or_edges,
+    add_shared,
 )
 from lacunet.cli.terminal import note
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
@@ -47,16 +45,14 @@ INSTEAD = {"--given": GIVEN, "--evidence": GIVEN, "--do": "--query 'X | do(W=w)'
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, DATA_OR_STATISTICS_HELP, needs_data=False)
+    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
     asked = "the variables asked about, and the states that are given or set; may be repeated"
     add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", default=[])
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
     choices = ("warn", "refuse", "bounds", "ignore")
     add(command, "--unsupported HOW", rests, choices=choices, default="warn")
-    add_json(command, "print the answers as JSON")
-    add_learning_arguments(command)
+    add_shared(command, "--json --prior --memory --scratch --intervals")
     add_method_arguments(command)
-    add_data_arguments(command)
 
 
 def run(options: Namespace) -> int:

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import graph_asked, network_of, noted_rows
 from lacunet.cli.files import has_data
-from lacunet.cli.options import (
-    DATA_HELP,
-    add,
-    add_data_arguments,
-    add_intervals,
-    add_json,
-    add_memory,
-    add_network_or_edges,
-    add_population,
-    add_query_arguments,
-)
-from lacunet.cli.output import add_report_argument, deliver, page_writer
+from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
+from lacunet.cli.output import deliver, page_writer
 from lacunet.cli.terminal import note
 from lacunet.data.typed import names_and_states, split_query
 from lacunet.errors import LacunetError
@@ -57,7 +47,7 @@ INSTEAD = {"--missingness": GRAPH, "--graph": GRAPH, "--effect": EFFECT, "--do":
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     graph = "a text file with the missingness graph, or its text"
-    add_network_or_edges(command, graph, then="graph", needs_data=False)
+    add_network_or_edges(command, "NETWORK [GRAPH]", graph)
     queries = "a query instead of the families; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
@@ -69,15 +59,9 @@ def add_arguments(command: ArgumentParser) -> None:
         "whether the data refute it"
     )
     add(command, "--assumptions", assumed, action="store_true")
-    add_intervals(command)
-    add_memory(command)
-    add_population(command)
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
-    add_json(command, "print the verdicts as JSON")
-    add_report_argument(command)
-    add_query_arguments(command)
-    add_data_arguments(command)
+    add_shared(command, "--intervals --memory --population --json --report --min-count")
 
 
 def run(options: Namespace) -> None:

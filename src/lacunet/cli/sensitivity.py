@@ -6,14 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.asked import data_of, network_of, taken, with_codes_asked
-from lacunet.cli.options import (
-    add,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_network_or_edges,
-    add_prior,
-)
+from lacunet.cli.options import add, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
 from lacunet.cli.values import names
 
@@ -51,10 +44,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
-    add_prior(command, ", for em")
-    add_json(command, "print everything as JSON")
-    add_memory(command)
-    add_data_arguments(command)
+    add_shared(command, "--prior --json --memory")
 
 
 def run(options: Namespace) -> None:

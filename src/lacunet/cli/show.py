@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output
+from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
 
 if TYPE_CHECKING:
     from lacunet.model.network import Cpt, Network
@@ -29,7 +29,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "--page PAGE.html", "write a page that shows beliefs, given evidence")
     add(command, "--beside NETWORK", "another network over the same variables, on the same page")
     add(command, "--dot", "print the graph in DOT", action="store_true")
-    add_json(command, "print the same as JSON")
+    add_shared(command, "--json")
 
 
 def run(options: Namespace) -> None:

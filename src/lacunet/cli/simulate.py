@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lacunet.cli.options import NETWORK_HELP, add, add_json, add_output, add_seed
+from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
 from lacunet.cli.output import OutputError
 from lacunet.cli.parsing import HIDING_KINDS, RATES
 from lacunet.cli.terminal import note
@@ -39,7 +39,6 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
-    add_seed(command)
     hide = "how values go missing, by mechanisms drawn at random (default: none)"
     add(command, "--hide", hide, choices=HIDING_KINDS)
     graph = (
@@ -53,7 +52,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     add_output(command, "--missingness-out FILE", drawn)
     add_output(command, "--complete-out FILE", "file for the complete rows")
-    add_json(command, "print what was hidden as JSON")
+    add_shared(command, "--seed --json")
     group = command.add_argument_group("how values go missing")
     share = "mcar, mar, informed: share of the variables that have missing values (default: 0.3)"
     add(group, "--share", share, type=float)

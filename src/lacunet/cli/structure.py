@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from functools import partial
 
 from lacunet.cli.asked import data_of, taken
 from lacunet.cli.network import building_of, note_written
-from lacunet.cli.options import (
-    add,
-    add_building_arguments,
-    add_data,
-    add_data_arguments,
-    add_json,
-    add_memory,
-    add_output,
-    add_prior,
-    add_seed,
-)
+from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import names
@@ -50,15 +40,16 @@ INSTEAD = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
+    from lacunet.building.edges import tiers_of
+
     add_data(command)
     add_output(command, "-o --output OUT", "where to write the network")
-    add_json(command)
     group = command.add_argument_group("structure")
     add(group, "--without A,B", "columns to leave out", type=names, default=[])
     add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", default="")
     add(group, "--forbidden EDGES", "edges that are not allowed", default="")
     tiers = "groups of columns, 'A,B; C,D': no edge leads from a later group into an earlier one"
-    add(group, "--tiers T", tiers, type=_tiers)
+    add(group, "--tiers T", tiers, type=refusing(tiers_of))
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
@@ -74,11 +65,7 @@ def add_arguments(command: ArgumentParser) -> None:
     )
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
-    add_seed(group)
-    add_prior(group)
-    add_memory(group)
-    add_building_arguments(group)
-    add_data_arguments(command)
+    add_shared(group, "--json --seed --prior --memory --states --bins")
 
 
 def run(options: Namespace) -> int:
@@ -130,13 +117,3 @@ def run(options: Namespace) -> int:
         write,
     )
     return 130 if learned.ended == "interrupted" else 0
-
-
-def _tiers(text: str) -> object:
-    from lacunet.building.edges import tiers_of
-    from lacunet.errors import LacunetError
-
-    try:
-        return tiers_of(text)
-    except LacunetError as error:
-        raise ArgumentTypeError(error.hint) from None

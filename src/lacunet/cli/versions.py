@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import add_json
+from lacunet.cli.options import add_shared
 
 HELP = "print the versions of lacunet, Python and the libraries, for a bug report"
 EXAMPLE = """example:
@@ -19,7 +19,7 @@ OPTIONAL = (*FRAMES, "scikit-learn", "matplotlib", "pgmpy", "pyagrum")
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_json(command, "print them as JSON")
+    add_shared(command, "--json")
 
 
 def run(options: Namespace) -> None:
