@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.batches import contradiction
-from lacunet.data.matching import is_null
+from lacunet.data.matching import Matcher, is_null
 from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
 from lacunet.errors import LacunetError, LacunetWarning
@@ -50,18 +50,8 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
-# What they may be called elsewhere, and their names.
-_INSTEAD = {
-    **dict.fromkeys(
-        ("BayesNetClassifier", "BayesianClassifier", "BNClassifier", "Classifier", "NaiveBayes"),
-        "BayesianNetworkClassifier",
-    ),
-    **dict.fromkeys(
-        ("BayesNetImputer", "BayesianImputer", "BNImputer", "Imputer"), "BayesianNetworkImputer"
-    ),
-}
-
 MOST_VALUES = 10  # a column of numbers with more values is cut into intervals
+NUMBERS = {int, float, np.float64}
 FOLDS = 5  # of the rows, for calibration
 LEAST_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
@@ -71,10 +61,11 @@ Edges = Any
 
 
 def __getattr__(name: str) -> object:
-    if name in _INSTEAD:  # of an AttributeError ``from lacunet.sklearn import`` keeps no word
+    if name.endswith(("Classifier", "Imputer", "Bayes")):  # as other libraries may call them
+        # Of an AttributeError ``from lacunet.sklearn import`` keeps no word.
         raise ImportError(
             f"cannot import name {name!r} from 'lacunet.sklearn'\n"
-            f"Hint: write from lacunet.sklearn import {_INSTEAD[name]}."
+            "Hint: write BayesianNetworkClassifier or BayesianNetworkImputer."
         )
     raise AttributeError(f"module 'lacunet.sklearn' has no attribute {name!r}")
 
@@ -185,7 +176,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
         coders = _coders(self, columns, weights)
-        coders[self.target] = Coder(tuple(self.classes_.tolist()), None, ())
+        coders[self.target] = Coder.of_values(self.classes_.tolist(), {}, None, {})
         columns[self.target] = y
         self.coders_, asked = coders, _network(coders, {})
         table = _table(asked, coders, columns, weights, is_strict=True)
@@ -259,7 +250,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         for name, cells in columns.items():
             hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
             fall = odds - _log_odds(self._probabilities(hidden), predicted)
-            for row in np.flatnonzero(~_is_missing(cells)):
+            for row in np.flatnonzero([cell is not None for cell in _read(cells, {})]):
                 reasons[row].append(Reason(name, cells[row], float(fall[row])))
         return [sorted(of_row, key=lambda reason: -abs(reason.weight))[:most] for of_row in reasons]
 
@@ -327,9 +318,10 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         completed = most_probable(self.network_, table)
         whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
         for index, (name, cells) in enumerate(columns.items()):
-            hidden = self.coders_[name].is_hidden(cells)
-            values = self.coders_[name].filling
-            if hidden.any() and len(values):
+            coder = self.coders_[name]
+            hidden = _is_hidden(_read(cells, coder.meanings), coder.meanings)
+            if hidden.any() and coder.filling:
+                values = np.array(coder.filling, dtype=object)
                 whole[hidden, index] = values[completed.columns[name][hidden]]
         return whole
 
@@ -338,17 +330,18 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
 class Coder:
     """How the cells of a column become codes: by their values, or by the interval they are in.
 
-    ``means`` are those of the numbers seen in each interval. A column without any value has one
-    state, which never occurs. ``meanings`` are those of codes, by their spelling, ``written`` the
-    codes that labels were seen as; ``rule`` says when the question was not asked.
+    ``filling`` has a value for each state: one that was seen, or the mean of its interval. A column
+    without any value has one state, which never occurs, and no filling. ``code_of`` has the codes
+    of values, and of sets of several states. ``meanings`` are those of the column's own codes, by
+    their spelling; ``rule`` says when the question was not asked.
     """
 
-    values: tuple[Any, ...]
+    states: tuple[str, ...]
+    filling: tuple[Any, ...]
+    code_of: Mapping[Any, int]
     cuts: tuple[float, ...] | None
-    means: tuple[float, ...]
-    meanings: Mapping[str, Meaning] = field(default_factory=dict)
-    rule: tuple[str, str] | None = None
-    written: Mapping[str, Any] = field(default_factory=dict)
+    meanings: Mapping[str, Meaning]
+    rule: tuple[str, str] | None
 
     @classmethod
     def of(
@@ -360,90 +353,70 @@ class Coder:
         rule: tuple[str, str] | None,
     ) -> Coder:
         """The coder of a column."""
-        meant = _meant(cells, meanings)
-        shown = ~_is_hidden(meant, meanings)
-        if rule is not None:  # its state comes by itself, also where cells say it
-            shown &= np.array([cell != rule[1] for cell in meant.tolist()], dtype=bool)
-        coder = cls._of_values(meant[shown], weights[shown], bins)
-        if not meanings:
-            return replace(coder, rule=rule)
+        read, skip = _read(cells, meanings), () if rule is None else (rule[1],)
+        is_shown = ~_is_hidden(read, meanings)
+        is_shown &= [cell not in skip for cell in read]  # it comes by itself
+        shown = [read[row] for row in np.flatnonzero(is_shown)]
+        try:
+            values = {*shown}
+        except TypeError:
+            raise LacunetError("a column holds values that cannot be compared.") from None
+        if len(values) > MOST_VALUES and {*map(type, shown)} <= NUMBERS:
+            numbers, heavy = np.array(shown, dtype=np.float64), weights[is_shown]
+            cuts = (-np.inf, *_quantiles(numbers, heavy, bins), np.inf)
+            code = np.searchsorted(cuts[1:-1], numbers, side="right")
+            sums, rows = (np.bincount(code, by) for by in (heavy * numbers, heavy))
+            means = (sums / rows).tolist()
+            return cls((*labels_of(cuts), *skip), (*means, *skip), {}, cuts, meanings, rule)
         written = {
             meaning: cell
-            for meaning, cell in zip(meant.tolist(), cells.tolist(), strict=True)
+            for meaning, cell in zip(read, cells.tolist(), strict=True)
             if isinstance(meaning, str) and meaning != cell
         }
         labels = [meaning for meaning in meanings.values() if isinstance(meaning, str)]
-        values = tuple(dict.fromkeys([*coder.values, *labels]))
-        return replace(coder, values=values, meanings=meanings, rule=rule, written=written)
+        ordered = [*dict.fromkeys([*sorted(values, key=_order), *labels])]
+        return cls.of_values(ordered, meanings, rule, written)
 
     @classmethod
-    def _of_values(cls, shown: NDArray[Any], weights: FloatArray, bins: int) -> Coder:
-        try:
-            values = set(shown.tolist())
-        except TypeError:
-            raise LacunetError("a column holds values that cannot be compared.") from None
-        if len(values) <= MOST_VALUES or not _are_numbers(shown):
-            return cls(tuple(sorted(values, key=_order)), None, ())
-        numbers = shown.astype(np.float64)
-        cuts = (-np.inf, *_quantiles(numbers, weights, bins), np.inf)
-        code = np.searchsorted(cuts[1:-1], numbers, side="right")
-        sums = np.bincount(code, weights * numbers, minlength=len(cuts) - 1)
-        means = sums / np.bincount(code, weights, minlength=len(cuts) - 1)
-        return cls((), tuple(map(float, cuts)), tuple(means.tolist()))
+    def of_values(
+        cls,
+        values: Sequence[Any],
+        meanings: Mapping[str, Meaning],
+        rule: tuple[str, str] | None,
+        written: Mapping[str, Any],
+    ) -> Coder:
+        """The coder of these values, some of them ``written`` in another way.
 
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The names of the states; values that are spelled alike are told apart."""
-        skip = () if self.rule is None else (self.rule[1],)
-        if self.cuts is not None:
-            return (*labels_of(self.cuts), *skip)
-        texts = [str(value) for value in self.values]
+        The states are named as values are printed; those that are spelled alike are told apart.
+        """
+        texts = [str(value) for value in values]
         texts = [
             text if text and texts.count(text) == 1 else repr(value)
-            for value, text in zip(self.values, texts, strict=True)
+            for value, text in zip(values, texts, strict=True)
         ]
-        return (*(texts or ["no value"]), *skip)
+        skip = () if rule is None else (rule[1],)
+        states = (*(texts or ["no value"]), *skip)
+        filling = (*(written.get(value, value) for value in values), *skip) if values else ()
+        code_of: dict[Any, int] = {state: len(states) - 1 for state in skip}
+        code_of |= {value: index for index, value in enumerate(values)}
+        coded = Matcher(states, codes=meanings).code_of
+        code_of |= {meaning: coded[code] for code, meaning in meanings.items() if meaning}
+        return cls(states, filling, code_of, None, meanings, rule)
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
         """The sets of several states that codes mean."""
         return sets_among(self.states, self.meanings.values())
 
-    @property
-    def filling(self) -> NDArray[Any]:
-        """The value that stands for each state: one that was seen, or a mean."""
-        values = self.means
-        if self.cuts is None:
-            values = tuple(self.written.get(value, value) for value in self.values)
-        skip = () if self.rule is None else (self.rule[1],)
-        return np.array([*values, *skip] if values else [], dtype=object)
-
-    def is_hidden(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which cells do not show one state."""
-        return _is_hidden(_meant(cells, self.meanings), self.meanings)
-
     def codes(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The code of each cell; a value that was never seen counts as missing."""
-        missing, sets = len(self.states), self.sets
-        kind, cells = code_type(missing, len(sets)), _meant(cells, self.meanings)
-        if self.cuts is not None:
-            numbers = np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
-            code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
-            return np.where(np.isnan(numbers), missing, code).astype(kind)
-        code_of = {value: index for index, value in enumerate(self.values)}
-        code_of |= {
-            meaning: missing + 1 + sets.index(tuple(self.states.index(state) for state in meaning))
-            for meaning in self.meanings.values()
-            if isinstance(meaning, tuple)
-        }
-        if self.rule is not None:
-            code_of.setdefault(self.rule[1], missing - 1)
-        hidden = _is_missing(cells)
-        codes = [
-            missing if gone else code_of.get(cell, missing)
-            for cell, gone in zip(cells.tolist(), hidden.tolist(), strict=True)
-        ]
-        return np.array(codes, dtype=kind)
+        missing, read = len(self.states), _read(cells, self.meanings)
+        kind = code_type(missing, len(self.sets))
+        if self.cuts is None:
+            return np.array([self.code_of.get(cell, missing) for cell in read], dtype=kind)
+        numbers = np.array([cell if isinstance(cell, int | float) else np.nan for cell in read])
+        code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
+        return np.where(np.isnan(numbers), missing, code).astype(kind)
 
 
 def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
@@ -484,24 +457,24 @@ def _meaning(given: object) -> Meaning:
     return None if given is None else str(given)
 
 
-def _meant(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[Any]:
-    """The cells, with what codes mean in their place."""
+def _read(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> list[Any]:
+    """The cells, with None for missing ones and what codes mean in their place."""
+    if cells.dtype.kind == "f":
+        read: list[Any] = np.where(np.isnan(cells), np.array(None), cells).tolist()
+    else:
+        read = [None if is_null(cell) else cell for cell in cells.tolist()]
     if not meanings:
-        return cells
-    meant = np.empty(len(cells), dtype=object)
-    for index, cell in enumerate(cells.tolist()):
-        meant[index] = (
-            cell if is_null(cell) else meanings.get(as_declared(spelled(cell), meanings), cell)
-        )
-    return meant
+        return read
+    return [
+        cell if cell is None else meanings.get(as_declared(spelled(cell), meanings), cell)
+        for cell in read
+    ]
 
 
-def _is_hidden(meant: NDArray[Any], meanings: Mapping[str, Meaning]) -> NDArray[np.bool_]:
-    """Which cells are missing, or one of several states."""
-    if not meanings:
-        return _is_missing(meant)
-    cells = meant.tolist()
-    return np.array([is_null(cell) or isinstance(cell, tuple) for cell in cells], dtype=bool)
+def _is_hidden(read: Sequence[Any], meanings: Mapping[str, Meaning]) -> NDArray[np.bool_]:
+    """Which cells are missing, or one of several states as codes say."""
+    several = tuple if meanings else ()
+    return np.array([cell is None or isinstance(cell, several) for cell in read], dtype=bool)
 
 
 def _parents_of_rules(asked: Network) -> dict[str, list[str]]:
@@ -516,18 +489,6 @@ def _order(value: Hashable) -> tuple[str, Any]:
     return type(value).__name__, str(value)
 
 
-def _number(cell: object) -> float:
-    return float(cell) if isinstance(cell, int | float) else np.nan
-
-
-def _are_numbers(cells: NDArray[Any]) -> bool:
-    if cells.dtype.kind in "fiu":
-        return True
-    return cells.dtype.kind == "O" and all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells.tolist()
-    )
-
-
 def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
     """Numbers that leave equally many rows between them."""
     values, index = np.unique(numbers, return_inverse=True)
@@ -535,12 +496,6 @@ def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[flo
     before = np.cumsum(counts) - counts
     cuts = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
     return list(map(float, values[np.unique(np.clip(cuts, 1, len(values) - 1))]))
-
-
-def _is_missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    if cells.dtype.kind in "fiub":
-        return np.asarray(np.isnan(cells))
-    return np.array([is_null(cell) for cell in cells.tolist()], dtype=bool)
 
 
 def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:
