@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -358,19 +357,6 @@ def test_a_rate_in_place_of_a_graph_is_answered_with_the_options(
 ) -> None:
     told = refused(capsys, "simulate", "asia", "--rows", "5", "--missing", "0.3", "-o", "rows.csv")
     assert "--hide mcar --share 1 --rate 0.3" in told
-    assert "old name" not in told
-
-
-def test_rates_of_variables_are_answered_with_a_file_that_works(
-    survey: Path, capsys: Captured
-) -> None:
-    asked = ("simulate", "asia", "--rows", "400", "-o", "rows.csv")
-    told = refused(capsys, *asked, "--missing", "xray=0.3,smoke=0.9")
-    assert "old name" not in told
-    Path("mechanisms.json").write_text(told.splitlines()[1].partition("a file with ")[2])
-    assert run(*asked, "--missingness", "mechanisms.json", "--json") == 0
-    missing = json.loads(capsys.readouterr().out)["missing"]
-    assert 80 < missing["xray"] < 160 < missing["smoke"]  # of 400, four standard errors
 
 
 def test_several_tables_are_not_printed(survey: Path, capsys: Captured) -> None:

@@ -15,7 +15,7 @@ from argparse import (
     Namespace,
     RawDescriptionHelpFormatter,
 )
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import pairwise
 from shlex import quote
@@ -38,19 +38,14 @@ IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # withou
 REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
 HIDING_KINDS = ("none", "mcar", "mar", "informed")
-RATES = re.compile(r"\d*\.?\d+|[^=,]+=\d*\.?\d+(,[^=,]+=\d*\.?\d+)*")  # rates
 
 # What options were called before, by command; they are taken for one more version.
-Renamed = str | Callable[[str], tuple[str, str]]
-RENAMED: dict[str, dict[str, Renamed]] = {
+RENAMED = {
     "compare": {"--limit": "--time-limit", "--processes": "--jobs"},
     "diagnose": {"--mechanisms": "--missingness-out"},
     "explain": {"--rows": "--list-rows"},
     "sensitivity": {"--state": "--tilted-state", "--separator": "--given"},
-    "simulate": {
-        "--graph-out": "--missingness-out",
-        "--missing": lambda kind: ("--hide" if kind in HIDING_KINDS else "--missingness", kind),
-    },
+    "simulate": {"--graph-out": "--missingness-out", "--missing": "--missingness"},
 }
 
 # Options that are no more, by command, and why.
@@ -221,23 +216,16 @@ def renamed(name: str, words: Sequence[str]) -> list[str]:
     >>> renamed("compare", ["--jobs=2", "rows.csv"])
     ['--jobs=2', 'rows.csv']
     """
-    current: list[str] = []
-    rest = iter(words)
-    for word in rest:
+    current = list(words)
+    for index, word in enumerate(words):
         option, sign, value = word.partition("=")
         new = RENAMED.get(name, {}).get(option)
-        if new is None:
-            current.append(word)
-            continue
-        if callable(new):
-            spelled, value = new(value if sign else next(rest, ""))
-            current += [spelled, value]
-            if RATES.fullmatch(value):  # which is refused with what to write
-                continue
-        else:
-            spelled = new
-            current.append(f"{spelled}{sign}{value}")
-        note(f"{option} is now {spelled}; the old name will go with the next version")
+        given = value if sign else " ".join(words[index + 1 : index + 2])
+        if new == "--missingness" and given in HIDING_KINDS:
+            new = "--hide"
+        if new is not None:
+            current[index] = f"{new}{sign}{value}"
+            note(f"{option} is now {new}; the old name will go with the next version")
     return current
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
 from lacunet.cli.output import OutputError
-from lacunet.cli.parsing import HIDING_KINDS, RATES
+from lacunet.cli.parsing import HIDING_KINDS
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
 from lacunet.wording import first_of
@@ -97,11 +97,10 @@ def run(options: Namespace) -> None:
 
 def _on_rates(drawn: Simulation) -> str:
     """The probabilities of being missing, which the graph does not have."""
-    tables = {str(mechanism.node): mechanism.missing for mechanism in drawn.mechanisms.values()}
-    ranges = {
-        node: sorted({f"{table.min():.2f}", f"{table.max():.2f}"}) for node, table in tables.items()
-    }
-    rates = [f"{node} {' to '.join(ends)}" for node, ends in ranges.items()]
+    rates = [
+        f"{mechanism.node} {mechanism.missing.min():.2f} to {mechanism.missing.max():.2f}"
+        for mechanism in drawn.mechanisms.values()
+    ]
     return (
         f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
         "them, edit what --missingness-out mechanisms.json writes, and give --missingness "
@@ -123,50 +122,31 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
         options.usage_error("give --hide or --missingness, not both")
     names = ("share", "rate", "parents", "separator", "beta")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if not (kind or path) and (given or options.missingness_out):
-        options.usage_error("nothing is hidden by default: give --hide mcar, mar or informed")
+    if not path and kind in (None, "none"):
+        if given or options.missingness_out:
+            options.usage_error(
+                "nothing is hidden by default or with --hide none: give --hide mcar, mar or informed"
+            )
+        return None
     kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}
-    used = [field.name for field in fields(kinds[kind])] if kind in kinds else []
     is_written = bool(path) and path.endswith(".json")
-    if path and not is_written:
-        used = ["beta"]
+    used = [] if is_written else [field.name for field in fields(kinds.get(kind, MissingByGraph))]
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
         choice = f"--missingness {path}" if path else f"--hide {kind}"
         options.usage_error(f"{choice} does not use {spelled}")
     if kind in kinds:
         return cast("Missing", kinds[kind](**given))
-    if not path:
-        if options.missingness_out:
-            options.usage_error("--hide none has no missingness graph to write")
-        return None
     if is_path(path) and not Path(path).is_file():
         raise LacunetError(
-            f"{path!r} is neither a file nor a missingness graph.", _instead_of_graph(path)
+            f"{path!r} is neither a file nor a missingness graph.",
+            "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "
+            f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar --share 1 "
+            "--rate 0.3 hides three in ten values of every variable.",
         )
     if is_written:
         return read_missingness(path, network)
     return MissingByGraph(graph_of(path, network), **given)
-
-
-def _instead_of_graph(text: str) -> str:
-    """What to write; where rates are given, of all variables or of some, the whole of it."""
-    from lacunet.model.nodes import Mechanism
-
-    if not RATES.fullmatch(text):
-        return (
-            "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "
-            f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar --share 1 "
-            "--rate 0.3 hides three in ten values of every variable."
-        )
-    if "=" not in text:
-        return f"to hide values of every variable, give --hide mcar --share 1 --rate {text}."
-    rate_of = dict(pair.split("=") for pair in text.split(","))
-    data = {
-        "graph": "; ".join(str(Mechanism(name)) for name in rate_of),
-        "mechanisms": {name: {"missing": float(rate)} for name, rate in rate_of.items()},
-    }
-    return f"give --missingness mechanisms.json, a file with {json.dumps(data)}"
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:
