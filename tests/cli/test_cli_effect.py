@@ -171,10 +171,9 @@ def test_an_option_for_the_treatment_is_answered_with_the_query(
     assert 'there is no option --of; write --query "Outcome | do(Treatment)"' in told
 
 
-def test_two_names_are_answered_with_the_queries_for_both_directions(
-    files: dict[str, str], capsys: Captured
+@pytest.mark.parametrize("typed", [("Smoke", "Ill"), ("Age, Ill | do(Smoke)",)])
+def test_what_does_not_ask_for_an_effect_is_answered_with_a_query_that_does(
+    typed: tuple[str, ...], files: dict[str, str], capsys: Captured
 ) -> None:
-    assert main(["effect", files["net.bif"], "Smoke", "Ill"]) == 1
-    assert '--query "Ill | do(Smoke)"' in capsys.readouterr().err
-    assert main(["effect", files["net.bif"], "Age, Ill | do(Smoke)"]) == 1
+    assert main(["effect", files["net.bif"], *typed]) == 1
     assert 'as in --query "Smoke | do(Age)"' in capsys.readouterr().err

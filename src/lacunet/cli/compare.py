@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of, taken
 from lacunet.cli.options import add, add_network_or_edges, add_shared
-from lacunet.cli.output import deliver, page_writer
+from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import limit, names, positive
-
-if TYPE_CHECKING:
-    from lacunet.pages.provenance import Provenance
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
 EXAMPLE = """example:
@@ -71,10 +67,9 @@ def run(options: Namespace) -> None:
             **taken(options, "methods repetitions seed memory"),
         )
 
-    def page(source: Provenance) -> str:
-        return comparison_page(ranking, Disclosure(options.min_count).without_hashes(source))
-
+    disclosure = Disclosure(options.min_count)
     deliver(
+        options,
         json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking),
-        page_writer(options, page),
+        page=lambda source: comparison_page(ranking, disclosure.without_hashes(source)),
     )

@@ -6,15 +6,11 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of
 from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
-from lacunet.cli.output import deliver, page_writer
+from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
-
-if TYPE_CHECKING:
-    from lacunet.pages.provenance import Provenance
 
 HELP = "say what is missing, what speaks against missing at random, and which methods fit"
 EXAMPLE = """example:
@@ -59,6 +55,7 @@ def run(options: Namespace) -> None:
     from lacunet.formats.files import network_beside
     from lacunet.memory import memory_budget
     from lacunet.missingness.fitted import FEWEST_ROWS, MOST_ROWS, learned_graph
+    from lacunet.report.diagnosed import page
     from lacunet.statistics.observations import latent_in, missing_in, observations, rows_within
 
     network = network_of(options)
@@ -74,13 +71,12 @@ def run(options: Namespace) -> None:
         table, _ = rows_within(rows, network, budget, ReadReport())
         summary = missing_in(rows, (), read_report)
     note(*rows.notes(read_report), *table.notes)
-    random = np.random.default_rng(options.seed)
     coded = with_data_codes(network, data)
     diagnosis = diagnosed(
         coded,
         summary,
         table,
-        random,
+        np.random.default_rng(options.seed),
         try_graph=options.try_graph,
         left_out=left_out.values(),
     )
@@ -93,10 +89,9 @@ def run(options: Namespace) -> None:
             if table.row_count < FEWEST_ROWS:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")
 
-    def diagnosis_page(source: Provenance) -> str:
-        from lacunet.report.diagnosed import page
-
-        return page(diagnosis, summary, source, options.min_count)
-
-    text = json.dumps(diagnosis.as_data()) if options.json else str(diagnosis)
-    deliver(text, write_mechanisms, page_writer(options, diagnosis_page))
+    deliver(
+        options,
+        json.dumps(diagnosis.as_data()) if options.json else str(diagnosis),
+        write_mechanisms,
+        page=lambda source: page(diagnosis, summary, source, options.min_count),
+    )

@@ -62,7 +62,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the effects, and draw them if that is asked for."""
     known, coded = known_and_coded(options)
-    asked = [_parsed(coded, text, options) for text in queries_of(options, coded)]
+    asked = [_parsed(coded, text) for text in queries_of(options, coded)]
     effects, code = _effects(known, asked, options)
 
     def draw() -> None:
@@ -73,11 +73,11 @@ def run(options: Namespace) -> int:
             note(f"the contrasts are drawn in {options.forest}")
 
     as_data = [effect.as_data() for effect in effects]
-    deliver(json.dumps(as_data) if options.json else "\n\n".join(map(str, effects)), draw)
+    deliver(options, json.dumps(as_data) if options.json else "\n\n".join(map(str, effects)), draw)
     return code
 
 
-def _parsed(network: Network, text: str, options: Namespace) -> dict[str, Any]:
+def _parsed(network: Network, text: str) -> dict[str, Any]:
     """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
     typed = split_query(text)
     (target, outcomes), (do, states) = (
@@ -91,7 +91,8 @@ def _parsed(network: Network, text: str, options: Namespace) -> dict[str, Any]:
         )
     if len(target) != 1 or len(do) != 1:
         raise LacunetError(
-            f"the query {text!r} does not ask for an effect.", _as_in(network, options)
+            f"the query {text!r} does not ask for an effect.",
+            f'as in --query "{example_query("effect", network)}": one outcome, one cause.',
         )
     return {
         "target": network.known(target[0]),
@@ -99,18 +100,6 @@ def _parsed(network: Network, text: str, options: Namespace) -> dict[str, Any]:
         "given": states_in(typed.given, network, takes_sets=True),
         "outcome": outcomes.get(target[0]),
     }
-
-
-def _as_in(network: Network, options: Namespace) -> str:
-    """A query that asks for an effect, of the names that were typed where these are two."""
-    typed = options.query
-    if len(typed) == 2 and {*typed} <= {*network.variables}:
-        first, second = typed
-        return (
-            f'for the effect of {first} on {second} write --query "{second} | do({first})"; for '
-            f'that of {second} on {first}, --query "{first} | do({second})".'
-        )
-    return f'as in --query "{example_query("effect", network)}": one outcome, one cause.'
 
 
 def _effects(

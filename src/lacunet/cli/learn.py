@@ -17,7 +17,7 @@ from lacunet.cli.options import (
     add_output,
     add_shared,
 )
-from lacunet.cli.output import deliver, keep_learned, page_writer
+from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import in_shell
 
@@ -94,9 +94,10 @@ def run(options: Namespace) -> int:
     if result.ended and result.ended.reason in REASONS:
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
     deliver(
+        options,
         _shown(result, options),
         lambda: _keep(result, options),
-        page_writer(options, lambda source: _page(result, options, seen, source)),
+        page=lambda source: _page(result, options, seen, source),
     )
     return code
 

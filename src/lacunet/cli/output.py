@@ -117,13 +117,20 @@ def _refuse_unwritable(target: str) -> None:
         )
 
 
-def deliver(text: str, *writes: Callable[[], None]) -> None:
-    """Write the files, then print the text.
+def deliver(
+    options: Namespace,
+    text: str,
+    *writes: Callable[[], None],
+    page: Callable[[Provenance], str] | None = None,
+) -> None:
+    """Write the files, and the page if one is asked for, then print the text.
 
     A pipe that is closed, or a full disk behind stdout, must not cost the files; so they come
     first. A file that cannot be written must not cost the text: the error is raised after it.
     """
     failed: list[LacunetError] = []
+    if page and options.report:
+        writes = (*writes, lambda: keep_page(options.report, page(page_source(options))))
     for write in writes:
         try:
             write()
@@ -145,45 +152,27 @@ def say_what_is_limited(options: Namespace) -> None:
 
 
 def page_source(options: Namespace) -> Provenance:
-    """What was typed, the files that the result rests on, and the seed."""
+    """What was typed, without passwords, the files that the result rests on, and the seed."""
     from datetime import datetime
 
     from lacunet.data.databases import database_label
+    from lacunet.data.select import without_secrets
     from lacunet.pages.provenance import provenance
 
     given = [getattr(options, name, None) or () for name in READ]
     files = [file for value in given for file in ([value] if isinstance(value, str) else value)]
     data = list(getattr(options, "data", None) or ())
     database = getattr(options, "database", None)
-    queried = [database_label(database) or "a query"] if getattr(options, "sql", None) else []
+    label = database_label(database)
+    words = [word.replace(database, label) if database else word for word in sys.argv[1:]]
     return provenance(
-        without_password(database),
+        [without_secrets(word) for word in words],
         files,
         datetime.now().astimezone(),
         getattr(options, "seed", None),
         network=next((name for name in files if name not in data), ""),
-        data=data or queried,
+        data=data or ([label or "a query"] if getattr(options, "sql", None) else []),
     )
-
-
-def without_password(address: str | None) -> list[str]:
-    """The arguments as typed, with the database's address as it is told."""
-    from lacunet.data.databases import database_label
-    from lacunet.data.select import without_secrets
-
-    label = database_label(address)
-    words = [word.replace(address, label) if address else word for word in sys.argv[1:]]
-    return [without_secrets(word) for word in words]
-
-
-def page_writer(options: Namespace, page: Callable[[Provenance], str]) -> Callable[[], None]:
-    """What writes the page of a result, where one is asked for."""
-
-    def write() -> None:
-        if options.report:
-            keep_page(options.report, page(page_source(options)))
-
-    return write
 
 
 def keep_page(path: str, text: str) -> None:

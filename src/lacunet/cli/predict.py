@@ -74,44 +74,29 @@ def deliver_rows(
     from contextlib import ExitStack
     from tempfile import TemporaryFile
 
-    from lacunet.data.write import Write, opened_file
+    from lacunet.data.write import WRITERS, Write, opened_file
     from lacunet.wording import counted
 
-    if not outputs:
-        _print_rows((rows for _, rows in pieces), as_json=as_json)
-        return
     writes: dict[int, Write] = {}
     count = 0
+    sys.stdout.flush()
     with TemporaryFile("w+", encoding="utf-8") as waiting:
         with ExitStack() as opened:
             for index, rows in pieces:
-                if index not in writes:
+                if as_json:
+                    (waiting if outputs else sys.stdout).writelines(_json_lines(rows))
+                if index not in writes and outputs:
                     writes[index] = opened.enter_context(opened_file(outputs[index], rows.schema))
-                writes[index](rows)
+                elif not (writes or as_json):
+                    writes[0] = opened.enter_context(
+                        WRITERS[".csv"](sys.stdout.buffer, rows.schema)
+                    )
+                if index in writes:
+                    writes[index](rows)
                 count += rows.num_rows if index == 0 else 0
-                waiting.writelines(_json_lines(rows) if as_json else ())
         note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
         waiting.seek(0)
         shutil.copyfileobj(waiting, sys.stdout)
-
-
-def _print_rows(tables: Iterable[Any], *, as_json: bool) -> None:
-    """Arrow tables of one schema to stdout, one after the other, as CSV or JSON."""
-    import sys
-    from contextlib import ExitStack
-
-    from lacunet.data.write import WRITERS, Write
-
-    write: Write | None = None
-    with ExitStack() as opened:
-        for table in tables:
-            if as_json:
-                sys.stdout.writelines(_json_lines(table))
-                continue
-            if write is None:
-                sys.stdout.flush()
-                write = opened.enter_context(WRITERS[".csv"](sys.stdout.buffer, table.schema))
-            write(table)
 
 
 def _json_lines(table: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lacunet.cli.asked import graph_asked, network_of, noted_rows
 from lacunet.cli.files import has_data
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
-from lacunet.cli.output import deliver, page_writer
+from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
 from lacunet.data.typed import names_and_states, split_query
 from lacunet.errors import LacunetError
@@ -93,8 +93,9 @@ def run(options: Namespace) -> None:
         return page(replace(report, answers=answers), source, disclosure)
 
     deliver(
+        options,
         json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report),
-        page_writer(options, limited_page),
+        page=limited_page,
     )
 
 

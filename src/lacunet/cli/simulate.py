@@ -125,7 +125,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     if not path and kind in (None, "none"):
         if given or options.missingness_out:
             options.usage_error(
-                "nothing is hidden by default or with --hide none: give --hide mcar, mar or informed"
+                "nothing is hidden by default or by --hide none: give --hide mcar, mar or informed"
             )
         return None
     kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}

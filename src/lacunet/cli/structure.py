@@ -113,6 +113,7 @@ def run(options: Namespace) -> int:
             note("nothing was written; -o FILE writes the network")
 
     deliver(
+        options,
         json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned),
         write,
     )
