@@ -9,10 +9,9 @@ always observed may be cut.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
-from math import inf, log
+from itertools import combinations
+from math import log
 
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.separation.drawing import Drawing
@@ -21,10 +20,6 @@ from lacunet.model.network import Scope
 from lacunet.model.nodes import Node
 
 SCALE = 1_000_000  # capacities are integers, so that cuts compare exactly
-
-_End = tuple[str, Hashable]  # of a node in the flow: its entry or its exit
-SOURCE: _End = ("source", None)
-SINK: _End = ("sink", None)
 
 
 def separator(
@@ -112,46 +107,21 @@ def _vertex_cut(
 ) -> set[object] | None:
     """The minimum vertex cut that is nearest to the sinks; None if there is none.
 
-    Each node is split into an entry and an exit, and flow is sent along shortest paths while
-    there are any: ``room`` is how much can still flow from each end to each next, both ways. The
-    cut does not depend on which: in the end, all nodes that reach a sink are on its side.
+    Each node is split into an entry and an exit, and flow is sent from the sources to the sinks.
+    In the end, all nodes that reach a sink where there is room left are on its side.
     """
-    room: dict[_End, dict[_End, float]] = {SOURCE: {}, SINK: {}}
-    room |= {(end, node): {} for node in neighbours for end in ("in", "out")}
+    import networkx as nx
+    from networkx.algorithms.flow import edmonds_karp
 
-    def join(tail: _End, head: _End, limit: float = inf) -> None:
-        room[tail][head] = limit
-        room[head].setdefault(tail, 0)
-
+    flow: nx.DiGraph[Hashable] = nx.DiGraph()
     for node, near in neighbours.items():
-        join(("in", node), ("out", node), capacity.get(node, inf))
-        for other in near:
-            join(("out", node), ("in", other))
-    for node in sources:
-        join(SOURCE, ("in", node))
-    for node in sinks:
-        join(("out", node), SINK)
-    while SOURCE in (next_of := _towards_sink(room)):
-        path = [SOURCE]
-        while path[-1] != SINK:
-            path.append(next_of[path[-1]])
-        sent = min(room[tail][head] for tail, head in pairwise(path))
-        if sent == inf:
-            return None
-        for tail, head in pairwise(path):
-            room[tail][head] -= sent
-            room[head][tail] += sent
-    return {n for n in neighbours if ("in", n) not in next_of and ("out", n) in next_of}
-
-
-def _towards_sink(room: Mapping[_End, Mapping[_End, float]]) -> dict[_End, _End]:
-    """The next node on a shortest path to the sink with room left, of each node that has one."""
-    next_of = {SINK: SINK}
-    reached = deque([SINK])
-    while reached:
-        head = reached.popleft()
-        for tail in room[head]:
-            if tail not in next_of and room[tail][head] > 0:
-                next_of[tail] = head
-                reached.append(tail)
-    return next_of
+        limit = {"capacity": capacity[node]} if node in capacity else {}
+        flow.add_edge(("in", node), ("out", node), **limit)
+        flow.add_edges_from((("out", node), ("in", other)) for other in near)
+    flow.add_edges_from(("source", ("in", node)) for node in sources)
+    flow.add_edges_from((("out", node), "sink") for node in sinks)
+    try:
+        _, (near_source, _) = nx.minimum_cut(flow, "source", "sink", flow_func=edmonds_karp)
+    except nx.NetworkXUnbounded:
+        return None
+    return {n for n in neighbours if ("in", n) in near_source and ("out", n) not in near_source}
