@@ -18,17 +18,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 
-def _by_guess(guesses_of: Mapping[Value, str]) -> dict[str, Value]:
+def by_guess(guesses_of: Mapping[Value, str]) -> dict[str, Value]:
     """What we have for each name that may be guessed.
 
-    >>> _by_guess({"rng": "seed random_state"})
+    >>> by_guess({"rng": "seed random_state"})
     {'seed': 'rng', 'random_state': 'rng'}
     """
     return {guess: ours for ours, guesses in guesses_of.items() for guess in guesses.split()}
 
 
 # What other libraries call an argument, by our names, of which a function has one at most.
-KEYWORDS = _by_guess(
+KEYWORDS = by_guess(
     {
         ("rng",): "seed random_state random_seed generator",
         ("weight",): "weights sample_weight sampling_weights",
@@ -60,7 +60,7 @@ KEYWORDS = _by_guess(
 )
 
 # What other libraries call a function or a class, by what to write.
-NAMES = _by_guess(
+NAMES = by_guess(
     {
         "lacunet.learn(network, data)": "fit estimate train bn_fit",
         'lacunet.learn(network, data, "em")': "em",

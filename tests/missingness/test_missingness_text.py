@@ -105,20 +105,20 @@ def test_mechanisms_may_be_given_as_texts_from_python() -> None:
         ("Age -> R[Job] R[Income]", r"line 1, column 15: expected '->', '<->' or '<='"),
         ("Age ← R[Job]", r"line 1, column 5: edges are written from cause to effect"),
         ("Age, R[Job]", r"line 1, column 11: an arrow is missing"),
-        ("R(Age), R.Job", r"write R\[Age\] for 'R\(Age\)', R\[Job\] for 'R.Job'"),
+        ("R(Age), R.Job", r"line 1, column 13: an arrow is missing"),
         ("R(Income) -> R[Job]", r"'R\(Income\)'.\nHint: did you mean R\[Income\]\?"),
         (
             "Age -> R[Job], Job -> R[Income]",
             r"column 14: .* two ways(?s:.)*'Age -> R\[Job\]; Job -> R\[Income\]'.*"
             r"'Age -> R\[Job\]; Age -> Job; R\[Job\] -> R\[Income\]; Job -> R\[Income\]'",
         ),
-        ("", r"no mechanism R\[X\] is named.\nHint: name at least one mechanism"),
-        ("Age, Job -> Income", r"did you mean Age, Job -> R\[Income\]\?"),
+        ("", r"no mechanism R\[X\] is named.\nHint: name at least one"),
+        ("Age, Job -> Income", r"no mechanism R\[X\] is named.\nHint: .*Age -> R\[X\]"),
         ("# R[Age]\n;", r"no mechanism R\[X\] is named"),
         ("Age", r"line 1, column 3: an arrow is missing"),
         ("Age <- R[Job]", r"line 1, column 5: edges are written from cause to effect"),
-        ("Age > R[Job]", r"line 1, column 5: expected '->'"),
-        ("Age ~> R[Job]", r"line 1, column 5: expected '->'"),
+        ("Age > R[Job]", r"line 1, column 5: this cannot be read here"),
+        ("Age ~> R[Job]", r"line 1, column 6: this cannot be read here"),
         ("Age [ R[Job]", r"line 1, column 5: this cannot be read here"),
     ],
 )
@@ -156,19 +156,13 @@ def test_a_variable_may_be_called_like_a_mechanism() -> None:
 def test_a_text_without_a_network_is_answered_with_one() -> None:
     with pytest.raises(TypeError) as refused:
         MissingnessGraph.parse("Age -> R[Job]")  # type: ignore[call-arg]
-    assert "parse(text, network)" in str(refused.value)
+    assert "it takes text, network" in str(refused.value)
 
 
 def test_edges_in_place_of_a_network_are_answered_with_one() -> None:
     edges: Any = [("Age", "Income"), ("Job", "Income")]
     with pytest.raises(NetworkError, match=r"edges alone.*\n.*Network.from_data\(data, edges\)"):
         MissingnessGraph(edges, {"Job": "Age"})
-
-
-def test_the_text_of_a_hint_can_be_read() -> None:
-    text: Any = "Age -> R[Job], Job, Age -> R[Income]"
-    with pytest.raises(MissingnessGraphError, match=r"parse\('Age -> R\[Job\]; Job, Age -> R"):
-        MissingnessGraph(text)
 
 
 def test_a_graph_comes_from_a_value_its_text_or_a_path(tmp_path: Path) -> None:
@@ -182,7 +176,7 @@ def test_a_graph_comes_from_a_value_its_text_or_a_path(tmp_path: Path) -> None:
 
 
 def test_what_stands_for_no_graph_is_refused() -> None:
-    with pytest.raises(MissingnessGraphError, match=r"missingness is 3, not a missingness graph"):
+    with pytest.raises(MissingnessGraphError, match=r"3 is neither a file nor a missingness graph"):
         graph_of(3, SURVEY)
     with pytest.raises(MissingnessGraphError, match=r"'nowhere.txt' is neither a file nor"):
         graph_of("nowhere.txt", SURVEY)
@@ -195,7 +189,7 @@ def test_a_text_in_another_place_is_refused_with_the_place_that_is_meant() -> No
     text: Any = "Age -> R[Job]"
     network: Any = SURVEY
     for made_of in ((network, text), (text, network), (text,)):
-        with pytest.raises(MissingnessGraphError, match=r"parse\('Age -> R\[Job\]', network\)"):
+        with pytest.raises(MissingnessGraphError, match=r"MissingnessGraph.parse\(.*, network\)"):
             MissingnessGraph(*made_of)
     with pytest.raises(MissingnessGraphError, match="the text comes first"):
         MissingnessGraph.parse(network, text)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
@@ -28,7 +29,7 @@ from lacunet.formats.files import (
     as_network,
     network_beside,
 )
-from lacunet.hints import Hinted, WithHints, with_hints_by
+from lacunet.hints import Hinted, WithHints, by_guess, with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
@@ -51,30 +52,10 @@ if TYPE_CHECKING:
     from lacunet.missingness.verdict import Verdict, Verdicts
 
 
-def _to_mechanisms(statements: Iterable[Statement]) -> str:
-    """A question that offers edges between variables as edges into mechanisms."""
-    edges = [
-        Statement(edge.left, "->", tuple(Mechanism(str(effect)) for effect in edge.right))
-        for edge in statements
-        if edge.right
-    ]
-    return f"did you mean {'; '.join(write_statements(edges).splitlines())}?" if edges else ""
-
-
 def caused(item: tuple[Mechanism, tuple[Node, ...]]) -> Statement:
     """The statement of a mechanism and its causes."""
     mechanism, nodes = item
     return Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
-
-
-def _with_network(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
-    """The call with a network, where the text stands alone."""
-    if len(args) != 2:  # the class and the text
-        return ""
-    return (
-        "name the network too, or the edges among the variables: parse(text, network), or "
-        "parse(text, edges, data=data)."
-    )
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -130,22 +111,18 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
     ('not recoverable', 'recoverable')
     """
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(
-            ("from_text", "from_string", "from_str", "loads"),
-            "lacunet.MissingnessGraph.parse(text, network)",
-        ),
-        **dict.fromkeys(
-            ("load", "open", "from_file"), "lacunet.MissingnessGraph.read(path, network)"
-        ),
-        **dict.fromkeys(
-            ("recoverable", "is_recoverable", "identify", "identifiable", "is_identifiable"),
-            "graph.recover('P(X | Y)').status, or graph.recover_families() for all CPTs",
-        ),
-    }
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "lacunet.MissingnessGraph.parse(text, network)": "from_text from_string from_str loads",
+            "lacunet.MissingnessGraph.read(path, network)": "load open from_file",
+            "graph.recover('P(X | Y)').status, or graph.recover_families() for all CPTs": (
+                "recoverable is_recoverable identify identifiable is_identifiable"
+            ),
+        }
+    )
 
     @classmethod
-    @with_hints_by(_with_network)
+    @with_hints
     def parse(
         cls,
         text: str,
@@ -198,33 +175,46 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         data = None if data is None else data_given(data)
         network = _network_given(network, data)
         statements = list(parse_statements(text, source, variables=network.variables))
-        causes: dict[str, list[Node]] = {}
-        hidden: list[Pair] = []
-        monotone: list[tuple[str, str]] = []
-        for statement in statements:
-            for name in mechanisms_in((*statement.left, *statement.right)):
-                causes.setdefault(name, [])
-            for cause, effect in ((a, b) for a in statement.left for b in statement.right):
-                if statement.arrow == "<=":
-                    monotone.append(_never_more(cause, effect))
-                elif statement.arrow == "<->":
-                    hidden.append((cause, effect))
-                elif isinstance(effect, Mechanism):
-                    causes[effect.variable].append(cause)
-                else:
-                    check_edge(network, cause, effect)
-        if not causes and not hidden:  # R[*] is among the causes
+        nodes = [node for part in statements for node in (*part.left, *part.right)]
+        edges = [
+            (left, part.arrow, right)
+            for part in statements
+            for left, right in product(part.left, part.right)
+        ]
+        graph = cls._of_edges(network, nodes, edges, () if data is None else latent_in(data))
+        if not graph.causes_of and not graph.hidden:
             raise MissingnessGraphError(
                 f"{source}: no mechanism R[X] is named.",
-                _to_mechanisms(statements)
-                or "name at least one mechanism: R[X] if X is missing completely at random.",
+                "name at least one: Age -> R[X] if Age decides whether X is recorded, R[X] if X is "
+                "missing completely at random.",
             )
-        selection = causes.pop(SELECTION.variable, None)
-        latent = () if data is None else latent_in(data)
-        graph = cls(network, causes, hidden, latent, selection, monotone)
         if data is not None:
             _check_explained(graph, data)
         return graph
+
+    @classmethod
+    def _of_edges(
+        cls,
+        network: Network,
+        nodes: Iterable[Node],
+        edges: Iterable[tuple[Node, str, Node]],
+        latent: Collection[str],
+    ) -> Self:
+        """The graph of some nodes and of edges among them, each with its arrow."""
+        causes: dict[str, list[Node]] = {name: [] for name in mechanisms_in(nodes)}
+        hidden: list[Pair] = []
+        monotone: list[tuple[str, str]] = []
+        for cause, arrow, effect in edges:
+            if arrow == "<=":
+                monotone.append(_never_more(cause, effect))
+            elif arrow == "<->":
+                hidden.append((cause, effect))
+            elif isinstance(effect, Mechanism):
+                causes[effect.variable].append(cause)
+            else:
+                check_edge(network, cause, effect)
+        selection = causes.pop(SELECTION.variable, None)
+        return cls(network, causes, hidden, latent, selection, monotone)
 
     @classmethod
     def without_rules(cls, network: Network, causes: Mapping[str, Iterable[Node]]) -> Self:
@@ -301,38 +291,28 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
                 "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
             )
         network = as_network(network)
-        hidden_nodes = [
-            node
-            for node in graph.nodes
-            if isinstance(node, HiddenCause) or graph.nodes[node].get("kind") == "hidden"
+        kind_of = {
+            node: "hidden" if isinstance(node, HiddenCause) else kind
+            for node, kind in graph.nodes(data="kind")
+        }
+        nodes = {n: checked_node(network, n) for n, kind in kind_of.items() if kind != "hidden"}
+        edges = [
+            (nodes[effect], "<=", nodes[cause])
+            if graph.edges[cause, effect].get("monotone")
+            else (nodes[cause], "->", nodes[effect])
+            for cause, effect in graph.edges
+            if cause in nodes and effect in nodes
         ]
-        hidden: list[Pair] = []
-        for node in hidden_nodes:
-            children = [checked_node(network, child) for child in graph.successors(node)]
+        for node in (node for node in kind_of if node not in nodes):
+            children = [nodes[child] for child in graph.successors(node) if child in nodes]
             if len(children) != 2 or graph.in_degree(node):
                 raise MissingnessGraphError(
                     f"the hidden cause {node!r} has {len(children)} children and may have parents; "
                     "one that stands for A <-> B has two children and no parents."
                 )
-            hidden.append((children[0], children[1]))
-        causes: dict[str, list[Node]] = {}
-        for node in (node for node in graph.nodes if node not in hidden_nodes):
-            effect = checked_node(network, node)
-            parents = [
-                checked_node(network, p) for p in graph.predecessors(node) if p not in hidden_nodes
-            ]
-            if isinstance(effect, Mechanism):
-                causes[effect.variable] = parents
-            for parent in parents:
-                check_edge(network, parent, effect)
-        selection = causes.pop(SELECTION.variable, None)
-        latent = [str(node) for node in graph.nodes if graph.nodes[node].get("kind") == "latent"]
-        monotone = [
-            _never_more(checked_node(network, later), checked_node(network, earlier))
-            for earlier, later in graph.edges
-            if graph.edges[earlier, later].get("monotone")
-        ]
-        return cls(network, causes, hidden, latent, selection, monotone)
+            edges.append((children[0], "<->", children[1]))
+        latent = [str(node) for node, kind in kind_of.items() if kind == "latent"]
+        return cls._of_edges(network, nodes.values(), edges, latent)
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""
@@ -502,18 +482,14 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
         return value.over(network)
     if isinstance(value, str) and not is_path(value):
         return MissingnessGraph.parse(value, network)
-    if isinstance(value, str) and not Path(value).exists():
-        raise MissingnessGraphError(
-            f"{value!r} is neither a file nor a missingness graph.",
-            "write edges such as 'A -> R[B]', or R[B] alone if nothing causes B to be missing.",
-        )
-    if isinstance(value, str | Path):
+    if isinstance(value, Path) or (isinstance(value, str) and Path(value).exists()):
         return MissingnessGraph.read(value, network)
     if hasattr(value, "is_directed") and hasattr(value, "successors"):
         return MissingnessGraph.from_networkx(value, network)
     raise MissingnessGraphError(
-        f"missingness is {value!r}, not a missingness graph.",
-        "give a lacunet.MissingnessGraph, its text (such as 'Age -> R[Income]') or a path.",
+        f"{value!r} is neither a file nor a missingness graph.",
+        "give edges such as 'A -> R[B]' (R[B] alone if nothing causes B to be missing), a path to "
+        "them, or a lacunet.MissingnessGraph.",
     )
 
 

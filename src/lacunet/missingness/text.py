@@ -43,7 +43,6 @@ _TOKEN = re.compile(
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
-_OTHER_ARROW = re.compile(r"~*>$")
 _ARROWS = {"right": "->", "both": "<->", "order": "<="}
 _HINT = "as in 'Age -> R[Income]'; R[Income] alone if nothing causes Income to be missing."
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
@@ -99,7 +98,12 @@ def parse_statements(
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
-            raise written.wrong(*_unreadable(text, token.position))
+            problem = "this cannot be read here (a name with such a character goes in quotes)"
+            if token.text == '"':
+                problem = "this quote is not closed"
+            elif text.startswith(("<-", "←"), token.position):
+                problem = "edges are written from cause to effect, as in A -> R[B]"
+            raise written.wrong(problem, token.position)
         if token.kind != "end":
             statement.append(token)
         elif statement:
@@ -111,38 +115,17 @@ def _refusal(problem: str, hint: str) -> MissingnessGraphError:
     return MissingnessGraphError(problem, hint or _HINT)
 
 
-def _unreadable(text: str, position: int) -> tuple[str, int]:
-    """What is wrong, and where it begins."""
-    if text[position] == '"':
-        return "this quote is not closed", position
-    if text.startswith(("<-", "←"), position):
-        return "edges are written from cause to effect, as in A -> R[B]", position
-    if text[position] == ">" and (arrow := _OTHER_ARROW.search(text, 0, position + 1)):
-        return "expected '->'", arrow.start()
-    return "this cannot be read here (a name with such a character goes in quotes)", position
-
-
 def _statements(
     tokens: list[Token], written: _GraphText, lone_variables: bool
 ) -> Iterator[Statement]:
     """One edge after the other of a chain, or bare nodes."""
     alone, edges = edges_in(tokens, _ARROWS, partial(_nodes, written), written)
     if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
-        raise written.wrong(
-            "an arrow is missing after this", tokens[-1].position - 1, _meant(alone)
-        )
+        raise written.wrong("an arrow is missing after this", tokens[-1].position - 1)
     if not edges:
         yield from (Statement((node,), "", ()) for node in alone)
     for left, arrow, right in edges:
         yield Statement(tuple(left), arrow, tuple(right))
-
-
-def _meant(nodes: Sequence[Node]) -> str:
-    """Mechanisms as they are written here, where nodes look as if they were written elsewhere."""
-    texts = [node for node in nodes if isinstance(node, str)]
-    others = [re.fullmatch(r"R(?:_|\.|\()(.+?)\)?", text) for text in texts]
-    meant = [f"{Mechanism(other[1])} for {other[0]!r}" for other in others if other]
-    return f"write {', '.join(meant)}." if meant else ""
 
 
 def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Node]:

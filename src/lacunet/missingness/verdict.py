@@ -17,7 +17,7 @@ from lacunet.errors import warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
-from lacunet.hints import ByName, WithHints, with_hints
+from lacunet.hints import ByName, WithHints, by_guess, with_hints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
@@ -136,20 +136,18 @@ class Verdict(WithHints, _WithEstimand):
     find_terms: Callable[[], tuple[Term, ...]] | None = None
     population: tuple[Scope, ...] = ()
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(
-            ("recoverable", "identifiable", "identified", "is_identifiable", "is_identified"),
-            "verdict.is_recoverable, or verdict.status",
-        ),
-        **dict.fromkeys(("formula", "expression", "equation"), "verdict.estimand"),
-        **dict.fromkeys(("reason", "explanation"), "verdict.why"),
-        **dict.fromkeys(("compute", "evaluate"), "verdict.estimate(data)"),
-        **dict.fromkeys(
-            ("interval", "intervals", "confidence_interval"),
-            "verdict.estimate(data, interval=True)",
-        ),
-        "bounds": "verdict.identified_set(data)",
-    }
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "verdict.is_recoverable, or verdict.status": (
+                "recoverable identifiable identified is_identifiable is_identified"
+            ),
+            "verdict.estimand": "formula expression equation",
+            "verdict.why": "reason explanation",
+            "verdict.estimate(data)": "compute evaluate",
+            "verdict.estimate(data, interval=True)": "interval intervals confidence_interval",
+            "verdict.identified_set(data)": "bounds",
+        }
+    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -492,16 +490,16 @@ def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Es
 class Verdicts(ByName[Verdict], WithHints):
     """The verdicts on several CPTs, by variable; printed one line each."""
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(
-            ("estimate", "compute"),
-            "verdicts['X'].estimate(data) for one CPT; lacunet.learn(graph, data) learns all",
-        ),
-        **dict.fromkeys(
-            ("status", "is_recoverable", "recoverable", "estimand", "why"),
-            "verdicts['X'].status, .why or .estimand for one CPT; print(verdicts) shows all",
-        ),
-    }
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "verdicts['X'].estimate(data) for one CPT; lacunet.learn(graph, data) learns all": (
+                "estimate compute"
+            ),
+            "verdicts['X'].status, .why or .estimand for one CPT; print(verdicts) shows all": (
+                "status is_recoverable recoverable estimand why"
+            ),
+        }
+    )
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self.values()))

@@ -21,7 +21,6 @@ and everything else is MNAR. These are the variable-level definitions of the pap
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
@@ -78,34 +77,39 @@ class Drawing:
         monotone: Iterable[Order] = (),
     ) -> None:
         if not isinstance(causes, Mapping):
-            texts = [given for given in (network, causes, "A -> R[B]") if isinstance(given, str)]
-            text = re.sub(r"(->[^,;\n]*),(?=[^;\n]*->)", r"\1;", texts[0])  # one edge each
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
-                f"lacunet.MissingnessGraph.parse({text!r}, network) reads a text.",
+                "lacunet.MissingnessGraph.parse('A -> R[B]; B -> R[C]', network) reads a text.",
+            )
+        if SELECTION.variable in causes:
+            raise MissingnessGraphError(
+                "R[*] is whether a row was recorded, not the mechanism of a variable.",
+                "give its causes as selection=[...]; rename a variable that is called '*'.",
             )
         network = as_network(network)
-        pairs = _checked_hidden(network, hidden)
+        nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
+        rank_of = {node: rank for rank, node in enumerate(nodes)}
+        pairs = _checked_hidden(network, hidden, rank_of)
         never_more = tuple(sorted({*monotone}))
-        above: dict[str, list[Node]] = {
-            name: [nodes] if isinstance(nodes, str | Mechanism) else [*nodes]
+        above: dict[Mechanism, list[Node]] = {
+            Mechanism(name): [nodes] if isinstance(nodes, str | Mechanism) else [*nodes]
             for name, nodes in causes.items()
         }
-        for later, earlier in never_more:
-            above.setdefault(later, []).append(Mechanism(earlier))
-        causes_of = _checked_causes(network, above, pairs)
-        chosen = _checked_selection(network, selection, pairs, causes_of)
-        parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
-        parents |= {Mechanism(variable): nodes for variable, nodes in causes_of.items()}
-        parents |= {} if chosen is None else {SELECTION: chosen}
-        unseen = {checked_node(network, name) for name in latent}
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
+        for later, earlier in ordered:
+            above.setdefault(later, []).append(earlier)
+        above |= {} if selection is None else {SELECTION: [*selection]}
+        causes_of = _checked_causes(network, above, pairs, rank_of)
+        parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
+        parents |= causes_of
+        unseen = {checked_node(network, name) for name in latent}
         mixed = MixedGraph.of(parents, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
         mixed = reduce(projected, gone, mixed)
+        chosen = causes_of.pop(SELECTION, None)
         vars(self).update(
             network=network,
-            causes=MappingProxyType(causes_of),
+            causes=MappingProxyType({m.variable: nodes for m, nodes in causes_of.items()}),
             hidden=pairs,
             latent=tuple(name for name in network.variables if name in unseen),
             selection=chosen,
@@ -148,15 +152,15 @@ class Drawing:
 
     def category(self) -> str:
         """How the data go missing: "MCAR", "MAR" or "MNAR"."""
-        if self.mixed.separated(self.mixed.variables, self.mixed.mechanisms, ()):
-            return "MCAR"
-        return "MNAR" if _mar_violation(self.mixed) else "MAR"
+        return self.why().partition(":")[0]
 
     def why(self) -> str:
         """The category in words, with the path that rules out the one before."""
         graph = self.mixed
         to_mechanism = graph.open_path(graph.variables, graph.mechanisms, ())
-        around = _mar_violation(graph)
+        observed = [name for name in graph.variables if Mechanism(name) not in graph.parents]
+        others = [name for name in graph.variables if name not in observed]
+        around = graph.open_path(others, graph.mechanisms, observed)
         if to_mechanism is None:
             words = "MCAR: no path leads from a variable to a mechanism."
         elif around is None:
@@ -176,26 +180,29 @@ class Drawing:
             words += f" Rows are a selection: {', '.join(causes)} {verb} which are recorded."
         return words
 
-    def check_network(self, network: Network) -> None:
-        """Refuse a network with other variables, states or edges than the graph's own."""
-        expected, problems = self.network, []
-        if set(expected.variables) != set(network.variables):
-            problems.append("the variables differ")
-        for name in () if problems else expected.variables:
-            if expected.states(name) != network.states(name):
-                problems.append(f"the states of {name!r} differ")
-            if expected.parents(name) != network.parents(name):
-                problems.append(f"the parents of {name!r} differ")
+    def over(self, network: Network) -> Self:
+        """The same graph with the rules of a network that has the same variables and edges.
+
+        Raises
+        ------
+        MissingnessGraphError
+            The network has other variables, states or edges than the graph's own.
+        """
+        expected, problems = self.network, ["the variables differ"]
+        if set(expected.variables) == set(network.variables):
+            problems = [
+                f"the {part} of {name!r} differ"
+                for name in expected.variables
+                for part in ("states", "parents")
+                if getattr(expected, part)(name) != getattr(network, part)(name)
+            ]
         if problems:
             raise MissingnessGraphError(
                 f"the missingness graph was made for another network: {problems[0]}.",
                 "make it again, with the network that is learned.",
             )
-
-    def over(self, network: Network) -> Self:
-        """The same graph with the rules of a network that has the same variables and edges."""
-        self.check_network(network)
-        if _rules(network) == _rules(self.network):
+        rules, known = network.not_asked_of, expected.not_asked_of
+        if {n: rule.scope for n, rule in rules.items()} == {n: r.scope for n, r in known.items()}:
             return self
         return self.with_parts(network=network)
 
@@ -286,11 +293,10 @@ def checked_node(network: Network, node: object) -> Node:
     return node
 
 
-def check_edge(network: Network, cause: Node, effect: Node) -> None:
+def check_edge(network: Network, cause: Node, effect: str) -> None:
     """Refuse an edge into a variable, unless it only repeats one of the network."""
-    cause, effect = checked_node(network, cause), checked_node(network, effect)
-    if isinstance(effect, Mechanism):
-        return
+    for node in (cause, effect):
+        checked_node(network, node)
     edge = f"{named(cause)} -> {quoted(effect)}"
     if isinstance(cause, Mechanism):
         raise MissingnessGraphError(
@@ -311,24 +317,14 @@ def mechanisms_in(nodes: Iterable[Node]) -> list[str]:
     return [node.variable for node in nodes if isinstance(node, Mechanism)]
 
 
-def _rules(network: Network) -> dict[str, Scope]:
-    """What the rule of each variable that has one looks at."""
-    return {name: rule.scope for name, rule in network.not_asked_of.items()}
-
-
-def _ranks(network: Network) -> dict[Node, int]:
-    """The variables in the network's order, then the mechanisms."""
-    nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
-    return {node: rank for rank, node in enumerate(nodes)}
-
-
 def _self_loop(node: Node) -> MissingnessGraphError:
     return MissingnessGraphError(f"{named(node)} has an edge to itself.")
 
 
-def _checked_hidden(network: Network, hidden: Iterable[Pair]) -> tuple[Pair, ...]:
+def _checked_hidden(
+    network: Network, hidden: Iterable[Pair], rank_of: Mapping[Node, int]
+) -> tuple[Pair, ...]:
     """The pairs with a hidden common cause, each once, variables before mechanisms."""
-    rank_of = _ranks(network)
     pairs = set()
     for left, right in hidden:
         first, second = checked_node(network, left), checked_node(network, right)
@@ -339,41 +335,36 @@ def _checked_hidden(network: Network, hidden: Iterable[Pair]) -> tuple[Pair, ...
 
 
 def _checked_causes(
-    network: Network, causes: Mapping[str, Iterable[Node]], hidden: tuple[Pair, ...]
-) -> dict[str, tuple[Node, ...]]:
+    network: Network,
+    causes: Mapping[Mechanism, Iterable[Node]],
+    hidden: tuple[Pair, ...],
+    rank_of: Mapping[Node, int],
+) -> dict[Mechanism, tuple[Node, ...]]:
     """The parents of every mechanism that is named anywhere, in the network's order."""
-    rank_of = _ranks(network)
-    causes_of: dict[str, set[Node]] = {}
-    if SELECTION.variable in causes:
-        raise MissingnessGraphError(
-            "R[*] is whether a row was recorded, not the mechanism of a variable.",
-            "give its causes as selection=[...]; rename a variable that is called '*'.",
-        )
-    for variable, nodes in causes.items():
-        mechanism = checked_node(network, Mechanism(variable))
-        causes_of[variable] = {checked_node(network, node) for node in nodes}
-        if mechanism in causes_of[variable]:
+    causes_of: dict[Mechanism, set[Node]] = {}
+    for mechanism, nodes in causes.items():
+        checked_node(network, mechanism)
+        causes_of[mechanism] = {checked_node(network, node) for node in nodes}
+        if mechanism in causes_of[mechanism]:
             raise _self_loop(mechanism)
+        if SELECTION in causes_of[mechanism]:
+            raise MissingnessGraphError(
+                f"R[*] -> {mechanism}: every row that there is was recorded, so this says nothing.",
+                f"write what decides on both, as in A -> R[*]; A -> {mechanism}.",
+            )
     mentioned = [node for nodes in [*causes_of.values(), *hidden] for node in nodes]
     for node in mentioned:
-        if isinstance(node, Mechanism) and node != SELECTION:
-            causes_of.setdefault(node.variable, set())
-    for variable in (name for name in network.not_asked_of if name in causes_of):
-        causes_of[variable] |= _causes_by_rule(network, variable, causes_of)
-    for variable, nodes in causes_of.items():
-        if SELECTION in nodes:
-            raise MissingnessGraphError(
-                f"R[*] -> {Mechanism(variable)}: every row that there is was recorded, so this "
-                "says nothing.",
-                f"write what decides on both, as in A -> R[*]; A -> {Mechanism(variable)}.",
-            )
+        if isinstance(node, Mechanism):
+            causes_of.setdefault(node, set())
+    for mechanism in map(Mechanism, network.not_asked_of):
+        if mechanism in causes_of:
+            causes_of[mechanism] |= _causes_by_rule(network, mechanism, causes_of)
     ordered = {
-        variable: tuple(sorted(causes_of[variable], key=rank_of.__getitem__))
-        for variable in network.variables
-        if variable in causes_of
+        mechanism: tuple(sorted(causes_of[mechanism], key=rank_of.__getitem__))
+        for mechanism in sorted(causes_of, key=rank_of.__getitem__)
     }
     try:
-        TopologicalSorter({Mechanism(name): nodes for name, nodes in ordered.items()}).prepare()
+        TopologicalSorter(ordered).prepare()
     except CycleError as error:
         path = " -> ".join(map(named, error.args[1]))
         raise MissingnessGraphError(f"the mechanisms form a cycle: {path}.") from None
@@ -381,41 +372,13 @@ def _checked_causes(
 
 
 def _causes_by_rule(
-    network: Network, variable: str, causes: Mapping[str, Collection[Node]]
+    network: Network, mechanism: Mechanism, causes: Mapping[Mechanism, Collection[Node]]
 ) -> set[Node]:
     """What decides on whether a question was asked, and whether that is known."""
-    scope = network.not_asked_of[variable].scope
+    scope = network.not_asked_of[mechanism.variable].scope
 
-    def above(name: str) -> list[str]:
-        return mechanisms_in(causes.get(name, ()))  # R[*] has none here
+    def above(node: Mechanism) -> list[Mechanism]:
+        return [cause for cause in causes[node] if isinstance(cause, Mechanism)]
 
-    known = (name for name in scope if name in causes)
-    return {*scope, *(Mechanism(name) for name in known if variable not in reached([name], above))}
-
-
-def _checked_selection(
-    network: Network,
-    selection: Iterable[Node] | None,
-    hidden: tuple[Pair, ...],
-    causes: Mapping[str, tuple[Node, ...]],
-) -> tuple[Node, ...] | None:
-    """The causes of R[*], in the network's order; none of its own mechanisms is unknown."""
-    if selection is None and not any(SELECTION in pair for pair in hidden):
-        return None
-    rank_of, chosen = _ranks(network), {checked_node(network, node) for node in selection or ()}
-    if SELECTION in chosen:
-        raise _self_loop(SELECTION)
-    for node in chosen:
-        if isinstance(node, Mechanism) and node.variable not in causes:
-            raise MissingnessGraphError(
-                f"{node} -> R[*]: {quoted(node.variable)} has no mechanism.",
-                f"add {node} on its own if nothing causes it.",
-            )
-    return tuple(sorted(chosen, key=rank_of.__getitem__))
-
-
-def _mar_violation(graph: MixedGraph) -> tuple[Node, ...] | None:
-    """A path from a partially observed variable to a mechanism that X_o leaves open."""
-    observed = [name for name in graph.variables if Mechanism(name) not in graph.parents]
-    partial = [name for name in graph.variables if Mechanism(name) in graph.parents]
-    return graph.open_path(partial, graph.mechanisms, observed)
+    known = (m for m in map(Mechanism, scope) if m in causes)
+    return {*scope, *(m for m in known if mechanism not in reached([m], above))}
