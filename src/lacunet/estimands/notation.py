@@ -94,16 +94,14 @@ class Notation:
             f"subsets T of ({free}), the smallest first"
         )
 
-    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        """What complete rows say, times the odds of all patterns."""
+    def pattern_product(self, complete: str, label: str, smaller: str, free: str = "") -> str:  # noqa: ARG002
+        """What complete rows say, times the odds of one pattern, or of all those of ``free``."""
+        if not free:
+            return f"{complete} · product of {label} over the nonempty sets T of what is missing"
         return (
             f"{complete} · (sum over the subsets S of ({free}) of the product of {label} over the "
             "nonempty T within S)"
         )
-
-    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        """What complete rows say, times the odds of one pattern."""
-        return f"{complete} · product of {label} over the nonempty sets T of what is missing"
 
     def highest_posterior(self, probability: str) -> str:
         """What EM estimates."""
@@ -155,11 +153,9 @@ class _Latex(Notation):
             rf" \quad\text{{for the nonempty }} T \subseteq \{{{free}\}}"
         )
 
-    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        return rf"{complete} \sum_T \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
-
-    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        return rf"{complete} \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
+    def pattern_product(self, complete: str, label: str, smaller: str, free: str = "") -> str:  # noqa: ARG002
+        every = r" \sum_T" if free else ""
+        return rf"{complete}{every} \prod_{{\emptyset \ne T' \subseteq T}} {smaller}"
 
     def highest_posterior(self, probability: str) -> str:
         return rf"\arg\max_\theta P(\theta \mid D_\mathrm{{observed}}), \ {probability}"
@@ -237,11 +233,9 @@ class _MathMl(Notation):
         )
         return self.divided(above, [below]) + where
 
-    def pattern_sum(self, complete: str, free: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        return f"{complete}{_under('∑', '<mi>T</mi>')}{_under('∏', _inside('⊆'))}{smaller}"
-
-    def pattern_product(self, complete: str, label: str, smaller: str) -> str:  # noqa: ARG002
-        return f"{complete}{_under('∏', _inside('⊆'))}{smaller}"
+    def pattern_product(self, complete: str, label: str, smaller: str, free: str = "") -> str:  # noqa: ARG002
+        every = _under("∑", "<mi>T</mi>") if free else ""
+        return f"{complete}{every}{_under('∏', _inside('⊆'))}{smaller}"
 
     def highest_posterior(self, probability: str) -> str:
         given = "<mi>θ</mi><mo>∣</mo><msub><mi>D</mi><mi>observed</mi></msub>"

@@ -168,7 +168,7 @@ class NoSelfCensoring(Term):
         gone = [name for name in odds.scope if name not in (*self.target, *self.given)]
         label, smaller = odds.label(writer), odds.label(writer, smaller=True)
         complete = odds.complete(writer, gone)
-        return writer.notation.pattern_sum(complete, odds.hidden(writer), label, smaller)
+        return writer.notation.pattern_product(complete, label, smaller, odds.hidden(writer))
 
     def compute(self, run: Run) -> Conditional:
         """The complete rows times the odds, summed over the rest of the scope."""

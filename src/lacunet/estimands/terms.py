@@ -390,8 +390,13 @@ class Conditioned(Term):
 
 
 @dataclass(frozen=True)
-class _OtherConditions(Term):
-    """P(A | B, do(C)), which is another term with other conditions."""
+class OtherConditions(Term):
+    """P(A | B, do(C)), which is another term with other conditions.
+
+    A does not depend on what of B and C is not among them; what is in C and seen in the term has
+    the same effect when it is only seen. What is among the conditions of the term alone has no
+    effect on A: the term is the same for any value of it.
+    """
 
     done: Scope
     term: Term
@@ -411,47 +416,31 @@ class _OtherConditions(Term):
         """As the term."""
         return self.term.is_sum
 
-
-@dataclass(frozen=True)
-class Widened(_OtherConditions):
-    """P(A | B, do(C)) = P(A | B', do(C')), whose conditions are among those of the first.
-
-    A does not depend on the rest of B and C; what is in C and B' has the same effect when it
-    is only seen.
-    """
-
     def written(self, writer: Writer) -> str:
-        """The same with fewer conditions."""
-        return self.term.written(writer)
+        """The term, for any value of what has no effect."""
+        written = self.term.written(writer)
+        idle = [name for name in self.term.conditions if name not in self.conditions]
+        return writer.notation.for_any(written, writer.names(idle)) if idle else written
 
     def compute(self, run: Run) -> Conditional:
-        """The same for every value that was left out."""
+        """The same for every value that was left out.
+
+        The average over the values without effect, weighted by their shares among the rows.
+        """
         term = self.term.compute(run)
+        table, kept = term.table, tuple(name for name in term.given if name in self.conditions)
+        if kept != term.given:
+            weights = term.mass.aligned(table.scope) * np.isfinite(table.array)
+            both = np.nan_to_num(table.array) * weights, weights
+            above, below = (
+                Table(table.scope, part).marginal((*kept, *self.target)) for part in both
+            )
+            table = Table(above.scope, quotient(above.array, below.array, np.nan))
         scope = (*self.conditions, *self.target)
-        table = np.broadcast_to(term.table.aligned(scope), run.rows.shape(scope)).copy()
-        mass = shown_share(run, self.conditions)
-        return Conditional(self.target, self.conditions, Table(scope, table), mass, term.basis)
-
-
-@dataclass(frozen=True)
-class Narrowed(_OtherConditions):
-    """P(A | B, do(C)) = P(A | B, do(C, w)) for any value w, since w has no effect on A."""
-
-    def written(self, writer: Writer) -> str:
-        """The term, for any w."""
-        anyhow = [name for name in self.term.conditions if name not in self.conditions]
-        return writer.notation.for_any(self.term.written(writer), writer.names(anyhow))
-
-    def compute(self, run: Run) -> Conditional:
-        """The average over the values w, weighted by their shares among the rows."""
-        term = self.term.compute(run)
-        scope = (*self.conditions, *self.target)
-        weights = term.mass.aligned(term.table.scope) * np.isfinite(term.table.array)
-        above = Table(term.table.scope, np.nan_to_num(term.table.array) * weights).marginal(scope)
-        below = Table(term.table.scope, weights).marginal(scope)
-        table = quotient(above.array, below.array, np.nan)
-        mass = term.mass.marginal(self.conditions)
-        return Conditional(self.target, self.conditions, Table(scope, table), mass, term.basis)
+        array = np.broadcast_to(table.aligned(scope), run.rows.shape(scope)).copy()
+        is_part = {*self.do} <= {*self.term.do} and {*self.given} <= {*self.term.given}
+        mass = term.mass.marginal(self.conditions) if is_part else shown_share(run, self.conditions)
+        return Conditional(self.target, self.conditions, Table(scope, array), mass, term.basis)
 
 
 @dataclass(frozen=True)

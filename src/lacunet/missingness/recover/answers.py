@@ -13,7 +13,15 @@ from math import inf
 
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.estimands.patterns import NoSelfCensoring
-from lacunet.estimands.terms import Factor, InPopulation, Inverted, Product, SumOut, Term, Widened
+from lacunet.estimands.terms import (
+    Factor,
+    InPopulation,
+    Inverted,
+    OtherConditions,
+    Product,
+    SumOut,
+    Term,
+)
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
     Known,
@@ -243,7 +251,7 @@ def _why_recoverable(term: Term) -> str:
 
 def _form(term: Term) -> str:
     plain = term
-    while isinstance(plain, Widened):
+    while isinstance(plain, OtherConditions):
         plain = plain.term
     if not term.do:
         return _plain_form(plain)

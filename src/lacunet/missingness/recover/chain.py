@@ -29,9 +29,13 @@ from lacunet.estimands.terms import (
     Product,
     SumOut,
     Term,
-    Widened,
 )
-from lacunet.missingness.recover.effects import adjustment_sets, by_districts, is_identified
+from lacunet.missingness.recover.effects import (
+    adjustment_sets,
+    by_districts,
+    is_identified,
+    with_conditions,
+)
 from lacunet.missingness.recover.fix_and_select import (
     fraction,
     in_projections,
@@ -89,7 +93,7 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
     others: list[Term] = []
     try:
         for attempt in _attempts(search, simple, 1):
-            other = _as_asked(graph, query, attempt)
+            other = with_conditions(graph, attempt, query.given, query.do)
             if other != term and other not in others:
                 others.append(other)
             if len(others) == TERMS:
@@ -144,16 +148,8 @@ def _solve(search: TermSearch, query: Query, depth: int) -> Term | None:
             raise OutOfWork
         term = next(_attempts(search, query, depth), None)
     if term is not None:
-        search.solved[query] = _as_asked(graph, query, term)
+        search.solved[query] = with_conditions(graph, term, query.given, query.do)
     return search.solved.get(query)
-
-
-def _as_asked(graph: MixedGraph, query: Query, term: Term) -> Term:
-    """An estimand of the simplified query as one of the query itself."""
-    given, do = graph.named(query.given), graph.named(query.do)
-    if term.given == given and term.do == do:
-        return term
-    return Widened(term.target, given, do, term)
 
 
 def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -202,7 +198,7 @@ def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
         if needs_no_observation(graph, query, name):
             term = _solve(search, query._replace(given=query.given - {name}), depth)
             if term is not None:
-                yield _as_asked(graph, query, term)
+                yield with_conditions(graph, term, query.given, query.do)
 
 
 def _split(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import combinations
 
-from lacunet.estimands.terms import Conditioned, Kernels, Narrowed, SumOut, Term, Widened
+from lacunet.estimands.terms import Conditioned, Kernels, OtherConditions, SumOut, Term
 from lacunet.missingness.recover.queries import (
     NOTHING,
     Names,
@@ -148,13 +148,13 @@ class _Districts:
         if factors is None:
             return None
         term = self.conditional(self.multiplied(inside, factors), query.target, given)
-        return self.with_conditions(term, query.given, query.do)
+        return with_conditions(self.graph, term, query.given, query.do)
 
     def kernel(self, district: Names) -> Term | None:
         """Q[D], from queries that simplify to plain ones, or else from the district around it."""
         do = frozenset(self.local.variable_parents(district)) - district
         term = self.by_chain(district, do) or self.from_around(district)
-        return None if term is None else self.with_conditions(term, NOTHING, do)
+        return None if term is None else with_conditions(self.graph, term, NOTHING, do)
 
     def by_chain(self, district: Names, do: Names) -> Term | None:
         """The factors P(v | earlier members of D, do(pa(D))), if all are plain conditionals."""
@@ -226,16 +226,12 @@ class _Districts:
         named = self.graph.named
         return Conditioned(named(target), named(given), joint) if given else joint
 
-    def with_conditions(self, term: Term, given: Names, do: Names) -> Term:
-        """The same under the conditions asked for: idle ones added, those without effect gone."""
-        more = frozenset(term.conditions) - given - do
-        if more:
-            inner = tuple(name for name in term.given if name not in more)
-            done = tuple(name for name in term.do if name not in more)
-            term = Narrowed(term.target, inner, done, term)
-        if frozenset(term.given) == given and frozenset(term.do) == do:
-            return term
-        return Widened(term.target, self.graph.named(given), self.graph.named(do), term)
+
+def with_conditions(graph: MixedGraph, term: Term, given: Names, do: Names) -> Term:
+    """The same under the conditions asked for: idle ones added, those without effect gone."""
+    if frozenset(term.given) == given and frozenset(term.do) == do:
+        return term
+    return OtherConditions(term.target, graph.named(given), graph.named(do), term)
 
 
 def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:

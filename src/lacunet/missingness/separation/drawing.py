@@ -100,16 +100,15 @@ class Drawing:
             above.setdefault(later, []).append(earlier)
         above |= {} if selection is None else {SELECTION: [*selection]}
         causes_of = _checked_causes(network, above, pairs, rank_of)
-        parents: dict[Node, Iterable[Node]] = {n: network.parents_of[n] for n in network.variables}
-        parents |= causes_of
+        parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
         unseen = {checked_node(network, name) for name in latent}
-        mixed = MixedGraph.of(parents, pairs, monotone=ordered)
+        mixed = MixedGraph.of(parents | causes_of, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
         mixed = reduce(projected, gone, mixed)
         chosen = causes_of.pop(SELECTION, None)
         vars(self).update(
             network=network,
-            causes=MappingProxyType({m.variable: nodes for m, nodes in causes_of.items()}),
+            causes=MappingProxyType({variable_of(m): nodes for m, nodes in causes_of.items()}),
             hidden=pairs,
             latent=tuple(name for name in network.variables if name in unseen),
             selection=chosen,
@@ -339,7 +338,7 @@ def _checked_causes(
     causes: Mapping[Mechanism, Iterable[Node]],
     hidden: tuple[Pair, ...],
     rank_of: Mapping[Node, int],
-) -> dict[Mechanism, tuple[Node, ...]]:
+) -> dict[Node, tuple[Node, ...]]:
     """The parents of every mechanism that is named anywhere, in the network's order."""
     causes_of: dict[Mechanism, set[Node]] = {}
     for mechanism, nodes in causes.items():
@@ -359,7 +358,7 @@ def _checked_causes(
     for mechanism in map(Mechanism, network.not_asked_of):
         if mechanism in causes_of:
             causes_of[mechanism] |= _causes_by_rule(network, mechanism, causes_of)
-    ordered = {
+    ordered: dict[Node, tuple[Node, ...]] = {
         mechanism: tuple(sorted(causes_of[mechanism], key=rank_of.__getitem__))
         for mechanism in sorted(causes_of, key=rank_of.__getitem__)
     }
