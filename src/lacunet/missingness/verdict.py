@@ -16,7 +16,7 @@ from lacunet.data.table import whole_rows
 from lacunet.errors import warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.samples import Run, Unfounded, nested, resolved
-from lacunet.estimands.terms import LARGEST_TABLE, Conditional, Factor, InPopulation, Term
+from lacunet.estimands.terms import LARGEST_TABLE, Basis, Conditional, Factor, InPopulation, Term
 from lacunet.hints import ByName, WithHints, by_guess, with_hints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
@@ -53,13 +53,16 @@ RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
 BETTER = 1.05  # times the weighted sample size, for another estimand than the first to be taken
-WAY_OUT = (
+IDENTIFIED = (
     "for almost all models with these numbers of states, no other model close by gives the same "
-    "data, so EM estimates it: result = lacunet.learn(graph, data, method='em', intervals=True)"
+    "data"
+)
+WAY_OUT = (
+    f"{IDENTIFIED}, so EM estimates it: "
+    "result = lacunet.learn(graph, data, method='em', intervals=True)"
 )
 WAY_OUT_IN_POPULATION = (
-    "for almost all models with these numbers of states, no other model close by gives the same "
-    "data and the same population: verdict.identified_set(data, population=...)"
+    f"{IDENTIFIED} and the same population: verdict.identified_set(data, population=...)"
 )
 FEW = 0.05  # of the rows that show the query; below it a warning
 
@@ -102,11 +105,11 @@ class Estimation(_WithEstimand):
     unseen: int
     warnings: tuple[str, ...]
     term: Term
-    weighted_size: float = 0.0
-    largest_weight: float = 0.0
-    rows_used: int = 0
-    share_used: float = 0.0
-    is_founded: bool = True
+    weighted_size: float
+    largest_weight: float
+    rows_used: int
+    share_used: float
+    is_founded: bool
 
     @property
     def given(self) -> Scope:
@@ -379,12 +382,9 @@ def estimate(
     usable = [term for term in verdict.terms if all(scope in laws for scope in _needed(term))]
     small = [term for term in usable if largest_table(term, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
-        cells = largest_table(term, network)
-        too_large = (
-            f"a table of {cells:.3g} cells, which is" if cells > LARGEST_TABLE else "what is"
-        )
         raise TooLargeEstimandError(
-            f"{verdict.query} needs {too_large} too large to compute.",
+            f"{verdict.query} is too large to compute: tables of up to "
+            f"{largest_table(term, network):.3g} cells.",
             "ask for fewer variables at once.",
         )
     known = verdict.graph.causes
@@ -403,11 +403,13 @@ def estimate(
         if best is None or result.basis.weighted_size > BETTER * best[0].basis.weighted_size:
             best = result, run, candidate
     if best is None:
-        return _unfounded(verdict, term, rows, refused[0])
+        run = Run(rows, notes={f"positivity: {refused[0]}: nothing is estimated": None})
+        best = _unknown(verdict.asked, rows), run, term
     result, run, chosen = best
-    if not result.basis.rows_used or not result.mass.array.sum():
+    is_founded = len(refused) < len(small)
+    if is_founded and not (result.basis.rows_used and result.mass.array.sum()):
         raise _no_rows(verdict, term, rows)
-    return _reported(verdict, result, run, resolved(chosen, run.chosen))
+    return _reported(verdict, result, run, resolved(chosen, run.chosen), is_founded)
 
 
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
@@ -432,9 +434,9 @@ def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
     """What should have been shown together, or in parts."""
     start = f"{verdict.query} cannot be estimated: "
     if isinstance(term, Factor):
+        names = listed(term.shown or rows.scope)
         return NoRowsError(
-            f"{start}no row shows all of {listed(term.shown or rows.scope)}, "
-            "which its estimand needs together."
+            f"{start}no row shows all of {names}, which its estimand needs together."
         )
     partial = [name for name in rows.scope if name in verdict.graph.causes]
     return NoRowsError(
@@ -443,47 +445,37 @@ def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
     )
 
 
-def _shown(verdict: Verdict, rows: Rows) -> int:
-    return whole_rows(float(rows.counts[rows.is_shown(verdict.asked.variables)].sum()))
-
-
-def _unfounded(verdict: Verdict, term: Term, rows: Rows, why: str) -> Estimation:
+def _unknown(asked: Asked, rows: Rows) -> Conditional:
     """No number where the data contradict what the estimand assumes."""
-    names = verdict.asked.names
-    shape = tuple(2 if isinstance(name, Mechanism) else rows.size(name) for name in names)
-    share = np.zeros(shape[: len(verdict.asked.conditions)])
-    return Estimation(
-        asked=verdict.asked,
-        table=np.full(shape, np.nan),
-        given_share=share,
-        rows_shown=_shown(verdict, rows),
-        unseen=share.size,
-        warnings=(f"positivity: {why}: nothing is estimated",),
-        term=term,
-        is_founded=False,
-    )
+    shape = tuple(2 if isinstance(name, Mechanism) else rows.size(name) for name in asked.names)
+    table = Table(asked.names, np.full(shape, np.nan))
+    mass = Table(asked.conditions, np.zeros(shape[: len(asked.conditions)]))
+    return Conditional(asked.target, asked.conditions, table, mass, Basis(0.0, 0.0, 0.0))
 
 
-def _reported(verdict: Verdict, result: Conditional, run: Run, term: Term) -> Estimation:
-    asked = verdict.asked
+def _reported(
+    verdict: Verdict, result: Conditional, run: Run, term: Term, is_founded: bool
+) -> Estimation:
+    asked, basis, rows = verdict.asked, result.basis, run.rows
     table = result.table.aligned(asked.names)
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
-    shown, used = _shown(verdict, run.rows), round(result.basis.rows_used)
-    notes = tuple(run.notes)
-    if used < FEW * shown:
+    shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))
+    used, notes = round(basis.rows_used), tuple(run.notes)
+    if is_founded and used < FEW * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
     return Estimation(
         asked=asked,
         table=np.array(table, order="C"),
         given_share=np.array(result.mass.aligned(asked.conditions), order="C"),
-        weighted_size=result.basis.weighted_size,
-        largest_weight=result.basis.largest_weight,
+        weighted_size=basis.weighted_size,
+        largest_weight=basis.largest_weight,
         rows_used=used,
         rows_shown=shown,
-        share_used=result.basis.rows_used / run.rows.counts.sum(),
+        share_used=basis.rows_used / rows.counts.sum(),
         unseen=int(np.count_nonzero(empty)),
         warnings=notes,
         term=term,
+        is_founded=is_founded,
     )
 
 
