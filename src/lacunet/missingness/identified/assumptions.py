@@ -111,6 +111,8 @@ class Assumptions:
             for assumption in self.assumptions
             if self.moved(assumption)[cell] >= STILL or assumption.adjusted < LEVEL
         ]
+        edges = {assumption.edge for assumption in listed}
+        others = [other.edge for other in self.assumptions if other.edge not in edges]
         rows = [
             [
                 assumption.edge,
@@ -129,10 +131,7 @@ class Assumptions:
             "with each edge:",
             *([text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)] if rows else []),
         ]
-        edges = {assumption.edge for assumption in listed}
-        if others := [
-            assumption.edge for assumption in self.assumptions if assumption.edge not in edges
-        ]:
+        if others:
             count = counted(len(others), "edge", "edges")
             lines.append(
                 f"{count} would move it by less than {STILL}, and the data do not call for "

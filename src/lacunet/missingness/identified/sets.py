@@ -194,7 +194,15 @@ def best_fit(
     """
     counts = manifest_counts(model.grid, rows)
     known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
-    law, best, starts = _same_law(model, counts, known)
+    law = np.concatenate([counts / counts.sum(), *known])  # no law fits better
+    randoms = [_random(model, seed) for seed in range(STARTS)]
+    starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
+    exact = (_restored(model, weights, law) for weights in starts)
+    best = next((weights for weights in exact if weights is not None), None)
+    if best is None:
+        starts = [fitted(model, counts, weights, EM_STEPS, known) for weights in starts]
+        best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
+        law = np.concatenate([model.manifest(best)[: len(counts)], *known])
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
     covariance = None
     if scales is not None and len(scales):
@@ -219,8 +227,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     """Both ends of the identified set of every cell of a query, axes as the query's."""
     model, law = fit.model, fit.law
     restored = [_restored(model, weights, law) for weights in fit.starts]
-    followers = [_Follower(model, asked, law, start) for start in restored if start is not None]
-    if not followers:
+    starts = [start for start in restored if start is not None]
+    if not starts:
         raise NotRecoverableError(
             "no model of the graph was found that fits the data and has the law of the population.",
             "check that both are about the same people, and what decides on R[*].",
@@ -234,8 +242,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             continue
         for end, sign in enumerate((-1.0, 1.0)):
             value, slope = -sign * np.inf, np.zeros_like(law)
-            for follower in followers:
-                reached = follower.end(cell, sign)
+            for start in starts:
+                reached = _end(fit, asked, start, cell, sign)
                 value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
                 if sign * value > max(sign, 0.0) - FINEST:  # no probability goes further
                     break
@@ -252,25 +260,6 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     sizes = [int(values.max()) + 1 for values in grid.seen.values()]
     numbers = pack(codes, sizes, len(rows.weights))  # the grid has all combinations, in this order
     return added_up(numbers, rows.weights, grid.cells)
-
-
-def _same_law(
-    model: Models, counts: FloatArray, known: Sequence[FloatArray]
-) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-    """The manifest law of highest likelihood, weights that have it, and starts near by.
-
-    If some weights have the shares of the rows as their law, no law fits better.
-    """
-    shares = np.concatenate([counts / counts.sum(), *known])
-    randoms = [_random(model, seed) for seed in range(STARTS)]
-    starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
-    for weights in starts:
-        exact = _restored(model, weights, shares)
-        if exact is not None:
-            return shares, exact, starts
-    starts = [fitted(model, counts, weights, EM_STEPS, known) for weights in starts]
-    best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
-    return np.concatenate([model.manifest(best)[: len(counts)], *known]), best, starts
 
 
 def _random(model: Models, seed: int) -> FloatArray:
@@ -382,68 +371,66 @@ def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray
     return None
 
 
-class _Follower:
-    """Follows the models with one manifest law, from one of them, to the ends of a query.
+def _end(
+    fit: BestModels, asked: Asked, start: FloatArray, cell: int, sign: float
+) -> tuple[float, FloatArray]:
+    """The highest (sign 1) or lowest value of a cell, and its slope by the manifest law.
 
-    Where rows are a selection, ends lie where hardly anybody is recorded: there the weights are
-    tiny, and only their ratios matter. So steps are measured as shares of the weights.
+    The models with that law are followed from one of them. Where rows are a selection, ends lie
+    where hardly anybody is recorded: there the weights are tiny, and only their ratios matter. So
+    steps are measured as shares of the weights.
+
+    The slope is that of the widest region around where it ends: in a narrow one the region's own
+    bounds take the place of the law.
     """
 
-    def __init__(self, model: Models, asked: Asked, law: FloatArray, start: FloatArray) -> None:
-        self.model, self.asked, self.law, self.start = model, asked, law, start
+    def value_of(weights: FloatArray) -> float:
+        return float(model.query(weights, asked)[cell])
 
-    def end(self, cell: int, sign: float) -> tuple[float, FloatArray]:
-        """The highest (sign 1) or lowest value of a cell, and its slope by the manifest law.
+    model, now, trusted, is_moved = fit.model, start, 1.0, True
+    value, slope = value_of(now), np.zeros_like(fit.law)
+    for _ in range(PROGRAMS):
+        aim = sign * model.query_slopes(now, asked)[cell]
+        unit = np.maximum(now, 1e-300) if model.grid.is_selected else np.ones_like(now)
+        change, multipliers = _program(model, now, aim, unit, trusted)
+        slope = sign * multipliers if is_moved else slope
+        promised = float(aim @ (unit * change))
+        if promised < ENOUGH or trusted < FINEST:
+            break
+        trial = _restored(model, np.clip(now + unit * change, 0.0, 1.0), fit.law)
+        gained = -1.0 if trial is None else sign * (value_of(trial) - value)
+        is_moved = trial is not None and gained > 0.1 * promised
+        if trial is not None and is_moved:
+            now, value = trial, value_of(trial)
+            trusted = min(2 * trusted, LARGEST) if gained > 0.7 * promised else trusted
+        else:
+            trusted = min(trusted, float(np.abs(change).max())) / 4
+    return value, slope
 
-        The slope is that of the widest region around where it ends: in a narrow one the region's
-        own bounds take the place of the law.
-        """
-        now, trusted, is_moved = self.start, 1.0, True
-        value, slope = self._value(now, cell), np.zeros_like(self.law)
-        for _ in range(PROGRAMS):
-            aim = sign * self.model.query_slopes(now, self.asked)[cell]
-            unit = np.maximum(now, 1e-300) if self.model.grid.is_selected else np.ones_like(now)
-            change, multipliers = self._program(now, aim, unit, trusted)
-            slope = sign * multipliers if is_moved else slope
-            promised = float(aim @ (unit * change))
-            if promised < ENOUGH or trusted < FINEST:
-                break
-            trial = _restored(self.model, np.clip(now + unit * change, 0.0, 1.0), self.law)
-            gained = -1.0 if trial is None else sign * (self._value(trial, cell) - value)
-            is_moved = trial is not None and gained > 0.1 * promised
-            if trial is not None and is_moved:
-                now, value = trial, self._value(trial, cell)
-                trusted = min(2 * trusted, LARGEST) if gained > 0.7 * promised else trusted
-            else:
-                trusted = min(trusted, float(np.abs(change).max())) / 4
-        return value, slope
 
-    def _value(self, weights: FloatArray, cell: int) -> float:
-        return float(self.model.query(weights, self.asked)[cell])
+def _program(
+    model: Models, now: FloatArray, aim: FloatArray, unit: FloatArray, trusted: float
+) -> tuple[FloatArray, FloatArray]:
+    """The best step by tangents that keeps the manifest law, and the law's multipliers.
 
-    def _program(
-        self, now: FloatArray, aim: FloatArray, unit: FloatArray, trusted: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """The best step by tangents that keeps the manifest law, and the law's multipliers.
+    Steps are in units of their own for each weight. Shares of weights leave some of each: from
+    zero there is no way back.
+    """
+    from scipy.optimize import linprog
 
-        Steps are in units of their own for each weight. Shares of weights leave some of each: from
-        zero there is no way back.
-        """
-        from scipy.optimize import linprog
-
-        slopes = self.model.manifest_slopes(now)
-        sums = self.model.group_sums
-        kept = 0.1 if self.model.grid.is_selected else 0.0
-        lowest = np.maximum((kept - 1) * now / unit, -trusted)
-        highest = np.minimum((1 - now) / unit, trusted)
-        solution = linprog(
-            -aim * unit,
-            A_eq=np.concatenate([slopes, sums]) * unit,
-            b_eq=np.zeros(len(slopes) + len(sums)),
-            bounds=[*zip(lowest, highest, strict=True)],
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if solution.x is None:
-            return np.zeros_like(now), np.zeros_like(self.law)
-        return solution.x, -solution.eqlin.marginals[: len(slopes)]
+    slopes = model.manifest_slopes(now)
+    kept = 0.1 if model.grid.is_selected else 0.0
+    lowest = np.maximum((kept - 1) * now / unit, -trusted)
+    highest = np.minimum((1 - now) / unit, trusted)
+    equal = np.concatenate([slopes, model.group_sums]) * unit
+    solution = linprog(
+        -aim * unit,
+        A_eq=equal,
+        b_eq=np.zeros(len(equal)),
+        bounds=[*zip(lowest, highest, strict=True)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solution.x is None:
+        return np.zeros_like(now), np.zeros(len(slopes))
+    return solution.x, -solution.eqlin.marginals[: len(slopes)]

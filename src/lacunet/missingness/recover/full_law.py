@@ -45,8 +45,14 @@ def recover_full_law(graph: Drawing) -> Verdict:
     scope = _scope(mixed)
     asked = Asked(cast("Scope", (*scope, *mixed.mechanisms)))
     selected = mixed.open_path(asked.target, mixed.selection, ()) if mixed.selection else None
-    if selected:
-        return _of_selected(graph, asked, selected)
+    if selected:  # the other rows are not like these, and of them nothing is seen
+        why = f"the path {mixed.in_words(selected)} makes the rows that were recorded a selection"
+        witness = None
+        if isinstance(selected[0], str):
+            query = Asked((selected[0],))
+            witness = first_witness(candidates(mixed, query), query, 1.0)
+        status = UNDECIDED if witness is None else NOT_RECOVERABLE
+        return Verdict(graph, asked, status, why, witness=witness)
     if mixed.monotone:
         why = "with mechanisms that are never 1 without another, the law of all is not decided"
         return Verdict(graph, asked, UNDECIDED, why)
@@ -68,17 +74,6 @@ def recover_full_law(graph: Drawing) -> Verdict:
     )
     small = len(scope) <= SCOPE_LIMIT and len(mixed.mechanisms) <= FREE_LIMIT
     return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=small)
-
-
-def _of_selected(graph: Drawing, asked: Asked, path: tuple[Node, ...]) -> Verdict:
-    """Rows that were recorded are not like the others, and of those nothing is seen."""
-    why = f"the path {graph.mixed.in_words(path)} makes the rows that were recorded a selection"
-    witness = None
-    if isinstance(path[0], str):
-        query = Asked((path[0],))
-        witness = first_witness(candidates(graph.mixed, query), query, 1.0)
-    status = UNDECIDED if witness is None else NOT_RECOVERABLE
-    return Verdict(graph, asked, status, why, witness=witness)
 
 
 def _scope(graph: MixedGraph) -> Scope:

@@ -57,13 +57,6 @@ class Grid:
         """The joint added up over what can be observed, of the rows that are recorded."""
         return added_up(self.manifest, joint, self.cells + 1)[: self.cells]
 
-    def query(self, joint: FloatArray, asked: Asked) -> FloatArray:
-        """P(target | given, do(do)) of a joint in which that is done, the cells in a row."""
-        both, cells = self.groups(asked.names)
-        below, configurations = self.groups(asked.conditions)
-        mass = np.maximum(added_up(below, joint, configurations), 1e-300)
-        return np.ravel(added_up(both, joint, cells).reshape(configurations, -1) / mass[:, None])
-
     def by_conditions(self, cells: NDArray[Number], asked: Asked) -> NDArray[Number]:
         """The cells of a query, one a row, with axes for its conditions and for its target."""
         return cells.reshape(prod(self.shape(asked.conditions)), prod(self.shape(asked.target)), -1)

@@ -63,11 +63,7 @@ class Block:
         """Numbers at every configuration, added up for every weight that has a part in it."""
         if self.entries is not None:
             return added_up(self.entries, numbers, self.size)
-        return np.asarray(self._transposed @ numbers)
-
-    @cached_property
-    def _transposed(self) -> Sparse:
-        return self.matrix.T
+        return np.asarray(self.matrix.T @ numbers)
 
     def gathered_by(self, numbers: FloatArray, groups: Integers, count: int) -> FloatArray:
         """The same for each group of configurations: one row each."""
@@ -244,7 +240,10 @@ class Models:
 
     def query(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """P(target | given, do(do)), the cells in a row."""
-        return self.grid.query(self.under(asked.do).joint(weights), asked)
+        groups, cells = self.grid.groups(asked.names)
+        joint = added_up(groups, self.under(asked.do).joint(weights), cells)
+        sums = self.grid.by_conditions(joint, asked)
+        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))
 
     def query_slopes(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""

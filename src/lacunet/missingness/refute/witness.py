@@ -8,9 +8,9 @@ Newton's steps back onto the manifest law, and the pair is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from lacunet.model.network import FloatArray
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
+MOVES = 1e-7  # a gradient of the query along an unseen direction that is not zero
 LEAST = 0.02  # of a CPT's entries
 SEEDS = 3
 MOST_WORK = 1e8  # for one query
@@ -75,12 +76,15 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
     queries, models = list(reduced_queries(submodel.graph, asked)), models_of(submodel)
     for seed in range(SEEDS):
         base = random_weights(models, seed)
-        slopes = [models.query_slopes(base, query) for query in queries]
-        moving = _are_outside(models.manifest_slopes(base), slopes)
-        if not any(moving):
+        null = _null_space(models.manifest_slopes(base))
+        slopes = [models.query_slopes(base, query) @ null.T for query in queries]
+        pairs = zip(queries, slopes, strict=True)
+        moving = [pair for pair in pairs if np.abs(pair[1]).max(initial=0.0) > MOVES]
+        if not moving:
             return None  # at most a pair is overlooked
-        for reduced in (query for query, moves in zip(queries, moving, strict=True) if moves):
-            witness = _checked(models, base, _walked(models, base, reduced), reduced)
+        for reduced, changes in moving:
+            direction = np.linalg.svd(changes, full_matrices=False)[2][0] @ null
+            witness = _checked(models, base, _walked(models, base, direction, reduced), reduced)
             if witness is not None:
                 return witness
     return None
@@ -103,14 +107,9 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def _walked(models: Models, base: FloatArray, asked: Asked) -> FloatArray:
+def _walked(models: Models, base: FloatArray, direction: FloatArray, asked: Asked) -> FloatArray:
     """A model that looks the same, a step along the direction that moves the query most."""
-    null = _null_space(models.manifest_slopes(base))
-    _, changes, ways = np.linalg.svd(models.query_slopes(base, asked) @ null.T, full_matrices=False)
-    if not len(null) or changes[0] < 1e-7:
-        return base
-    direction = ways[0] @ null
-    direction /= np.abs(direction).max()
+    direction = direction / np.abs(direction).max()
     start, goal = models.query(base, asked), models.manifest(base)
     length = min(0.6 * _room(models, base, direction), 0.5)
     for _ in range(4):
@@ -130,27 +129,6 @@ def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
 
 def _size(difference: FloatArray) -> float:
     return float(np.abs(difference).max())
-
-
-def _are_outside(jacobian: FloatArray, slopes: Sequence[FloatArray]) -> list[bool]:
-    """For each query whether its gradients leave the row space of the manifest law's Jacobian.
-
-    Elimination with full pivoting; a pair that rests on it is checked. (No LAPACK: its threads
-    cost more than such small matrices.)
-    """
-    rows = len(jacobian)
-    left = np.concatenate([jacobian, *slopes])
-    smallest = 1e-10 * np.abs(jacobian).max(initial=0.0)
-    for _ in range(min(jacobian.shape)):
-        pivot = int(np.abs(left[:rows]).argmax())
-        row, column = divmod(pivot, left.shape[1])
-        if abs(left[row, column]) <= smallest:
-            break
-        top = left[row] / left[row, column]
-        left -= left[:, column, None] * top
-        left[row] = 0.0
-    ends = np.cumsum([rows, *map(len, slopes)])
-    return [bool(np.abs(left[start:end]).max(initial=0.0) > 1e-7) for start, end in pairwise(ends)]
 
 
 def _null_space(jacobian: FloatArray) -> FloatArray:
