@@ -278,29 +278,26 @@ class Propensity:
             ] = None
         return table.values.reshape(-1)[index]
 
-    def note_lost(self, run: Run, sample: Sample, where: Where) -> None:
+    def note_lost(self, run: Run, sample: Sample, used: Where) -> None:
         """Say which share of the weight is in cells that have rows, but none that is used."""
         table = self.table(run)
         reached = np.zeros(table.weights.size, dtype=bool)
-        reached[run.rows.cells(self.parents, where, self.free)] = True
+        reached[run.rows.cells(self.parents, used, self.free)] = True
         is_one: Any = (..., *(slice(1 if m in sample.selected else 0, 2) for m in self.free))
         weights = table.weights[is_one]
         lost = (table.is_empty & ~reached.reshape(table.weights.shape))[is_one]
         lost = lost & (weights > 0)
         if lost.any():
             share = float(weights[lost].sum() / weights.sum())
-            run.notes[self._lost_words(int(np.count_nonzero(lost)), share)] = None
-
-    def _lost_words(self, configurations: int, share: float) -> str:
-        if not self.parents + self.free:
-            return f"positivity: {self.mechanism} is never 1"
-        parents = ", ".join([*map(quoted, self.parents), *map(str, self.free)])
-        hold, it = ("holds", "it") if configurations == 1 else ("hold", "them")
-        return (
-            f"positivity: {self.mechanism} is never 1 in "
-            f"{counted(configurations, 'configuration')} of {parents}, which {hold} {share:.1%} "
-            f"of the weight; the estimate leaves {it} out"
-        )
+            parents = ", ".join([*map(quoted, self.parents), *map(str, self.free)])
+            count = int(np.count_nonzero(lost))
+            hold, it = ("holds", "it") if count == 1 else ("hold", "them")
+            where = (
+                f" in {counted(count, 'configuration')} of {parents}, which {hold} {share:.1%} of "
+                f"the weight; the estimate leaves {it} out"
+            )
+            words = f"positivity: {self.mechanism} is never 1{where if parents else ''}"
+            run.notes[words] = None
 
 
 @dataclass(frozen=True)

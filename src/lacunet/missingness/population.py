@@ -15,7 +15,7 @@ from lacunet.data.given import data_given
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.table import Table
 from lacunet.statistics.rows import distinct_rows
 from lacunet.wording import listed
@@ -84,27 +84,24 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
 def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
     for names, value in given.items():
         if {*names} == {*scope}:
-            table = np.asarray(_in_order(network, names, value), dtype=np.float64)
+            table = _in_order(network, names, value)
             if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
                 raise MissingnessGraphError(
-                    f"the law of {listed(names)} has the shape {table.shape}, not that of their "
-                    f"states {network.shape(names)}, or holds what is no probability.",
-                    "numbers in a mapping are probabilities: give rows of numbers as a frame.",
+                    f"the law of {listed(names)} in the population does not give each state once, "
+                    "or holds what is no probability: numbers of the shape "
+                    f"{network.shape(names)} are needed.",
+                    "as in population={'Age': {'young': 0.4, 'old': 0.6}}; of several variables, "
+                    "{('A', 'B'): table}; give rows of numbers as a frame.",
                 )
             return Table(scope, Table(names, table).marginal(scope).array).shares()
     raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
 
 
-def _in_order(network: Network, names: Scope, law: Any) -> Any:
-    """The probabilities in the order of the states that they are given for."""
-    if not isinstance(law, Mapping):
-        return law
-    states = network.states(names[0])
-    known = {state_named(network, names[0], state): share for state, share in law.items()}
-    if len(names) > 1 or len(known) != len(law) or {*known} != {*states}:
-        raise MissingnessGraphError(
-            f"the law of {listed(names)} in the population does not give each state once.",
-            f"as in population={{{names[0]!r}: {dict.fromkeys(states, round(1 / len(states), 2))}}}"
-            "; of several variables, {('A', 'B'): table}.",
-        )
-    return [known[state] for state in states]
+def _in_order(network: Network, names: Scope, law: Any) -> FloatArray:
+    """The probabilities in the order of the states that they are given for; none if some lack."""
+    if isinstance(law, Mapping):
+        states = network.states(names[0])
+        known = {state_named(network, names[0], state): share for state, share in law.items()}
+        is_whole = len(known) == len(law) and {*known} == {*states}
+        law = [known[state] for state in states] if is_whole else []
+    return np.asarray(law, dtype=np.float64)

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from lacunet.errors import LacunetError
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.model.nodes import (
     BARE_NAME,
@@ -63,6 +64,10 @@ class _GraphText(Written):
 
     variables: Collection[str]
 
+    def wrong(self, problem: str, position: int, hint: str = _HINT) -> LacunetError:
+        """What to raise, with what can be read."""
+        return super().wrong(problem, position, hint)
+
     def node(self, name: str) -> Node:
         """The variable, or the mechanism that is called R_X."""
         of = name.removeprefix("R_")
@@ -94,7 +99,7 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    written = _GraphText(source, text, _refusal, variables)
+    written = _GraphText(source, text, MissingnessGraphError, variables)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
@@ -107,25 +112,15 @@ def parse_statements(
         if token.kind != "end":
             statement.append(token)
         elif statement:
-            yield from _statements([*statement, token], written, lone_variables)
+            nodes = partial(_nodes, written)
+            alone, edges = edges_in([*statement, token], _ARROWS, nodes, written)
+            if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
+                raise written.wrong("an arrow is missing after this", token.position - 1)
+            if not edges:
+                yield from (Statement((node,), "", ()) for node in alone)
+            for left, arrow, right in edges:
+                yield Statement(tuple(left), arrow, tuple(right))
             statement = []
-
-
-def _refusal(problem: str, hint: str) -> MissingnessGraphError:
-    return MissingnessGraphError(problem, hint or _HINT)
-
-
-def _statements(
-    tokens: list[Token], written: _GraphText, lone_variables: bool
-) -> Iterator[Statement]:
-    """One edge after the other of a chain, or bare nodes."""
-    alone, edges = edges_in(tokens, _ARROWS, partial(_nodes, written), written)
-    if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
-        raise written.wrong("an arrow is missing after this", tokens[-1].position - 1)
-    if not edges:
-        yield from (Statement((node,), "", ()) for node in alone)
-    for left, arrow, right in edges:
-        yield Statement(tuple(left), arrow, tuple(right))
 
 
 def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Node]:
@@ -138,7 +133,7 @@ def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Nod
             if tokens[index + 2].kind != "close":
                 close = f"close the mechanism: {nodes[-1]}."
                 raise written.wrong(
-                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2]) or close
+                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2], close)
                 )
             index += 2
         else:
@@ -146,15 +141,15 @@ def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Nod
         index += 2 if tokens[index + 1].kind == "comma" else 1
     if index < len(part):
         raise written.wrong(
-            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
+            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index], _HINT)
         )
     return nodes
 
 
-def _quotes(token: Token) -> str:
+def _quotes(token: Token, otherwise: str) -> str:
     """What to do with a second name behind a name, unless it was meant as an arrow."""
     is_name = token.kind == "bare" and token.text.strip("-=")
-    return 'a name with a space goes in quotes: R["X Y"].' if is_name else ""
+    return 'a name with a space goes in quotes: R["X Y"].' if is_name else otherwise
 
 
 def _name(token: Token, written: Written) -> str:
