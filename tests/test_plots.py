@@ -118,7 +118,9 @@ def test_a_forest_shows_each_estimate_with_its_interval() -> None:
         [
             float(s.path[1:].split(",")[0])
             for s in picture.shapes
-            if isinstance(s, Line) and "v8" in s.path
+            if isinstance(s, Line)
+            and s.style == "s0-0"
+            and len(set(re.findall(r"[ML]([0-9.]+)", s.path))) == 1
         ][k]
         for k in (0, 1)
     )

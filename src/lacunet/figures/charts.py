@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lacunet.figures.shapes import DASHES, SERIES, Box, Disc, Line, Picture, Shape, Words
+from lacunet.figures.shapes import DASHES, SERIES, Box, Disc, Line, Picture, Shape, Words, stroke
 from lacunet.model.network import FloatArray
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
@@ -57,11 +57,11 @@ def lines(
     x_axis = _Axis.over([x for line in series for x in line.x], left, WIDTH - RIGHT, log_x)
     for value, name in zip(y_axis.ticks, named, strict=True):
         y = y_axis.pixel(value)
-        shapes.append(Line(f"M{left},{y:.1f}H{WIDTH - RIGHT}", "grid"))
+        shapes.append(Line(stroke((left, y), (WIDTH - RIGHT, y)), "grid"))
         shapes.append(Words(left - 6, y + 4, name, "end"))
     shapes += [
         *_below(x_axis, base, x_label),
-        Line(f"M{left},{TOP}V{base}H{WIDTH - RIGHT}", "axis"),
+        Line(stroke((left, TOP), (left, base), (WIDTH - RIGHT, base)), "axis"),
         Words(4, 10, y_label),
     ]
     for number, line in enumerate(series):
@@ -85,7 +85,7 @@ def _legend(labels: Sequence[str]) -> tuple[list[Shape], float]:
     shapes: list[Shape] = []
     for number, label in enumerate(labels):
         x, y = 8 + widest * (number % columns), HEIGHT + 8 + 16 * (number // columns)
-        shapes.append(Line(f"M{x:.1f},{y}h22", line_style(number)))
+        shapes.append(Line(stroke((x, y), (x + 22, y)), line_style(number)))
         shapes.append(Words(x + 28, y + 4, label))
     return shapes, HEIGHT + 16.0 * math.ceil(len(labels) / columns) + 6
 
@@ -100,15 +100,14 @@ def _line(number: int, line: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape
     shapes: list[Shape] = []
     if line.low:
         there = [k for k in kept if y_axis.shows(line.low[k]) and y_axis.shows(line.high[k])]
-        path = [f"{xs[k]:.1f},{y_axis.pixel(line.high[k]):.1f}" for k in there]
-        path += [f"{xs[k]:.1f},{y_axis.pixel(line.low[k]):.1f}" for k in reversed(there)]
-        shapes += [Line(f"M{'L'.join(path)}Z", f"band-{colour}")] if path else []
-    points = {k: y_axis.pixel(line.y[k]) for k in kept if y_axis.shows(line.y[k])}
+        band = [(xs[k], y_axis.pixel(line.high[k])) for k in there]
+        band += [(xs[k], y_axis.pixel(line.low[k])) for k in reversed(there)]
+        shapes += [Line(f"{stroke(*band)}Z", f"band-{colour}")] if band else []
+    points = [(xs[k], y_axis.pixel(line.y[k])) for k in kept if y_axis.shows(line.y[k])]
     if points:
-        path = [f"{xs[k]:.1f},{y:.1f}" for k, y in points.items()]
-        shapes.append(Line(f"M{'L'.join(path)}", line_style(number)))
+        shapes.append(Line(stroke(*points), line_style(number)))
     if len(points) <= 40:
-        shapes += [Disc(xs[k], y, 3, f"dot-{colour}") for k, y in points.items()]
+        shapes += [Disc(*point, 3, f"dot-{colour}") for point in points]
     return shapes
 
 
@@ -172,7 +171,7 @@ def dots(values: Sequence[float], label: str) -> Picture:
         stacked[column] = stacked.get(column, 0) + 1
         discs.append((8.0 * column, stacked[column], "first" if number == 0 else "dot-0", value))
     base = 14.0 + 9 * max(stacked.values(), default=1)
-    shapes: list[Shape] = [Line(f"M{LEFT},{base}H{WIDTH - RIGHT}", "axis")]
+    shapes: list[Shape] = [Line(stroke((LEFT, base), (WIDTH - RIGHT, base)), "axis")]
     shapes += [
         Disc(x, base - 9 * height + 2, 3.5, style, f"{value:.6g}")
         for x, height, style, value in discs
@@ -187,7 +186,7 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
     left = _label_room([name for name, _ in rows])
     axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
     base = 8.0 + step * len(rows)
-    shapes: list[Shape] = [Line(f"M{axis.pixel(v):.1f},4V{base}", "grid") for v in axis.ticks]
+    shapes: list[Shape] = [_upright(axis.pixel(value), 4, base) for value in axis.ticks]
     for number, (name, spread) in enumerate(rows):
         y = 4 + step * number + step / 2
         shapes.append(Words(left - 8, y + 4, short(name), "end"))
@@ -196,12 +195,16 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
         low, median, high, worst = map(axis.pixel, spread)
         words = "lower quartile {:.4g}, median {:.4g}, upper quartile {:.4g}, worst {:.4g}"
         shapes += [
-            Line(f"M{low:.1f},{y}H{high:.1f}", "range", words.format(*spread)),
+            Line(stroke((low, y), (high, y)), "range", words.format(*spread)),
             Disc(median, y, 4, "dot-0"),
-            Line(f"M{worst:.1f},{y - 5}v10", "axis"),
+            _upright(worst, y - 5, y + 5, "axis"),
         ]
     shapes += _below(axis, base, label)
     return Picture(WIDTH, base + 40, tuple(shapes), label)
+
+
+def _upright(x: float, y: float, to_y: float, style: str = "grid") -> Line:
+    return Line(stroke((x, y), (x, to_y)), style)
 
 
 def _label_room(names: Sequence[str]) -> float:
@@ -249,10 +252,9 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
         ]
         shown = np.flatnonzero(pattern)
         if len(shown) > 1:
-            shapes.append(Line(f"M{x},{heights[shown[0]]}V{heights[shown[-1]]}", "link"))
-        for style, rows in (("off", np.flatnonzero(~pattern)), ("on", shown)):
-            discs = "".join(f"M{x:g},{heights[row]:g}h0" for row in rows)
-            shapes += [Line(discs, style)] if discs else []
+            shapes.append(_upright(x, heights[shown[0]], heights[shown[-1]], "link"))
+        for y, is_on in zip(heights, pattern, strict=True):
+            shapes.append(Disc(x, y, 5, "on" if is_on else "off"))
     width, height = left + step * len(is_missing) + 12, top + step * len(names) + 6
     return Picture(width, height, tuple(shapes), "commonest patterns of missing values")
 
@@ -261,8 +263,8 @@ def dumbbell(first: float, second: float) -> Picture:
     """Two probabilities on one line from 0 to 1: a ring, and a disc where it went."""
     start, end = (6 + 108 * min(max(value, 0.0), 1.0) for value in (first, second))
     shapes = (
-        Line("M6,7H114", "grid"),
-        Line(f"M{start:.1f},7H{end:.1f}", "s0-0"),
+        Line(stroke((6, 7), (114, 7)), "grid"),
+        Line(stroke((start, 7), (end, 7)), "s0-0"),
         Disc(start, 7, 4, "ring"),
         Disc(end, 7, 4, "dot-0"),
     )
@@ -303,10 +305,8 @@ def _hatched(x: float, y: float, width: float, height: float) -> Line:
     """Strokes across a box."""
     strokes = []
     for start in np.arange(0, width + height, 8):
-        from_x, to_x = min(start, width), max(start - height, 0)
-        strokes.append(
-            f"M{x + from_x:.1f},{y + start - from_x:.1f}L{x + to_x:.1f},{y + start - to_x:.1f}"
-        )
+        ends = min(start, width), max(start - height, 0)
+        strokes.append(stroke(*((x + end, y + start - end) for end in ends)))
     return Line("".join(strokes), "hatch")
 
 
@@ -346,10 +346,11 @@ def forest(
         shapes += _estimate(estimate, axis, left, y + 8)
         y += 20
     base = y + 4
-    grid: list[Shape] = [Line(f"M{axis.pixel(v):.1f},8V{base}", "grid") for v in axis.ticks]
+    grid: list[Shape] = [_upright(axis.pixel(value), 8, base) for value in axis.ticks]
     if reference is not None:
-        grid.append(Line(f"M{axis.pixel(reference):.1f},8V{base}", "axis"))
-    grid += [Line(f"M{left},{base}h{across}", "axis"), *_below(axis, base, axis_label)]
+        grid.append(_upright(axis.pixel(reference), 8, base, "axis"))
+    grid.append(Line(stroke((left, base), (left + across, base)), "axis"))
+    grid += _below(axis, base, axis_label)
     width = left + across + 26 + LETTER * 24
     words = f"{axis_label}: {counted(len(estimates), 'estimate')}"
     return Picture(width, base + 42, (*grid, *shapes), words)
@@ -361,8 +362,8 @@ def _estimate(estimate: Estimate, axis: _Axis, left: float, y: float) -> list[Sh
     text = f"{estimate.value:.3f}"
     if math.isfinite(estimate.low) and math.isfinite(estimate.high):
         low, high = axis.pixel(estimate.low), axis.pixel(estimate.high)
-        shapes.append(Line(f"M{low:.1f},{y}H{high:.1f}", "s0-2" if is_bare else "s0-0"))
-        shapes += [Line(f"M{end:.1f},{y - 4}v8", "s0-0") for end in (low, high)]
+        shapes.append(Line(stroke((low, y), (high, y)), "s0-2" if is_bare else "s0-0"))
+        shapes += [_upright(end, y - 4, y + 4, "s0-0") for end in (low, high)]
         text += f" [{estimate.low:.3f}, {estimate.high:.3f}]"
     if is_bare:
         text += f" {estimate.unsupported:.0%} no data"

@@ -2,7 +2,7 @@
 
 The steps are Sugiyama's. Every node gets a layer below all its parents, as high as there is
 room for it; long edges get a bend in each layer between; the nodes of each layer are ordered
-so that few edges cross (medians of neighbours, down and up); then each layer is laid out from
+so that few edges cross (means of neighbours, down and up); then each layer is laid out from
 left to right so that edges are short and long ones straight: weighted least squares under the
 distances that the boxes need, which is an isotonic regression.
 """
@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import count, pairwise
-from statistics import median
 from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -108,10 +107,14 @@ def _laid_out(
     left = min((box.x - box.width / 2 for box in boxes), default=0) - MARGIN
     for box in boxes:
         box.x -= left
-    tall = [max((box.height for box in layer), default=0) for layer in layers]
-    tops = _tops(layers, tall)
     width = max((box.x + box.width / 2 for box in boxes), default=0) + MARGIN
-    bottoms = [top + height for top, height in zip(tops, tall, strict=True)]
+    tops, bottoms = [], []
+    top = MARGIN
+    for layer in layers:
+        tops.append(top)
+        bottoms.append(top + max((box.height for box in layer), default=0))
+        edges_below = sum(len(box.below) for box in layer)
+        top = bottoms[-1] + BETWEEN + min(2.0 * max(edges_below - 2, 0), 30)
     corner_of = {
         node: (round(box.x - box.width / 2, 1), round(tops[box.layer], 1))
         for node, box in box_of.items()
@@ -179,7 +182,10 @@ def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> 
 
 
 def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
-    """The layers in an order with few crossings: medians of neighbours, down and up in turn."""
+    """The layers in an order with few crossings: means of neighbours, down and up in turn.
+
+    Then boxes that stand side by side are exchanged where that saves crossings.
+    """
     number = sum(len(box.below) for layer in layers for box in layer)
     sweeps = max(2, min(ORDERINGS, EDGES_PER_SWEEP // max(number, 1)))
     _rank(layers)
@@ -187,13 +193,17 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
     for sweep in range(2 * sweeps):
         downwards = sweep % 2 == 0
         for layer in layers[1:] if downwards else layers[-2::-1]:
-            _sort_by_medians(layer, downwards)
-        _swap_neighbours(layers)
+            layer.sort(key=lambda box: _mean_rank(box, box.above if downwards else box.below))
+            _rank([layer])
+        for layer in layers:
+            for index in range(len(layer) - 1):
+                left, right = layer[index : index + 2]
+                if _cost(right, left) < _cost(left, right):
+                    layer[index], layer[index + 1] = right, left
+                    left.rank, right.rank = right.rank, left.rank
         crossings = _crossings(layers)
         if crossings < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
-        if not fewest:
-            break
     _rank(best)
     return best
 
@@ -204,28 +214,9 @@ def _rank(layers: list[list[_Box]]) -> None:
             box.rank = rank
 
 
-def _sort_by_medians(layer: list[_Box], downwards: bool) -> None:
-    """Boxes by the median rank of their neighbours; those without any keep their place."""
-    key_of = {}
-    for box in layer:
-        beside = box.above if downwards else box.below
-        ranks = sorted(other.rank for other in beside)
-        # The mean breaks ties between medians.
-        key_of[box] = (
-            (median(ranks), sum(ranks) / len(ranks)) if ranks else (float(box.rank), box.rank)
-        )
-    layer.sort(key=key_of.__getitem__)
-    _rank([layer])
-
-
-def _swap_neighbours(layers: list[list[_Box]]) -> None:
-    """Exchange boxes that stand side by side as long as that saves crossings."""
-    for layer in layers:
-        for index in range(len(layer) - 1):
-            left, right = layer[index], layer[index + 1]
-            if _cost(right, left) < _cost(left, right):
-                layer[index], layer[index + 1] = right, left
-                left.rank, right.rank = right.rank, left.rank
+def _mean_rank(box: _Box, beside: Sequence[_Box]) -> float:
+    """That of its neighbours; a box without any keeps its place."""
+    return sum(other.rank for other in beside) / len(beside) if beside else box.rank
 
 
 def _cost(left: _Box, right: _Box) -> int:
@@ -262,8 +253,7 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
     for sweep in range(SPREADINGS):
         downwards, both = sweep % 2 == 0, sweep >= SPREADINGS / 2
         for layer in layers if downwards else reversed(layers):
-            wishes = [_wish(box, downwards, both) for box in layer]
-            _place(layer, wishes, room)
+            _place(layer, [_wish(box, downwards, both) for box in layer], room)
 
 
 def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
@@ -271,8 +261,7 @@ def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
     beside = [*box.above, *box.below] if both else box.above if downwards else box.below
     if not beside:
         return box.x, 0.1
-    bends = [(box.node is None) + (other.node is None) for other in beside]
-    weights = [STRAIGHT[number] for number in bends]
+    weights = [STRAIGHT[(box.node is None) + (other.node is None)] for other in beside]
     mean = sum(w * other.x for w, other in zip(weights, beside, strict=True)) / sum(weights)
     return mean, sum(weights)
 
@@ -283,42 +272,32 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
     for left, right in pairwise(layer):
         gap = BEND / 2 if left.node is None and right.node is None else GAP
         offsets.append(offsets[-1] + left.width / 2 + gap + right.width / 2)
-    blocks: list[list[float]] = []  # sum of weighted wishes, weight, boxes
+    blocks: list[tuple[float, float, int]] = []  # sum of weighted wishes, weight, boxes
     for (wish, weight), offset in zip(wishes, offsets, strict=True):
-        blocks.append([weight * (wish - offset), weight, 1])
-        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
-            last = blocks.pop()
-            blocks[-1] = [a + b for a, b in zip(blocks[-1], last, strict=True)]
+        block = (weight * (wish - offset), weight, 1)
+        while blocks and blocks[-1][0] / blocks[-1][1] > block[0] / block[1]:
+            total, heavy, number = blocks.pop()
+            block = (total + block[0], heavy + block[1], number + block[2])
+        blocks.append(block)
+    means = [total / weight for total, weight, number in blocks for _ in range(number)]
     lowest = layer[0].width / 2
     highest = max(room - offsets[-1] - layer[-1].width / 2, lowest)
-    start = 0
-    for total, weight, number in blocks:
-        for box, offset in zip(layer[start : start + int(number)], offsets[start:], strict=False):
-            box.x = min(max(total / weight, lowest), highest) + offset
-        start += int(number)
-
-
-def _tops(layers: list[list[_Box]], tall: Sequence[float]) -> list[float]:
-    tops = [MARGIN]
-    for layer, height in zip(layers[:-1], tall, strict=False):
-        edges = sum(len(box.below) for box in layer)
-        tops.append(tops[-1] + height + BETWEEN + min(2.0 * max(edges - 2, 0), 30))
-    return tops
+    for box, mean, offset in zip(layer, means, offsets, strict=True):
+        box.x = min(max(mean, lowest), highest) + offset
 
 
 def _path(chain: Sequence[_Box], tops: Sequence[float], bottoms: Sequence[float]) -> str:
     """A smooth line from below the parent, straight through the layers between, to the child."""
     parent, child = chain[0], chain[-1]
-    start = parent.x + _port(parent, chain[1])
-    x, y = start, tops[parent.layer] + parent.height
+    x, y = parent.x + _port(parent, chain[1]), tops[parent.layer] + parent.height
     path = f"M{x:.1f},{y:.1f}"
     if y < bottoms[parent.layer] - 1:  # past taller boxes of its layer
         y = bottoms[parent.layer]
-        path += f"V{y:.1f}"
+        path += f"L{x:.1f},{y:.1f}"
     for bend in chain[1:-1]:
         path += _curve(x, y, bend.x, tops[bend.layer])
         x, y = bend.x, bottoms[bend.layer]
-        path += f"V{y:.1f}"
+        path += f"L{x:.1f},{y:.1f}"
     return path + _curve(x, y, child.x + _port(child, chain[-2]), tops[child.layer])
 
 

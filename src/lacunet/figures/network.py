@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lacunet.figures.charts import short
 from lacunet.figures.layout import bow, layered
-from lacunet.figures.shapes import Box, Line, Picture, Shape, Words, corners
+from lacunet.figures.shapes import Box, Line, Picture, Shape, Words, corners, stroke
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
@@ -84,8 +84,8 @@ def _arrow(path: str, style: str) -> Line:
     """A head at the end of a path, in the direction in which it ends."""
     (before_x, before_y), (x, y) = corners(path)[-2:]
     angle = math.atan2(y - before_y, x - before_x)
-    points = [
+    left, right = (
         (x - 8 * math.cos(angle + turn), y - 8 * math.sin(angle + turn)) for turn in (-0.42, 0.42)
-    ]
-    outline = "L".join(f"{a:.1f},{b:.1f}" for a, b in (points[0], (x, y), points[1]))
-    return Line(f"M{outline}Z", "cause-arrow" if style == "cause" else "arrow")
+    )
+    outline = f"{stroke(left, (x, y), right)}Z"
+    return Line(outline, "cause-arrow" if style == "cause" else "arrow")

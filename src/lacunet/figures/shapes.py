@@ -48,7 +48,6 @@ class Style:
     width: float = 1.0
     dash: tuple[float, ...] = ()
     opacity: float = 1.0
-    is_round: bool = False
 
 
 SERIES = ("mark", "second", "third", "fourth", "ink", "soft")
@@ -58,8 +57,8 @@ STYLES = {
     "grid": Style("line", width=0.5),
     "block": Style(fill="missing"),
     "link": Style("missing", width=2),
-    "on": Style("missing", width=10, is_round=True),
-    "off": Style("line", width=10, is_round=True),
+    "on": Style(fill="missing"),
+    "off": Style(fill="line"),
     "first": Style("mark", "paper", 2),
     "hollow": Style("mark", "paper", 1.5),
     "ring": Style("soft", "paper"),
@@ -84,10 +83,7 @@ STYLES = {
 
 @dataclass(frozen=True)
 class Line:
-    """A path, in the words of SVG: M, L, H, V, C, Q, h, v and Z.
-
-    A step of no length (``h0``) is a disc where the style has round ends.
-    """
+    """A path, in the words of SVG: M, L, C, Q and Z."""
 
     path: str
     style: str
@@ -223,8 +219,6 @@ def _look(style: Style, colour_of: Mapping[str, str]) -> dict[str, str]:
         look["stroke-dasharray"] = " ".join(f"{value:g}" for value in style.dash)
     if style.opacity != 1:
         look["opacity"] = f"{style.opacity:g}"
-    if style.is_round:
-        look["stroke-linecap"] = "round"
     return look
 
 
@@ -256,7 +250,7 @@ def _text(shape: Words, *, in_page: bool) -> str:
 
 def _draw(axes: Any, shape: Shape, order: int) -> None:
     """Draw a shape by matplotlib, above those before it."""
-    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
+    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch
     from matplotlib.path import Path as Outline
 
     if isinstance(shape, Words):
@@ -274,21 +268,16 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
         )
         return
     style = STYLES[shape.style]
-    if isinstance(shape, Line) and style.is_round:
-        for x, y in dict.fromkeys(corners(shape.path)):
-            colour = COLOURS[style.stroke]
-            axes.add_patch(Circle((x, y), style.width / 2, facecolor=colour, zorder=order))
-        return
     if isinstance(shape, Line):
-        patch: Any = PathPatch(Outline(*_outline(shape.path, Outline)))
+        codes_of = {"M": Outline.MOVETO, "L": Outline.LINETO, "C": Outline.CURVE4}
+        codes_of |= {"Q": Outline.CURVE3, "Z": Outline.CLOSEPOLY}
+        codes = [codes_of[letter] for letter, points in steps(shape.path) for _ in points]
+        patch: Any = PathPatch(Outline(corners(shape.path), codes))
     elif isinstance(shape, Disc):
         patch = Circle((shape.x, shape.y), shape.radius)
-    elif shape.radius:
-        inside = max(shape.width - 2 * shape.radius, 0), max(shape.height - 2 * shape.radius, 0)
-        corner = (shape.x + shape.radius, shape.y + shape.radius)
-        patch = FancyBboxPatch(corner, *inside, f"round,pad={shape.radius}")
     else:
-        patch = Rectangle((shape.x, shape.y), shape.width, shape.height)
+        kind = f"round,pad=0,rounding_size={shape.radius}"
+        patch = FancyBboxPatch((shape.x, shape.y), shape.width, shape.height, kind)
     patch.set(
         edgecolor=COLOURS.get(style.stroke, "none"),
         facecolor=COLOURS.get(style.fill, "none"),
@@ -301,43 +290,18 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
     axes.add_patch(patch)
 
 
-_STEP = re.compile(r"([MLHVCQZhv])([^MLHVCQZhv]*)")
-
-
-def _outline(path: str, kind: Any) -> tuple[list[tuple[float, float]], list[int]]:
-    """The corners of a path and what leads to each, as matplotlib has them."""
-    points: list[tuple[float, float]] = []
-    codes: list[int] = []
-    codes_of = {"M": kind.MOVETO, "L": kind.LINETO, "C": kind.CURVE4, "Q": kind.CURVE3}
-    for letter, corners in _absolute(path):
-        if letter == "Z":
-            points.append(points[-1])
-            codes.append(kind.CLOSEPOLY)
-        else:
-            points += corners
-            codes += [codes_of[letter]] * len(corners)
-    return points, codes
+def steps(path: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+    """The letter of each step of a path, and its points; the point of Z means nothing."""
+    for letter, text in re.findall(r"([MLCQZ])([^MLCQZ]*)", path):
+        numbers = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)] or [0.0, 0.0]
+        yield letter, list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def corners(path: str) -> list[tuple[float, float]]:
     """All points of a path, those that it only bends towards too."""
-    return [point for _, points in _absolute(path) for point in points]
+    return [point for _, points in steps(path) for point in points]
 
 
-def _absolute(path: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-    """The steps of a path with all points in full: M, L, C, Q and Z alone."""
-    x = y = 0.0
-    for letter, text in _STEP.findall(path):
-        numbers = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
-        if letter == "Z":
-            yield "Z", []
-        elif letter in "Hh":
-            x = numbers[0] + (x if letter == "h" else 0)
-            yield "L", [(x, y)]
-        elif letter in "Vv":
-            y = numbers[0] + (y if letter == "v" else 0)
-            yield "L", [(x, y)]
-        else:
-            pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
-            x, y = pairs[-1]
-            yield letter, pairs
+def stroke(*points: tuple[float, float]) -> str:
+    """The path of straight lines between points."""
+    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
