@@ -21,7 +21,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any
 
 from lacunet.formats.draft import (
@@ -33,7 +32,6 @@ from lacunet.formats.draft import (
     family,
     from_flat,
     rows_without_data,
-    tables_of,
 )
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Cursor, Source
@@ -59,72 +57,59 @@ _PARTS = ("format", "version", "variables", "missingness", "latent", "mechanisms
 class VariableEntry:
     """The object of one variable, and where it stands."""
 
-    content: dict[str, object]
+    content: dict[str, Any]
     location: str
 
 
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     document = _document(source)
-    entries = document.get("variables", [])
-    variables = declare(source, [_variable(entry) for entry in entries])
-    network = assemble(variables, (_family(entry, variables) for entry in entries))
+    entries, hiding = document.get("variables", []), document.get("mechanisms", [])
+    nodes = declare(source, [*map(_variable, entries), *map(_mechanism, hiding)])
+    whole = assemble(nodes, (_family(entry, nodes) for entry in (*entries, *hiding)))
     dictionary = {
-        key: {str(entry.content["name"]): read(entry) for entry in entries if key in entry.content}
+        key: {entry.content["name"]: read(entry) for entry in entries if key in entry.content}
         for key, read in (("cuts", _cuts), ("codes", _codes), ("not_asked", _rule))
     }
-    if any(dictionary.values()):
-        try:
-            whole = Network(network.states_of, network.parents_of, network.tables_of, **dictionary)
-        except DictionaryError as error:
-            raise FormatError(f"{source.name}: {error.message}", error.hint) from None
-        network = whole.with_support(network.support)
-    edges = [edge for entry in entries for edge in _reversible(entry, network)]
-    return _with_mechanisms(network.with_reversible(edges), document, source)
+    try:
+        network = _part(whole, [entry.content["name"] for entry in entries], dictionary)
+        edges = [edge for entry in entries for edge in _reversible(entry, network)]
+        network = network.with_reversible(edges)
+        if "missingness" not in document and not hiding:
+            return network
+        if not network.has_cpts:
+            raise NetworkError("mechanisms are given, but no CPTs of the variables.")
+        cpt_of: dict[str, Cpt] = {}
+        for entry in hiding:
+            if (variable := entry.content["variable"]) in cpt_of:
+                raise FormatError(f"{entry.location}: a second mechanism of {variable!r}.")
+            cpt_of[variable] = whole.cpt(entry.content["name"])
+        graph, latent = document.get("missingness", ""), document.get("latent", ())
+        return network.with_mechanisms(Mechanisms(graph, cpt_of, latent))
+    except (DictionaryError, NetworkError) as error:
+        raise FormatError(f"{source.name}: {error.message}", error.hint) from None
+
+
+def _part(whole: Network, names: list[str], dictionary: Mapping[str, Any]) -> Network:
+    """The variables of a network, without its mechanisms; what values in data mean for them."""
+    if len(names) == len(whole.variables) and not any(dictionary.values()):
+        return whole
+    network = Network(
+        {name: whole.states(name) for name in names},
+        {name: whole.parents(name) for name in names},
+        whole.tables_of and {name: whole.tables_of[name] for name in names},
+        **dictionary,
+    )
+    return network.with_support(whole.support)
 
 
 def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
     """The edges into a variable whose direction the data do not tell."""
-    if "reversible" not in entry.content:
-        return []
-    child, parents = str(entry.content["name"]), _texts(entry, "reversible")
+    child = entry.content["name"]
+    parents = _texts(entry.content.get("reversible", []), entry.location, "reversible")
     if strangers := [name for name in parents if name not in network.parents(child)]:
         raise FormatError.syntax(entry.location, strangers[0], f"a parent of {child!r}")
     return [(parent, child) for parent in parents]
-
-
-def _with_mechanisms(network: Network, document: Mapping[str, Any], source: Source) -> Network:
-    """The network with what the file says about how values went missing."""
-    graph, entries = document.get("missingness"), document.get("mechanisms", [])
-    if graph is None and not entries:
-        return network
-    if not network.has_cpts:
-        raise FormatError(f"{source.name}: mechanisms are given, but no CPTs of the variables.")
-    declared = [Declared(v, states, source.name) for v, states in network.states_of.items()]
-    nodes = declare(source, [*declared, *map(_mechanism, entries)])
-    family_of: dict[str, Family] = {}
-    for entry in entries:
-        variable = str(entry.content["variable"])
-        if variable in family_of:
-            raise FormatError(
-                f"{entry.location}: a second mechanism of {variable!r}.",
-                "a variable has one mechanism: keep the entry that is right.",
-            )
-        family_of[variable] = _family(entry, nodes)
-    tables = tables_of(source.name, family_of) or {}
-    cpt_of = {
-        variable: Cpt(
-            members.child,
-            members.parents,
-            tables[variable],
-            tuple(tuple(states) for states in members.positions),
-        )
-        for variable, members in family_of.items()
-    }
-    try:
-        return network.with_mechanisms(Mechanisms(graph or "", cpt_of, document.get("latent", ())))
-    except NetworkError as error:
-        raise FormatError(f"{source.name}: {error.message}", error.hint) from None
 
 
 def _mechanism(entry: VariableEntry) -> Declared:
@@ -136,28 +121,23 @@ def _mechanism(entry: VariableEntry) -> Declared:
 
 
 def _cuts(entry: VariableEntry) -> Any:
-    values = entry.content["cuts"]
-    if not isinstance(values, list) or not all(
-        value is None or isinstance(value, float) for value in values
-    ):
-        raise FormatError.syntax(entry.location, json.dumps(values)[:30], "a list of cut points")
+    expected = "a list of cut points"
+    values = _of_kind(entry.content["cuts"], list, entry.location, expected)
+    for value in values:
+        _of_kind(value, float | None, entry.location, expected)
     return cuts_from_json(values)
 
 
 def _codes(entry: VariableEntry) -> Any:
-    codes = entry.content["codes"]
-    if not isinstance(codes, dict):
-        raise FormatError.syntax(entry.location, json.dumps(codes)[:30], "an object of codes")
-    return dict(codes)
+    return _of_kind(entry.content["codes"], dict, entry.location, "an object of codes")
 
 
 def _rule(entry: VariableEntry) -> Any:
-    rule = entry.content["not_asked"]
-    if not isinstance(rule, dict) or set(rule) != {"when", "state"}:
-        what = 'an object with "when" and "state"'
-        raise FormatError.syntax(entry.location, json.dumps(rule)[:30], what)
-    when, state = (_text(rule[key], entry.location, repr(key)) for key in ("when", "state"))
-    return when, state
+    expected = 'an object with "when" and "state"'
+    rule = _of_kind(entry.content["not_asked"], dict, entry.location, expected)
+    if set(rule) != {"when", "state"}:
+        raise FormatError.syntax(entry.location, json.dumps(rule)[:30], expected)
+    return tuple(_text(rule[key], entry.location, repr(key)) for key in ("when", "state"))
 
 
 def _document(source: Source) -> dict[str, Any]:
@@ -178,7 +158,7 @@ def _document(source: Source) -> dict[str, Any]:
         if key == "missingness":
             _text(parts[key], location, "the missingness graph")
         if key == "latent":
-            parts[key] = _texts(VariableEntry({key: parts[key]}, location), key)
+            parts[key] = _texts(parts[key], location, key)
         if _punctuation(cursor, ",}") == "}":
             break
     if cursor.offset < len(source.text):
@@ -195,9 +175,7 @@ def _entries(cursor: Cursor, keys: Sequence[str]) -> list[VariableEntry]:
     _punctuation(cursor, "[")
     while True:
         location = cursor.location
-        value = _value(cursor)
-        if not isinstance(value, dict):
-            raise FormatError.syntax(location, json.dumps(value)[:30], "the object of a variable")
+        value = _of_kind(_value(cursor), dict, location, "the object of a variable")
         if unknown := [key for key in value if key not in keys]:
             raise FormatError.syntax(location, unknown[0], f"one of {', '.join(keys)}")
         entries.append(VariableEntry(value, location))
@@ -241,39 +219,43 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _text(value: object, location: str, what: str) -> str:
-    if not isinstance(value, str):
-        raise FormatError.syntax(location, json.dumps(value)[:30], f"{what} as a string")
-    if re.search("[\ud800-\udfff]", value):
-        raise FormatError.syntax(
-            location, ascii(value), f"{what} as a string of Unicode characters"
-        )
+def _of_kind(value: object, kind: Any, location: str, expected: str) -> Any:
+    """The value, if it is of this kind."""
+    if not isinstance(value, kind):
+        raise FormatError.syntax(location, json.dumps(value)[:30], expected)
     return value
 
 
-def _texts(entry: VariableEntry, key: str) -> tuple[str, ...]:
-    values = entry.content.get(key)
-    if not isinstance(values, list):
-        raise FormatError.syntax(entry.location, json.dumps(values)[:30], f"a list of {key}")
-    return tuple(_text(value, entry.location, f"each of {key!r}") for value in values)
+def _text(value: object, location: str, what: str) -> str:
+    text: str = _of_kind(value, str, location, f"{what} as a string")
+    if re.search("[\ud800-\udfff]", text):
+        raise FormatError.syntax(location, ascii(text), f"{what} as a string of Unicode characters")
+    return text
+
+
+def _texts(values: object, location: str, key: str) -> tuple[str, ...]:
+    listed = _of_kind(values, list, location, f"a list of {key}")
+    return tuple(_text(value, location, f"each of {key!r}") for value in listed)
 
 
 def _variable(entry: VariableEntry) -> Declared:
-    name = _text(entry.content.get("name"), entry.location, "the name of a variable")
-    unsupported = None
-    if "unsupported" in entry.content:
-        rows = _text(entry.content["unsupported"], entry.location, "the CPT rows without data")
-        unsupported = rows, entry.location
-    return Declared(name, _texts(entry, "states"), entry.location, unsupported)
+    content, location = entry.content, entry.location
+    name = _text(content.get("name"), location, "the name of a variable")
+    states = _texts(content.get("states"), location, "states")
+    if "unsupported" not in content:
+        return Declared(name, states, location)
+    rows = _text(content["unsupported"], location, "the CPT rows without data")
+    return Declared(name, states, location, (rows, location))
 
 
 def _family(entry: VariableEntry, variables: Variables) -> Family:
-    child = str(entry.content["name"])
-    members = family(variables, child, _texts(entry, "parents"), entry.location)
-    if "cpt" not in entry.content:
+    content, location = entry.content, entry.location
+    parents = _texts(content.get("parents"), location, "parents")
+    members = family(variables, content["name"], parents, location)
+    if "cpt" not in content:
         return members
     members.check_size()
-    return from_flat(members, _flat(entry.content["cpt"], members, 0))
+    return from_flat(members, _flat(content["cpt"], members, 0))
 
 
 def _flat(value: object, members: Family, axis: int) -> list[float]:
@@ -282,13 +264,12 @@ def _flat(value: object, members: Family, axis: int) -> list[float]:
         if not isinstance(value, float):
             raise FormatError.not_a_number(members.location, members.child, json.dumps(value)[:30])
         return [value]
-    if not isinstance(value, list):
-        what = f"a list of length {members.shape[axis]} in the CPT of {members.child!r}"
-        raise FormatError.syntax(members.location, json.dumps(value)[:30], what)
-    if len(value) != members.shape[axis]:
-        needed = members.shape[axis]
-        raise FormatError.wrong_length(members.location, members.child, len(value), needed)
-    return [number for part in value for number in _flat(part, members, axis + 1)]
+    needed = members.shape[axis]
+    expected = f"a list of length {needed} in the CPT of {members.child!r}"
+    parts = _of_kind(value, list, members.location, expected)
+    if len(parts) != needed:
+        raise FormatError.wrong_length(members.location, members.child, len(parts), needed)
+    return [number for part in parts for number in _flat(part, members, axis + 1)]
 
 
 def render(network: Network, learned: str | None = None) -> str:
@@ -299,36 +280,35 @@ def render(network: Network, learned: str | None = None) -> str:
     learned
         What a result knows beyond the network, as JSON.
     """
-    parts = [f'"format": {json.dumps(FORMAT)}', f'"version": {VERSION}']
-    parts.append(_list("variables", [_rendered(network, name) for name in network.variables]))
+    parts = {
+        "format": _written(FORMAT),
+        "version": _written(VERSION),
+        "variables": _lines(_content(network, name) for name in network.variables),
+    }
     if (mechanisms := network.mechanisms) is not None:
-        parts.append(f'"missingness": {json.dumps(mechanisms.graph, ensure_ascii=False)}')
+        parts["missingness"] = _written(mechanisms.graph)
         if mechanisms.latent:
-            parts.append(f'"latent": {json.dumps(mechanisms.latent, ensure_ascii=False)}')
+            parts["latent"] = _written(mechanisms.latent)
         if mechanisms.cpt_of:
-            parts.append(
-                _list("mechanisms", starmap(_rendered_mechanism, mechanisms.cpt_of.items()))
+            parts["mechanisms"] = _lines(
+                dict(zip(_MECHANISM, (v, cpt.child, cpt.parents, cpt.table.tolist()), strict=True))
+                for v, cpt in mechanisms.cpt_of.items()
             )
     if learned is not None:
-        parts.append(f'"learned": {learned}')
-    return "{\n  " + ",\n  ".join(parts) + "\n}\n"
+        parts["learned"] = learned
+    return "{\n  " + ",\n  ".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n"
 
 
-def _list(key: str, objects: Iterable[str]) -> str:
-    return f'"{key}": [\n    ' + ",\n    ".join(objects) + "\n  ]"
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
-def _rendered_mechanism(variable: str, cpt: Cpt) -> str:
-    content = {
-        "variable": variable,
-        "name": cpt.child,
-        "parents": cpt.parents,
-        "cpt": cpt.table.tolist(),
-    }
-    return json.dumps(content, ensure_ascii=False)
+def _lines(objects: Iterable[object]) -> str:
+    """A list with a line for each object."""
+    return "[\n    " + ",\n    ".join(map(_written, objects)) + "\n  ]"
 
 
-def _rendered(network: Network, name: str) -> str:
+def _content(network: Network, name: str) -> dict[str, object]:
     content: dict[str, object] = {
         "name": name,
         "states": network.states(name),
@@ -346,4 +326,4 @@ def _rendered(network: Network, name: str) -> str:
         content["unsupported"] = rows
     if parents := [parent for parent, child in network.reversible if child == name]:
         content["reversible"] = parents
-    return json.dumps(content, ensure_ascii=False)
+    return content
