@@ -74,7 +74,7 @@ def parse(source: Source) -> Network:
         if keyword == "variable":
             declared.append(_variable(cursor, name(head, location), location))
         elif keyword == "probability":
-            blocks.append((head, location, [*_statements(cursor, head)]))
+            blocks.append((head, location, [*_statements(cursor)]))
         else:
             [*_properties(cursor)]
             cursor.take(_END, "'property' or '}'")
@@ -90,35 +90,21 @@ def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
 
 def _variable(cursor: Cursor, variable: str, location: str) -> Declared:
     properties = [*_properties(cursor)]
-    _refuse_cut(cursor, f"the variable {variable}")
     declaration = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
     properties += _properties(cursor)
-    _refuse_cut(cursor, f"the variable {variable}")
     cursor.take(_END, "'property' or '}'")
     announced = int(declaration[1])
-    states = counted(declaration[2], announced, location)
+    states = names(declaration[2], location, announced)
     if len(states) != announced:
         raise FormatError.state_count(location, variable, announced, states)
     rows = [(mark[1], line) for text, line in properties if (mark := _UNSUPPORTED.fullmatch(text))]
     return Declared(variable, tuple(states), location, rows[0] if rows else None)
 
 
-def _refuse_cut(cursor: Cursor, within: str) -> None:
-    """Refuse a file that ends where a statement or a block should."""
-    source = cursor.source
-    if not _MARK.search(source.text, cursor.offset):
-        raise FormatError(
-            f"{source.location(len(source.text.rstrip()))}: the file ends here, within {within}.",
-            "it may be cut short: write or fetch it again.",
-        )
-
-
-def _statements(cursor: Cursor, head: str) -> Iterator[tuple[str, str]]:
+def _statements(cursor: Cursor) -> Iterator[tuple[str, str]]:
     """The text of each statement of a probability block, and its location."""
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
-            child = head.strip().removeprefix("(").partition("|")[0].rstrip(" )").strip()
-            _refuse_cut(cursor, f"the CPT of {child}")
             match = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
             text, location = match[1], cursor.source.location(match.start(1))
             if not _ROW.match(text) and not _WHOLE.match(text):
@@ -142,7 +128,7 @@ def _family(
         else:
             # States may hold parentheses, numbers do not: the last one closes the key.
             key, _, numbers = text.removeprefix("(").rpartition(")")
-            rows.append(Row(counted(key, len(members.parents), where), numbers, where))
+            rows.append(Row(names(key, where, len(members.parents)), numbers, where))
     if not statements:
         return members
     if (table := whole.get("table")) is None:
@@ -169,7 +155,7 @@ def _members(variables: Variables, head: str, location: str) -> Family:
 def _names(text: str, variables: Variables, location: str) -> list[str]:
     """The variables of a list; a bare name may hold blanks where the file declares it so."""
     bare_name = text.strip()
-    return [bare_name] if bare_name in variables.positions_of else separated(text, location)
+    return [bare_name] if bare_name in variables.positions_of else names(text, location)
 
 
 def render(network: Network) -> str:
@@ -206,41 +192,27 @@ _WORD = re.compile(rf'\s*({STRING}|[^",\s]+)(?=\s|"|$)')
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 
 
-def listed(text: str, location: str) -> list[str]:
-    """The names between commas; a name in quotes may hold commas itself."""
-    if '"' not in text:
-        return [name(item, location) for item in text.split(",")]
-    return [*_matched(_ITEM, f"{text},", location, "a list of names with commas")]
+def names(text: str, location: str, count: int = 0) -> list[str]:
+    """The names of a list: between commas, or between blanks where it has no comma.
 
-
-def counted(text: str, count: int, location: str) -> list[str]:
-    """The names of a list that should have ``count``: one name may hold blanks without quotes."""
-    return listed(text, location) if count == 1 else separated(text, location)
-
-
-def separated(text: str, location: str) -> list[str]:
-    """The names of a list: between commas, or between blanks where it has no comma."""
-    outside_quotes = re.sub(STRING, "", text) if '"' in text else text
-    return listed(text, location) if "," in outside_quotes else _words(text, location)
-
-
-def _words(text: str, location: str) -> list[str]:
-    """The names between blanks; a name in quotes may hold blanks itself."""
-    text = text.strip()
-    if not text:
-        raise FormatError.syntax(location, text, "a name")
-    return [*_matched(_WORD, text, location, "a list of names")]
-
-
-def _matched(pattern: re.Pattern[str], text: str, location: str, expected: str) -> Iterator[str]:
-    """The names that a pattern finds one behind the other, up to the end of the text."""
-    offset = 0
+    A name in quotes may hold commas and blanks; so may the only name of a list that should have
+    one, ``count``, hold blanks without quotes.
+    """
+    has_quotes = '"' in text
+    if count == 1 or "," in (re.sub(STRING, "", text) if has_quotes else text):
+        if not has_quotes:
+            return [name(item, location) for item in text.split(",")]
+        pattern, text = _ITEM, f"{text},"
+    else:
+        pattern, text = _WORD, text.strip() or ","
+    listed, offset = [], 0
     while offset < len(text):
         match = pattern.match(text, offset)
         if not match:
-            raise FormatError.syntax(location, text.strip(), expected)
-        yield name(match[1], location)
+            raise FormatError.syntax(location, text.strip(" ,"), "a list of names")
+        listed.append(name(match[1], location))
         offset = match.end()
+    return listed
 
 
 def name(text: str, location: str) -> str:

@@ -93,13 +93,9 @@ class Family:
 
     def given(self, row: int) -> str:
         """The states of the parents in a row, in words."""
-        named = []
-        for parent, states in zip(
-            reversed(self.parents), reversed(self.positions[:-1]), strict=True
-        ):
-            row, index = divmod(row, len(states))
-            named.append(f"{parent}={[*states][index]}")
-        return ", ".join(reversed(named))
+        codes = np.unravel_index(row, self.shape[:-1])
+        named = zip(self.parents, self.positions[:-1], codes, strict=True)
+        return ", ".join(f"{parent}={[*states][code]}" for parent, states, code in named)
 
     def check_size(self) -> None:
         """Refuse a table that is too large, before it is made."""
@@ -136,52 +132,46 @@ def declare(source: Source, declared: Sequence[Declared]) -> Variables:
     """The states of every variable, in the order of the file."""
     positions_of: dict[str, Mapping[str, int]] = {}
     for each in declared:
-        name, states, location = each.name, each.states, each.location
-        if not name:
-            raise FormatError(f"{location}: a variable has an empty name.")
-        if name in positions_of:
-            raise FormatError(
-                f"{location}: variable {name!r} is declared more than once.", "rename one."
-            )
-        if not states:
-            raise FormatError(f"{location}: variable {name!r} has no states.")
-        positions_of[name] = {state: index for index, state in enumerate(states)}
-        if "" in positions_of[name]:
-            raise FormatError(f"{location}: a state of {name!r} has an empty name.")
-        if len(positions_of[name]) < len(states):
-            state = next(
-                state for index, state in enumerate(states) if positions_of[name][state] > index
-            )
-            raise FormatError(
-                f"{location}: variable {name!r} has the state {state!r} more than once.",
-                "rename one.",
-            )
+        name, states = each.name, each.states
+        positions = {state: index for index, state in enumerate(states)}
+        twice = [state for index, state in enumerate(states) if positions[state] > index]
+        _refuse_first(
+            each.location,
+            (not name, "a variable has an empty name"),
+            (name in positions_of, f"variable {name!r} is declared more than once"),
+            (not states, f"variable {name!r} has no states"),
+            ("" in positions, f"a state of {name!r} has an empty name"),
+            (twice, f"variable {name!r} has the state {listed(twice)} more than once"),
+        )
+        positions_of[name] = positions
     if not positions_of:
         raise FormatError(f"{source.name}: the file declares no variable.")
     unsupported_of = {each.name: each.unsupported for each in declared if each.unsupported}
     return Variables(source, positions_of, unsupported_of)
 
 
+def _refuse_first(location: str, *problems: tuple[object, str]) -> None:
+    """Refuse what is declared for the first of these problems that it has."""
+    for is_wrong, words in problems:
+        if is_wrong:
+            raise FormatError(f"{location}: {words}.", "correct the spelling, or rename it.")
+
+
 def family(variables: Variables, child: str, parents: Sequence[str], location: str) -> Family:
     """A family whose members the file declares, without a table."""
-    declared, hint = variables.positions_of, "declare it, or correct its spelling."
-    if child not in declared:
-        raise FormatError(
-            f"{location}: a CPT is given for {child!r}, which is not a variable of the file.", hint
-        )
-    seen = set()
-    for parent in parents:
-        if parent not in declared:
-            raise FormatError(
-                f"{location}: {child!r} has the parent {parent!r}, "
-                "which the file does not declare.",
-                hint,
-            )
-        if parent == child:
-            raise FormatError(f"{location}: {child!r} is named among its own parents.")
-        if parent in seen:
-            raise FormatError(f"{location}: {child!r} names the parent {parent!r} more than once.")
-        seen.add(parent)
+    declared = variables.positions_of
+    strangers = [parent for parent in parents if parent not in declared]
+    twice = [parent for index, parent in enumerate(parents) if parent in parents[:index]]
+    _refuse_first(
+        location,
+        (child not in declared, f"a CPT is given for {child!r}, which the file does not declare"),
+        (
+            strangers,
+            f"{child!r} has the parent {listed(strangers)}, which the file does not declare",
+        ),
+        (child in parents, f"{child!r} is named among its own parents"),
+        (twice, f"{child!r} names the parent {listed(twice)} more than once"),
+    )
     positions = tuple(declared[name] for name in (*parents, child))
     limit = variables.source.limit
     return Family(child, tuple(parents), positions, location, lambda _: location, limit)
@@ -229,6 +219,7 @@ def from_rows(
 
     ``states`` are the positions of what a key may name, where these are not the states' names.
     """
+    members.check_size()
     numbers: dict[int, list[float]] = {}
     locations: dict[int, str] = {}
     for row in rows:
@@ -243,7 +234,6 @@ def from_rows(
             f"{members.given(missing) or 'no parents'}.",
             "give a row for every configuration of the parents.",
         )
-    members.check_size()
     table = np.empty((members.rows, members.shape[-1]))
     if default is not None:
         table[:] = _row_numbers(members, default)
@@ -308,7 +298,7 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     }
     parents = {child: members.parents for child, members in family_of.items()}
     try:
-        network = Network(states_of, parents, tables_of(name, family_of))
+        network = Network(states_of, parents, _tables_of(name, family_of))
     except NetworkError as error:  # a cycle: everything else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
     if not variables.unsupported_of:
@@ -349,22 +339,16 @@ def rows_without_data(network: Network, variable: str) -> str | None:
 
 def _support(network: Network, child: str, text: str, location: str) -> Mask:
     """Which rows of a CPT have data, from what `rows_without_data` wrote."""
-    if text != NO_ROWS and not _ROW_RANGES.fullmatch(text):
-        raise FormatError.syntax(
-            location, text[:30], f"row numbers such as '0 3-5', or {NO_ROWS!r}"
-        )
-    rows = [(int(first), int(last or first)) for first, last in re.findall(_ROW_RANGE, text)]
-    if any(first > last for first, last in rows):
-        raise FormatError.syntax(location, text[:30], "row numbers that ascend")
     shape = network.shape(network.parents(child))
     number = math.prod(shape) if network.has_cpts else 0
-    highest = max((last for _, last in rows), default=0)
-    if highest >= number:
-        raise FormatError(
-            f"{location}: row {highest} of the CPT of {child!r} is marked as without data, "
-            f"but the CPT has {counted(number, 'row')}.",
-            "rows are numbered from 0, the first parent slowest.",
+    rows = [(int(first), int(last or first)) for first, last in re.findall(_ROW_RANGE, text)]
+    is_list = text == NO_ROWS or _ROW_RANGES.fullmatch(text)
+    if not (number and is_list and all(first <= last < number for first, last in rows)):
+        expected = (
+            f"row numbers such as '0 3-5', or {NO_ROWS!r}, of the {counted(number, 'row')} of the "
+            f"CPT of {child!r}, from 0 on,"
         )
+        raise FormatError.syntax(location, text[:30], expected)
     mask = np.ones(number, dtype=np.bool_)
     for first, last in rows:
         mask[first : last + 1] = False
@@ -388,7 +372,7 @@ def network_of(
     )
 
 
-def tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArray] | None:
+def _tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArray] | None:
     """The tables of a file's families, rows rescaled where need be; None if they have none."""
     if all(members.table is None for members in family_of.values()):
         return None

@@ -28,6 +28,7 @@ from lacunet.formats.draft import (
 from lacunet.formats.errors import FormatError
 from lacunet.formats.source import NUMBER, Cursor, Source, numerals
 from lacunet.model.network import Network
+from lacunet.wording import listed
 
 _KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")
 _COUNT = re.compile(r"\s*([0-9]{1,9})(?!\S)")
@@ -133,10 +134,10 @@ def render(network: Network) -> str:
 
 def _refuse_names(network: Network) -> None:
     for number, name in enumerate(network.variables):
-        if name != f"X{number}":
-            what = f"names: {name!r} would come back as 'X{number}'"
+        numbered = tuple(map(str, range(network.cardinality(name))))
+        if (name, network.states(name)) != (f"X{number}", numbered):
+            what = (
+                f"names: {name!r} would come back as 'X{number}', its states "
+                f"{listed(network.states(name), most=5)} as {listed(numbered, most=5)}"
+            )
             raise FormatError.cannot_carry_name("UAI", what, _OTHERS)
-        for index, state in enumerate(network.states(name)):
-            if state != str(index):
-                what = f"names: state {state!r} of {name!r} would come back as '{index}'"
-                raise FormatError.cannot_carry_name("UAI", what, _OTHERS)
