@@ -191,7 +191,6 @@ ROWS = [f"({row[0]} {row[1]})" for row in TABLE.reshape(6, 2)]
     "data",
     [
         f"(({''.join(ROWS[:2])})({''.join(ROWS[2:4])})({''.join(ROWS[4:])}))",  # B before A
-        f"(({''.join(ROWS)}))",  # one row too deep
         f"(({''.join(ROWS[:3])})({''.join(ROWS[3:5])}{ROWS[5]}))".replace(") (", "", 1).replace(
             ROWS[0] + ROWS[1], "(0.125 0.875 0.25)(0.75)"
         ),

@@ -269,16 +269,13 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
         if name in names():
             return example(name)
         refuse_edges(name)
-    return _read(name, limit)[0]
+    return read_with_text(name, limit)[0]
 
 
-def read_with_text(path: str | os.PathLike[str]) -> tuple[Network, str]:
+def read_with_text(path: str | os.PathLike[str], limit: int = LIMIT) -> tuple[Network, str]:
     """The network in a file, and the text of the file."""
-    return _read(os.fspath(path), LIMIT)
-
-
-def _read(name: str, limit: int) -> tuple[Network, str]:
-    _module_of(name)  # an ending that is not known is refused before the file is looked for
+    name = os.fspath(path)
+    _format_of(name)  # an ending that is not known is refused before the file is looked for
     return parsed(name, _content(name), limit)
 
 
@@ -323,29 +320,29 @@ def write_network(
             "the arguments are swapped: the network comes first, then the file.",
             f"as in write_network(network, {written}).",
         )
-    network, name = as_network(network), os.fspath(path)
-    writer, kind = _writer_of(name), _format_of(name)
-    lost = _lost(network, kind)
-    if rename and kind != _CARRIES_ALL:
-        network, new = renamed(network, writer.render, is_numbered=kind == _WITHOUT_NAMES)
-        if new:
-            warn(f"{name}: new names: {first_of(new, 20)}.")
-    _write(writer.render(network), name, lost)
+    _write(as_network(network), os.fspath(path), rename=rename)
 
 
 def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
     """Write a network with what a result knows beyond it, which only ``.json`` carries."""
-    name = os.fspath(path)
-    writer, kind = _writer_of(name), _format_of(name)
-    if kind == _CARRIES_ALL:
-        _write(writer.render(network, learned), name)
-    else:
-        lost = [*_lost(network, kind), "how sure the CPTs are"]
-        _write(writer.render(network), name, lost)
+    _write(network, os.fspath(path), learned)
 
 
-def _write(text: str, name: str, lost: Sequence[str] = ()) -> None:
+def _write(
+    network: Network, name: str, learned: str | None = None, *, rename: bool = False
+) -> None:
     """Write a file, packed where its name says so, and say what it does not carry."""
+    writer, kind, lost = _writer_of(name), _format_of(name), []
+    if kind == _CARRIES_ALL:
+        text = writer.render(network, learned)
+    else:
+        lost = not_carried(network, has_support=kind in _CARRIES_SUPPORT)
+        lost += [] if learned is None else ["how sure the CPTs are"]
+        if rename:
+            network, new = renamed(network, writer.render, is_numbered=kind == _WITHOUT_NAMES)
+            if new:
+                warn(f"{name}: new names: {first_of(new, 20)}.")
+        text = writer.render(network)
     if os.path.isdir(name):
         raise FormatError.folder(name)
     try:
@@ -357,13 +354,6 @@ def _write(text: str, name: str, lost: Sequence[str] = ()) -> None:
         raise FormatError(f"{name} cannot be written: {reason}.", where_instead(name)) from None
     if lost:
         warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
-
-
-def _lost(network: Network, kind: str) -> list[str]:
-    """What a network knows that a format does not carry."""
-    if kind == _CARRIES_ALL:
-        return []
-    return not_carried(network, has_support=kind in _CARRIES_SUPPORT)
 
 
 def not_carried(

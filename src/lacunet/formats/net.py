@@ -135,33 +135,29 @@ def _check_nesting(text: str, location: str, members: Family) -> None:
     """Refuse parentheses that do not pair, or that show another shape than the parents have.
 
     All numbers may stand in one pair; a pair inside another must hold the numbers of one
-    index of an axis further in.
+    index of an axis.
     """
     text = text.strip()
     depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
     is_one_group = text.startswith("(") and text.endswith(")")
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
-    sizes = [math.prod(members.shape[axis:]) for axis in range(len(members.shape))]
-    numbers = 0
-    groups = [(0, len(sizes))]  # where each open one starts, and the outermost axis inside it
-    _, *pieces = re.split(r"([()])", text)
-    for bracket, between in zip(pieces[::2], pieces[1::2], strict=True):
-        if bracket == "(":
-            groups.append((numbers, len(sizes)))
-        else:
-            start, inner = groups.pop()
-            size = numbers - start
-            fitting = [axis for axis in range(inner) if sizes[axis] == size]
-            if not fitting or start % size:
+    sizes = {math.prod(members.shape[axis:]) for axis in range(len(members.shape))}
+    numbers, starts = 0, []  # the numbers so far, and before each pair that is open
+    for piece in re.split(r"([()])", text):
+        if piece == "(":
+            starts.append(numbers)
+        elif piece == ")":
+            size = numbers - starts[-1]
+            if size not in sizes or starts.pop() % size:
                 raise FormatError(
                     f"{location}: the parentheses in the CPT of {members.child!r} hold "
                     f"{counted(size, 'number')} where its parents and states, in their order, have "
                     f"the sizes {', '.join(map(str, members.shape))}.",
                     "correct the order of the parents, or write all numbers in one pair.",
                 )
-            groups[-1] = groups[-1][0], min(groups[-1][1], fitting[-1])
-        numbers += len(between.replace(",", " ").split())
+        else:
+            numbers += len(piece.replace(",", " ").split())
 
 
 def render(network: Network) -> str:
