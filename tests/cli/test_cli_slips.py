@@ -141,7 +141,7 @@ def test_edges_may_stand_in_place_of_a_network(edges: str, survey: Path, capsys:
     told, method = [], ("--method", "direct-mcar")
     for before in ((edges,), ("--edges", edges)):
         assert run("learn", *before, "survey.csv", *method, "--report", "page.html") == 0
-        assert "<h1>2 CPTs" in Path("page.html").read_text()
+        assert "<h1><bdi>survey.csv: </bdi><bdi>2 CPTs" in Path("page.html").read_text()
         assert run("explain", *before, "survey.csv") == 0
         assert run("diagnose", *before, "survey.csv") == 0
         assert run("query", *before, "survey.csv", *method, "P(xray | Smoker)") == 0

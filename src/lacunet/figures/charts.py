@@ -1,4 +1,4 @@
-"""Charts: lines with bands, dots, ranges, patterns of missing values, heat maps, forest plots.
+"""Charts: lines with bands, ranges, patterns of missing values, heat maps, forest plots.
 
 Series are told apart by colour and by dashes.
 """
@@ -157,27 +157,6 @@ def _below(axis: _Axis, base: float, label: str) -> list[Shape]:
     texts = [(axis.pixel(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
     texts.append(((axis.start + axis.end) / 2, base + 34, label))
     return [Words(x, y, text, "middle") for x, y, text in texts]
-
-
-def dots(values: Sequence[float], label: str) -> Picture:
-    """Values on one axis, the first as a ring; those that fall together are stacked."""
-    axis = _Axis.over(values, LEFT, WIDTH - RIGHT)
-    stacked: dict[int, int] = {}
-    discs = []
-    for number, value in enumerate(values):
-        if not axis.shows(value):
-            continue
-        column = round(axis.pixel(value) / 8)
-        stacked[column] = stacked.get(column, 0) + 1
-        discs.append((8.0 * column, stacked[column], "first" if number == 0 else "dot-0", value))
-    base = 14.0 + 9 * max(stacked.values(), default=1)
-    shapes: list[Shape] = [Line(stroke((LEFT, base), (WIDTH - RIGHT, base)), "axis")]
-    shapes += [
-        Disc(x, base - 9 * height + 2, 3.5, style, f"{value:.6g}")
-        for x, height, style, value in discs
-    ]
-    shapes += _below(axis, base, label)
-    return Picture(WIDTH, base + 40, tuple(shapes), f"{label} of {len(values)}")
 
 
 def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:

@@ -59,7 +59,6 @@ STYLES = {
     "link": Style("missing", width=2),
     "on": Style(fill="missing"),
     "off": Style(fill="line"),
-    "first": Style("mark", "paper", 2),
     "hollow": Style("mark", "paper", 1.5),
     "ring": Style("soft", "paper"),
     "box": Style("soft", "paper"),

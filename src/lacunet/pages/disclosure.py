@@ -38,7 +38,7 @@ class Disclosure:
     --------
     >>> told = Disclosure(min_count=10, rows=1003)
     >>> told.count(996), told.count(742), told.count(4), told.count(0)
-    (1003.0, 740.0, None, 0.0)
+    (1003, 740, None, 0)
     """
 
     min_count: int = 0
@@ -51,17 +51,12 @@ class Disclosure:
 
     def count(self, rows: float) -> float | None:
         """A count of rows as it may be told; None where it is too small."""
-        known = float(self.counts(np.asarray(rows, dtype=float)))
-        return None if np.isnan(known) else known
-
-    def counts(self, rows: FloatArray) -> FloatArray:
-        """Counts as they may be told, not a number where they are too small."""
-        if not self.is_limited:
+        if not self.is_limited or not rows:
             return rows
-        small = (rows > 0) & (rows < self.min_count)
-        nearly_all = (rows > 0) & (self.rows - rows < self.min_count)
-        in_steps = np.rint(rows / self.min_count) * self.min_count
-        return np.where(small, np.nan, np.where(nearly_all, self.rows, in_steps))
+        if rows < self.min_count:
+            return None
+        is_nearly_all = self.rows - rows < self.min_count
+        return self.rows if is_nearly_all else round(rows / self.min_count) * self.min_count
 
     def share(self, rows: float) -> float | None:
         """The share of all rows, from a count that may be told."""

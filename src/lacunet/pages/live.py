@@ -25,7 +25,7 @@ from lacunet.inference.elimination.order import (
     one_per_edge,
 )
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
-from lacunet.model.network import Network
+from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.pages.kit import section
 from lacunet.pages.numbers import NOTHING, Behind, pack
@@ -79,14 +79,16 @@ def carried(
     second = None if other is None else other.network
     data: dict[str, Any] = {
         **drawing(network, graph, other=second, with_states=is_live),
-        **_packed(network, behind, digits),
+        **_packed(network, behind, digits, network.variables),
     }
     sides: list[tuple[Network, MissingnessGraph | None]] = [(network, graph)]
     if other is not None:
         sides.append((other.network, None))
-        same = _reordered(other.network, network)
-        parents = [fact["parents"] for fact in variables_as_data(same)]
-        data["other"] = {**_packed(same, other.behind, digits), "parents": parents}
+        index_of = {name: number for number, name in enumerate(network.variables)}
+        data["other"] = {
+            **_packed(other.network, other.behind, digits, network.variables),
+            "parents": [[index_of[p] for p in other.network.parents(v)] for v in index_of],
+        }
     if is_live:
         data["live"] = {
             "orders": [_order(side, network.variables) for side, _ in sides],
@@ -101,9 +103,9 @@ def carried(
     return data
 
 
-def _packed(network: Network, behind: Behind, digits: int | None) -> dict[str, Any]:
+def _packed(network: Network, behind: Behind, digits: int | None, names: Scope) -> dict[str, Any]:
     return {
-        "packed": pack(network, behind, digits),
+        "packed": pack(network, behind, digits, names),
         "digits": digits,
         "has_support": network.support is not None,
         "has_rows": behind.rows is not None,
@@ -118,17 +120,6 @@ def why_not_live(network: Network) -> str:
     if sum(math.prod(network.shape(family)) for family in network.families) > MOST_CARRIED:
         return "No beliefs here: the CPTs are too large to carry. Use `lacunet query` instead."
     return ""
-
-
-def _reordered(other: Network, network: Network) -> Network:
-    """The other network, with its variables in the order of the first."""
-    names = network.variables
-    same = Network(
-        {name: network.states(name) for name in names},
-        {name: other.parents(name) for name in names},
-        {name: other.cpt(name).table for name in names},
-    )
-    return same.with_support(other.support)
 
 
 def _order(network: Network, names: Sequence[str]) -> list[int]:
@@ -250,16 +241,14 @@ def _acyclic(
     edges: Mapping[tuple[Node, Node], str], nodes: Sequence[Node]
 ) -> dict[tuple[Node, Node], str]:
     """The edges, without those of the second network that would close a circle."""
-    reached: dict[Node, set[Node]] = {node: {node} for node in nodes}
-    kept = {}
+    import networkx as nx
+
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    graph.add_nodes_from(nodes)
     for (tail, head), kind in edges.items():
-        if kind and tail in reached[head]:
-            continue
-        kept[tail, head] = kind
-        for node in nodes:
-            if tail in reached[node]:
-                reached[node] |= reached[head]
-    return kept
+        if not kind or not nx.has_path(graph, head, tail):
+            graph.add_edge(tail, head)
+    return {edge: kind for edge, kind in edges.items() if graph.has_edge(*edge)}
 
 
 CONFOUNDED = (

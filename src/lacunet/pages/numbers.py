@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.missing import MissingSummary
 
@@ -49,22 +49,27 @@ class Behind:
 NOTHING = Behind()
 
 
-def pack(network: Network, behind: Behind, digits: int | None) -> str:
+def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
     """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
     Parameters
     ----------
     digits
         The decimals that CPTs are carried with; None carries them in full.
+    names
+        The variables of the network, in the order in which they are carried.
     """
-    names, rows, intervals = network.variables, behind.rows, behind.intervals
-    gone = behind.withheld or {v: np.zeros(network.shape(network.parents(v)), bool) for v in names}
+    shape_of = {name: network.shape(network.parents(name)) for name in names}
+    gone = behind.withheld or {name: np.zeros(shape, bool) for name, shape in shape_of.items()}
+    tables, rows, intervals = behind.cpts or network.tables_of, behind.rows, behind.intervals
     parts: list[list[NDArray[Any]]] = [[]]
-    if network.has_cpts:
-        tables = behind.cpts or {name: network.cpt(name).table for name in names}
-        parts = [[_cpt(tables[name], gone[name], digits) for name in names]]
-    if network.support is not None:
-        parts.append([_unsupported(network, name) for name in names])
+    if tables and digits is None:
+        parts = [[tables[name].astype("<f8") for name in names]]
+    elif tables and digits is not None:
+        cells = {name: np.rint(tables[name] * 10.0**digits) for name in names}
+        parts = [[np.where(gone[v][..., None], NONE, cells[v]).astype("<u2") for v in names]]
+    if (support := network.support) is not None:
+        parts.append([~support.get(v, np.ones(shape_of[v], bool)) for v in names])
     if rows is not None:
         parts.append([np.where(gone[v], WITHHELD, rows[v]).astype("<f4") for v in names])
     if intervals is not None:
@@ -73,18 +78,6 @@ def pack(network: Network, behind: Behind, digits: int | None) -> str:
     raw = [b"".join(table.tobytes() for table in part) for part in parts]
     padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
     return b64encode(zlib.compress(padded, 9)).decode()
-
-
-def _cpt(table: FloatArray, withheld: NDArray[np.bool_], digits: int | None) -> NDArray[Any]:
-    if digits is None:
-        return table.astype("<f8")
-    return np.where(withheld[..., None], NONE, np.rint(table * 10.0**digits)).astype("<u2")
-
-
-def _unsupported(network: Network, name: str) -> NDArray[Any]:
-    supported = network.cpt(name).supported
-    shape = network.shape(network.parents(name))
-    return np.zeros(shape, "u1") if supported is None else (~supported).astype("u1")
 
 
 def _outwards(ends: FloatArray) -> FloatArray:

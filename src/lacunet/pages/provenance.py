@@ -123,7 +123,6 @@ def report_page(
     source: Provenance,
     *,
     about: str | None = None,
-    heading: str = "",
     words: str = "",
     facts: Sequence[Tile] = (),
     notes: str = "",
@@ -135,8 +134,6 @@ def report_page(
     ----------
     about, title
         What the page is called, in plain text; ``about`` is what the source names if not given.
-    heading
-        Markup in place of that.
     words, facts, notes
         Below the heading: a sentence, a strip of facts, and markup.
     ending
@@ -147,7 +144,7 @@ def report_page(
     skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
     body = [
         f"{skip}<header>",
-        f"<h1>{heading or (named(before) if before else '') + named(title)}</h1>",
+        f"<h1>{named(before) if before else ''}{named(title)}</h1>",
         *([paragraph(words, "soft")] if words else []),
         *([tiles(facts)] if facts else []),
         notes,

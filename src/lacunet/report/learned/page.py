@@ -115,11 +115,10 @@ def page(
         ]
     return report_page(
         "learned",
-        f"{counted(len(network.variables), 'CPT')} by {result.method}",
+        f"{counted(len(facts), 'CPT')} by {result.method} from {counted(result.rows, 'row')}",
         sections,
         data,
         source,
-        heading=_heading(result, source),
         words=_chosen(result, level, disclosure),
         facts=_tiles(result, summary, order[0], disclosure),
         notes=_warnings(result, index_of, disclosure),
@@ -199,14 +198,6 @@ def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
                 "warnings": list(report.warnings),
             }
     return facts
-
-
-def _heading(result: Result, source: Provenance) -> str:
-    cpts = counted(len(result.network.variables), "CPT")
-    rows = counted(result.rows, "row")
-    where = f"{named(source.data)}, {rows}" if source.data else rows
-    of = f"{named(source.network)}: " if source.network else ""
-    return f"{of}{cpts} from {where}"
 
 
 def _chosen(result: Result, level: float | None, disclosure: Disclosure) -> str:

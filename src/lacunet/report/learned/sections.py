@@ -8,7 +8,7 @@ import numpy as np
 
 from lacunet.data.table import whole_rows
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
-from lacunet.figures.charts import Series, dots, dumbbell, lines, patterns
+from lacunet.figures.charts import Series, dumbbell, lines, patterns
 from lacunet.model.network import Network
 from lacunet.pages.kit import Cell, figure, named, panel_link, paragraph, section, table
 from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
@@ -92,10 +92,10 @@ def em_section(ended: Ended | None) -> str:
         best = max(ended.starts)
         words = (
             f"{counted(len(ended.starts), 'start')}: {agreed(ended.starts)} ended within "
-            f"{AGREEMENT:g} nats of the best; the ring is the first, from which EM starts if there "
-            "is no other."
+            f"{AGREEMENT:g} nats of the best; start 0 is the one that is always made."
         )
-        picture = dots([end - best for end in ended.starts], "log-posterior, from the best [nats]")
+        ends = Series("", range(len(ended.starts)), [end - best for end in ended.starts])
+        picture = lines([ends], "start", "log-posterior, from the best [nats]")
         figures.append(figure(picture, words))
     words = (
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
