@@ -58,7 +58,7 @@ ROWS = "probability ( C | A, B ) {\n  (a0, b0) 0.5, 0.5;\n"
             ROWS + "(a0, b1) 0.5, x;}",
             r"net.bif:20: the CPT of 'C' holds 'x', which is not a number",
         ),
-        (ROWS + "(a0, b1) 1.5, -0.5; default 1, 0;}", r"net.bif:20: .*A=a0, B=b1 holds -0.5"),
+        (ROWS + "(a0, b1) 1.5, -0.5; default 1, 0;}", r"net.bif:20: .*A=a0, B=b1 holds 1.5"),
         (ROWS + "\n\ndefault -1, 2;\n(a0, b1) 1, 0;}", r"net.bif:22: .*A=a0, B=b2 holds -1.0"),
         (ROWS + "default 1, 0; default 1, 0;}", r"net.bif:20: .*second row for its 'default'"),
         (ROWS + "table 1, 0;}", r"net.bif:18: .*'table'"),

@@ -106,10 +106,10 @@ def test_support_must_fit_the_cpts() -> None:
         WET.with_tables(None).with_support({"Rain": 1})
 
 
-@pytest.mark.parametrize(("rows", "word"), [("1-5", "row 5"), ("2-1", "ascend"), ("x", "'x'")])
-def test_rows_that_a_cpt_does_not_have_are_refused_with_their_line(rows: str, word: str) -> None:
+@pytest.mark.parametrize("rows", ["1-5", "2-1", "x"])
+def test_rows_that_a_cpt_does_not_have_are_refused_with_their_line(rows: str) -> None:
     text = bif.render(HALF).replace('"1"', f'"{rows}"')
-    with pytest.raises(FormatError, match=f"n:9: .*{word}"):
+    with pytest.raises(FormatError, match=f"n:9: found '{rows}' where row numbers .* 2 rows"):
         bif.parse(Source.of("n", text))
 
 

@@ -27,8 +27,9 @@ from lacunet.model.network import (
     Network,
     NetworkError,
     Scope,
+    problem_of,
 )
-from lacunet.wording import apart_from, counted, listed
+from lacunet.wording import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
 NOTED_DEVIATION = 1e-6
@@ -396,29 +397,18 @@ def _tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArr
 
 def _normalised(members: Family, table: FloatArray) -> tuple[FloatArray, int]:
     """The rows of a table divided by their sums where need be, and how many deserve a note."""
-
-    def named(row: int) -> str:
-        where = f" given {members.given(row)}" if members.parents else ""
-        return f"{members.location_of(row)}: the CPT of {members.child!r}{where}"
-
-    wrong = ~(np.isfinite(table) & (table >= 0))
-    if wrong.any():
-        cell = int(np.argmax(wrong))
-        value = float(table.flat[cell])
-        row = cell // table.shape[-1]
-        raise FormatError(f"{named(row)} holds {value!r}, which is not a probability.")
-    sums = table.sum(axis=-1)
-    deviation = np.abs(sums - 1)
     # 0.33 + 0.33 + 0.33 is off by 0.01 and a rounding error: the limits have that much slack.
-    if (deviation > REFUSED_DEVIATION + ROW_SUM_TOLERANCE).any():
-        row = int(np.argmax(deviation))
+    if problem := problem_of(table, REFUSED_DEVIATION + ROW_SUM_TOLERANCE):
+        row, words = problem
+        where = f" given {members.given(row)}" if members.parents else ""
         raise FormatError(
-            f"{named(row)} sums to {apart_from(float(sums.flat[row]), 1)}, not to 1.",
+            f"{members.location_of(row)}: the CPT of {members.child!r}{where} {words}.",
             "correct the row; only sums within 0.01 of 1 are rescaled.",
         )
-    is_off = deviation > ROW_SUM_TOLERANCE
-    if is_off.any():
-        table = np.where(is_off[..., None], table / sums[..., None], table)
+    sums = table.sum(axis=-1, keepdims=True)
+    deviation = np.abs(sums - 1)
+    if (deviation > ROW_SUM_TOLERANCE).any():
+        table = np.where(deviation > ROW_SUM_TOLERANCE, table / sums, table)
     return table, int(np.count_nonzero(deviation > NOTED_DEVIATION + ROW_SUM_TOLERANCE))
 
 

@@ -257,16 +257,14 @@ class _Parser:
         return rule
 
     def _any(self) -> _Rule:
-        parts = [self._all()]
-        while self._takes(r"or\b(?!\s*!?=)"):
-            parts.append(self._all())
-        return lambda axes: np.logical_or.reduce([part(axes) for part in parts])
+        return self._joined("or", lambda: self._joined("and", self._factor))
 
-    def _all(self) -> _Rule:
-        parts = [self._factor()]
-        while self._takes(r"and\b(?!\s*!?=)"):
-            parts.append(self._factor())
-        return lambda axes: np.logical_and.reduce([part(axes) for part in parts])
+    def _joined(self, word: str, part: Callable[[], _Rule]) -> _Rule:
+        """Parts with a word between them."""
+        parts, reduce = [part()], {"or": np.logical_or.reduce, "and": np.logical_and.reduce}[word]
+        while self._takes(rf"{word}\b(?!\s*!?=)"):
+            parts.append(part())
+        return lambda axes: reduce([part(axes) for part in parts])
 
     def _factor(self) -> _Rule:
         if self._takes(r"not\b(?!\s*!?=)"):

@@ -762,32 +762,15 @@ class Network(metaclass=Hinted):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        return _skeleton(self) == _skeleton(other) and _same_tables(self, other)
+        names = ("variables", "states_of", "parents_of", "cuts_of", "codes_of", "not_asked_of")
+        is_same = all(getattr(self, name) == getattr(other, name) for name in names)
+        tables, others = self.tables_of, other.tables_of
+        if not is_same or tables is None or others is None:
+            return is_same and tables is others
+        return all(np.array_equal(table, others[name]) for name, table in tables.items())
 
     def __hash__(self) -> int:
-        return hash(_skeleton(self))
-
-
-def _skeleton(network: Network) -> tuple[object, ...]:
-    return tuple(
-        (
-            name,
-            network.states_of[name],
-            network.parents_of[name],
-            network.cuts_of.get(name),
-            tuple(network.codes_of.get(name, {}).items()),
-            network.not_asked_of.get(name),
-        )
-        for name in network.variables
-    )
-
-
-def _same_tables(left: Network, right: Network) -> bool:
-    if left.tables_of is None or right.tables_of is None:
-        return left.tables_of is right.tables_of
-    return all(
-        np.array_equal(table, right.tables_of[name]) for name, table in left.tables_of.items()
-    )
+        return hash((self.variables, *map(self.states, self.variables), self.edges))
 
 
 def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -914,7 +897,12 @@ def checked_tables(
                 f"need {expected}.",
                 "one axis for each parent in their order, the variable's own states last.",
             )
-        _check_rows(name, table, [states_of[parent] for parent in parents_of[name]], family)
+        if problem := problem_of(table, ROW_SUM_TOLERANCE):
+            row = np.unravel_index(problem[0], table.shape[:-1])
+            states = [states_of[parent][index] for parent, index in zip(family, row, strict=False)]
+            given = ", ".join(map(assigned, family, states))
+            where = f" given {given}" if given else ""
+            raise NetworkError(f"the CPT of {name!r}{where} {problem[1]}.")
         table.setflags(write=False)
         checked[name] = table
     return checked
@@ -936,8 +924,7 @@ def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[
         if weights.shape != expected or not (weights >= 0).all():
             raise NetworkError(
                 f"the support of {name!r} must be weights of the shape {expected}, one for each "
-                f"parent configuration; it has the shape {weights.shape}"
-                + ("." if weights.shape != expected else " and values below zero.")
+                f"parent configuration and none below zero; it has the shape {weights.shape}."
             )
         checked[name] = weights > 0
         checked[name].setflags(write=False)
@@ -955,28 +942,16 @@ def _masked(
     }
 
 
-def _check_rows(
-    name: str, table: FloatArray, parent_states: list[tuple[str, ...]], family: Scope
-) -> None:
-    def where(row: Sequence[int]) -> str:
-        given = ", ".join(
-            assigned(parent, states[index])
-            for parent, states, index in zip(family, parent_states, row, strict=False)
-        )
-        return f" given {given}" if given else ""
-
-    wrong = ~((table >= 0) & (table <= 1 + ROW_SUM_TOLERANCE))  # catches NaN as well
+def problem_of(table: FloatArray, tolerance: float) -> tuple[int, str] | None:
+    """The first row of a CPT that is no distribution, by its number, and what is wrong with it."""
+    rows = table.reshape(-1, table.shape[-1])
+    wrong = ~((rows >= 0) & (rows <= 1 + tolerance))  # catches NaN as well
     if wrong.any():
-        cell = tuple(np.argwhere(wrong)[0])
-        raise NetworkError(
-            f"the CPT of {name!r} holds {float(table[cell])!r}{where(cell[:-1])}, "
-            "which is not a probability."
-        )
-    sums = table.sum(axis=-1)
-    off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
-    if off.any():
-        row = tuple(np.argwhere(off)[0])
-        raise NetworkError(
-            f"the CPT of {name!r}{where(row)} sums to {apart_from(float(sums[row]), 1)}, not to 1.",
-            "divide the row by its sum.",
-        )
+        row, column = np.argwhere(wrong)[0].tolist()
+        return row, f"holds {float(rows[row, column])!r}, which is not a probability"
+    sums = rows.sum(axis=-1)
+    off = np.abs(sums - 1) > tolerance
+    if not off.any():
+        return None
+    row = int(off.argmax())
+    return row, f"sums to {apart_from(float(sums[row]), 1)}, not to 1"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 from typing import NamedTuple, TypeVar
 
@@ -186,19 +185,14 @@ def _has_cycle(
     sides: Sequence[tuple[Sequence[AnyNode], Sequence[AnyNode]]], arrows: Sequence[str]
 ) -> bool:
     """Whether a node leads to itself, or has an edge of any kind with itself."""
-    above: dict[AnyNode, set[AnyNode]] = {}
+    import networkx as nx
+
+    graph: nx.DiGraph[AnyNode] = nx.DiGraph()
     for (left, right), arrow in zip(sides, arrows, strict=True):
-        for start, end in product(left, right):
-            if start == end:
-                return True
-            if arrow in ("->", "<-"):
-                cause, effect = (start, end) if arrow == "->" else (end, start)
-                above.setdefault(effect, set()).add(cause)
-    try:
-        [*TopologicalSorter(above).static_order()]
-    except CycleError:
-        return True
-    return False
+        is_directed = arrow in ("->", "<-")
+        edges = [(a, b) for a, b in product(left, right) if is_directed or a == b]
+        graph.add_edges_from(edges if arrow == "->" else ((end, start) for start, end in edges))
+    return not nx.is_directed_acyclic_graph(graph)
 
 
 def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> str:
