@@ -7,10 +7,10 @@ a *tidy* frame has a row for each cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import product, repeat
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,16 +61,7 @@ class Labelled:
 
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
-        if not self.scope:
-            shown = probability(float(self.table))
-        elif self.columns:
-            shown = text_table(*self.cells(MOST_ROWS), left=len(self.scope))
-        else:
-            rows = [
-                [*names, *map(probability, cells), NO_DATA if bare else ""]
-                for names, cells, bare in self._rows()
-            ]
-            shown = text_table([*self._header, ""], rows, left=len(self.scope) - 1)
+        shown = text_table(*self._printed()) if self.scope else probability(float(self.table))
         return "\n".join([self.title, shown, *self._notes])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
@@ -78,44 +69,43 @@ class Labelled:
 
         Of ``most`` rows of the table, if it is given.
         """
-        end = None if most is None else most * self.table.shape[-1]
+        size = self.table.shape[-1] if self.scope else 1
+        end = None if most is None else most * size
         numbers = [self.table, *self.columns.values()]
         flat = zip(*(np.ravel(array)[:end].tolist() for array in numbers), strict=True)
-        rows = [
-            [*states, *map(probability, values)]
-            for states, values in zip(product(*self.states), flat, strict=False)
-        ]
-        header = [*self.scope, "probability", *self.columns]
+        return self._marked([*self.scope, "probability", *self.columns], self.states, flat, size)
+
+    def _printed(self) -> tuple[list[str], list[list[str]], int]:
+        """Header and rows of what is printed, and how many of its columns are labels."""
+        if self.columns:
+            return *self.cells(MOST_ROWS), len(self.scope)
+        flat = self.table.reshape(-1, self.table.shape[-1])[:MOST_ROWS].tolist()
+        header = [*self.scope[:-1], *self.states[-1]]
+        return *self._marked(header, self.states[:-1], flat), len(self.scope) - 1
+
+    def _marked(
+        self, header: list[str], states: States, numbers: Iterable[Sequence[float]], copies: int = 1
+    ) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of states and numbers, with a mark in those without data."""
+        named = zip(product(*states), numbers, strict=False)
+        rows = [[*names, *map(probability, values)] for names, values in named]
         if self.supported is None or self.supported.all():
             return header, rows
-        marks = np.where(self.supported, "", NO_DATA).ravel()
-        marked = zip(rows, np.repeat(marks, self.table.shape[-1]).tolist(), strict=False)
-        return [*header, ""], [[*row, mark] for row, mark in marked]
+        marks = np.repeat(np.where(self.supported, "", NO_DATA).ravel(), copies).tolist()
+        return [*header, ""], [[*row, mark] for row, mark in zip(rows, marks, strict=False)]
 
     def html(self) -> str:
         """The table for notebooks; likelier cells are darker, rows without data hatched."""
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes)
         if not self.scope:
             return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>{notes}"
-        if self.columns:
-            return rows_as_html(*self.cells(MOST_ROWS), self.title) + notes
-        rows = [
-            "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
-            + "".join(map(_hatched if bare else _shaded, cells))
-            + (f"<td>{NO_DATA}</td>" if bare else "")
-            for names, cells, bare in self._rows()
+        header, rows, left = self._printed()
+        lines = [
+            "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in row[:left])
+            + "".join(_shaded(text, is_bare=row[-1] == NO_DATA) for text in row[left:])
+            for row in rows
         ]
-        return html_table(self._header, rows, self.title) + notes
-
-    @property
-    def _header(self) -> list[str]:
-        return [*self.scope[:-1], *self.states[-1]]
-
-    def _rows(self) -> Iterator[tuple[tuple[str, ...], list[float], bool]]:
-        """Of the rows that are printed: the states, the numbers, and whether there are no data."""
-        cells = self.table.reshape(-1, self.table.shape[-1])[:MOST_ROWS].tolist()
-        bare = repeat(False) if self.supported is None else (~self.supported).ravel().tolist()
-        return zip(product(*self.states[:-1]), cells, bare, strict=False)
+        return html_table(header, lines, self.title) + notes
 
     @property
     def _notes(self) -> list[str]:
@@ -163,17 +153,11 @@ class Labelled:
     def _wide_pandas(self) -> Any:
         pd = library_named("pandas")
         *given, child = self.scope
-        index = (
-            pd.MultiIndex.from_product(self.states[:-1], names=given)
-            if len(given) > 1
-            else pd.Index(self.states[0], name=given[0])
-            if given
-            else pd.RangeIndex(1)
-        )
-        columns = pd.Index(self.states[-1], name=child)
-        frame = pd.DataFrame(
-            self.table.reshape(-1, self.table.shape[-1]), index=index, columns=columns
-        )
+        flat = self.table.reshape(-1, self.table.shape[-1])
+        frame = pd.DataFrame(flat, columns=pd.Index(self.states[-1], name=child))
+        if given:
+            index = pd.MultiIndex.from_product(self.states[:-1], names=given)
+            frame.index = index if len(given) > 1 else index.get_level_values(0)
         return frame.assign(**self._support())
 
 
@@ -198,13 +182,13 @@ def interval_legend(level: float) -> str:
     return f"low, high: {100 * level:g}% interval"
 
 
-def _shaded(value: float) -> str:
-    return f'<td style="background:rgba(70,130,180,{0.5 * value:.2f})">{probability(value)}</td>'
-
-
-def _hatched(value: float) -> str:
-    lines = "repeating-linear-gradient(45deg,#ccc 0 1px,transparent 1px 6px)"
-    return f'<td style="background:{lines}">{probability(value)}</td>'
+def _shaded(text: str, *, is_bare: bool) -> str:
+    if text in ("", NO_DATA):
+        return f"<td>{text}</td>"
+    look = f"rgba(70,130,180,{0.5 * float(text):.2f})"
+    if is_bare:
+        look = "repeating-linear-gradient(45deg,#ccc 0 1px,transparent 1px 6px)"
+    return f'<td style="background:{look}">{text}</td>'
 
 
 def rows_as_html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
