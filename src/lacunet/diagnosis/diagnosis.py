@@ -384,7 +384,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         lines += _list("being missing depends on (Holm-adjusted p-values):", map(_tested, clear))
         clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
         lines += _list("also given what is always shown:", map(_tested, clear))
-        lines += ["", "what methods would rest on:", _methods(described, grounds)]
+        lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]
     return "\n".join([*lines, "", *diagnosis.conclusions])
 
 
@@ -453,7 +453,8 @@ def _p_value(test: MissingTest) -> str:
     return f"= {test.adjusted:.2g}" if test.adjusted >= 1e-16 else "< 1e-16"
 
 
-def _methods(described: Patterns, grounds: MethodSupport) -> str:
+def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
+    """What methods would rest on, a line for some each."""
     rows = counted(grounds.complete_rows, "row")
     every = counted(described.rows, "row")
     step = grounds.expectation

@@ -178,18 +178,13 @@ def paragraph(text: str, kind: str = "") -> str:
     return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a table: text, or markup in its place, and the value it is sorted by."""
-
-    text: str = ""
-    markup: str = ""
-    value: float | None = None
+class Markup(str):
+    """A text in which every name is already escaped."""
 
 
 def table(
     header: Sequence[str],
-    rows: Sequence[Sequence[Cell | str]],
+    rows: Sequence[Sequence[str]],
     left: int = 1,
     identifier: str = "",
     attributes: Sequence[str] = (),
@@ -215,11 +210,10 @@ def _label(is_label: bool) -> str:
     return ' class="label"' if is_label else ""
 
 
-def _cell(cell: Cell | str, is_label: bool) -> str:
-    if isinstance(cell, str):
-        return f"<td{_label(is_label)}>{named(cell) if is_label else escape(cell)}</td>"
-    value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
-    return f"<td{_label(is_label)}{value}>{cell.markup or escape(cell.text)}</td>"
+def _cell(text: str, is_label: bool) -> str:
+    if not isinstance(text, Markup):
+        text = named(text) if is_label else escape(text)
+    return f"<td{_label(is_label)}>{text}</td>"
 
 
 def figure(picture: Picture, caption: str) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import isfinite
 
 from lacunet.diagnosis.at_random import LEVEL, MissingTest
-from lacunet.diagnosis.diagnosis import Diagnosis
+from lacunet.diagnosis.diagnosis import FLUX, Diagnosis, methods_as_text
 from lacunet.figures.charts import dumbbell
 from lacunet.pages.disclosure import Disclosure
-from lacunet.pages.kit import Cell, Tile, missing_tile, named, paragraph, section, table
+from lacunet.pages.kit import Markup, Tile, missing_tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.learned.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
@@ -62,7 +62,11 @@ def page(
             diagnosis.mar,
         ),
         _never(diagnosis),
-        _grounds(diagnosis),
+        section(
+            "grounds",
+            "What methods would rest on",
+            f"<pre>{named(methods_as_text(diagnosis.patterns, diagnosis.grounds))}</pre>",
+        ),
     ]
     facts, data = _facts(diagnosis), diagnosis.as_data()
     return report_page("diagnosed", title, sections, data, source, facts=facts)
@@ -148,23 +152,20 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
 
 def _variables(diagnosis: Diagnosis) -> str:
     described, fallback = diagnosis.patterns, diagnosis.grounds.fallback_of
-    rows: list[list[Cell | str]] = [
+    rows = [
         [
             name,
-            Cell(f"{rate:.1%}", value=rate),
-            Cell(f"{described.family_rows[name]:,}", value=described.family_rows[name]),
-            Cell(f"{fallback.get(name, 0.0):.1%}", value=fallback.get(name, 0.0)),
-            Cell(f"{described.influx_of[name]:.2f}", value=described.influx_of[name]),
-            Cell(f"{described.outflux_of[name]:.2f}", value=described.outflux_of[name]),
+            f"{rate:.1%}",
+            f"{described.family_rows[name]:,}",
+            f"{fallback.get(name, 0.0):.1%}",
+            f"{described.influx_of[name]:.2f}",
+            f"{described.outflux_of[name]:.2f}",
         ]
         for name, rate in sorted(described.rate_of.items(), key=lambda pair: -pair[1])
     ]
     words = (
         "Family shown: rows that show the variable with all its parents. In empty groups: rows "
-        "whose group (by the variables that are always shown) never shows the family. Influx: "
-        "the share of all shown cells that are in rows where it is missing: how much there is to "
-        "predict it from. Outflux: the share of all missing cells that are in rows that show it: "
-        "how much it can help to predict."
+        f"whose group (by the variables that are always shown) never shows the family; {FLUX}"
     )
     header = ["variable", "missing", "family shown", "in empty groups", "influx", "outflux"]
     return section(
@@ -181,21 +182,18 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
     rows = [
         [
             test.missing,
-            Cell(markup=_cause(test)),
-            Cell(
-                f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16", value=test.adjusted
-            ),
-            Cell(f"{test.effect:.2f}", value=test.effect),
+            test.cause,
+            ", ".join(test.given),
+            f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16",
+            f"{test.effect:.2f}",
             f"{test.rates[1]:.0%} at {test.lowest}",
-            Cell(markup=dumbbell(*reversed(test.rates)).markup())
-            if all(map(isfinite, test.rates))
-            else "",
+            Markup(dumbbell(*reversed(test.rates)).markup() if isfinite(sum(test.rates)) else ""),
             f"{test.rates[0]:.0%} at {test.highest}",
-            Cell(f"{test.rows:,.0f}", value=test.rows),
+            f"{test.rows:,.0f}",
         ]
         for test in tests[:MOST_TESTS]
     ]
-    header = ["missing", "depends on", "p (Holm)", "V", "least often", "", "most often", "rows"]
+    header = ["missing", "depends on", "given", "p (Holm)", "V", "least often", "", "most often"]
     refuted = sum(test.adjusted < LEVEL for test in tests)
     more = len(tests) - MOST_TESTS
     return section(
@@ -203,14 +201,9 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         title,
         paragraph(f"{refuted:,} of {counted(len(tests), 'test')} say no at 5%."),
         paragraph(words, "soft"),
-        table(header, rows, 2, f"{identifier}-tests"),
+        table([*header, "rows"], rows, 3, f"{identifier}-tests"),
         *([paragraph(f"and {more:,} more, in what can be saved", "soft")] if more > 0 else []),
     )
-
-
-def _cause(test: MissingTest) -> str:
-    given = ", ".join(map(named, test.given))
-    return named(test.cause) + (f" given {given}" if given else "")
 
 
 def _never(diagnosis: Diagnosis) -> str:
@@ -222,23 +215,3 @@ def _never(diagnosis: Diagnosis) -> str:
         for gap in diagnosis.positivity[:MOST_TESTS]
     ]
     return section("positivity", title, table(["never shown", "under", "rows"], rows, 2))
-
-
-def _grounds(diagnosis: Diagnosis) -> str:
-    grounds = diagnosis.grounds
-    lost = sum(share > 0 for share in grounds.fallback_of.values())
-    rows = [
-        ["listwise", f"{counted(grounds.complete_rows, 'complete row')}"],
-        [
-            "direct-mcar, factored-mcar",
-            f"at least {counted(grounds.fewest_family_rows, 'row')} per family "
-            f"({grounds.least_shown})",
-        ],
-        [
-            "direct-mar, factored-mar",
-            f"{counted(grounds.groups, 'group')} of rows; "
-            f"{counted(lost, 'family', 'families')} not shown in some of them",
-        ],
-        ["em, auto", f"all {counted(diagnosis.patterns.rows, 'row')}"],
-    ]
-    return section("grounds", "What methods would rest on", table(["method", "rests on"], rows, 2))

@@ -11,10 +11,10 @@ document.querySelectorAll("table.sortable").forEach(table => {
       const down = head.getAttribute("aria-sort") !== "descending";
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+      const text = row => row.cells[column].textContent;
       const order = (a, b) => {
-        const x = Number(value(a)), y = Number(value(b));
-        return Number.isNaN(x) || Number.isNaN(y) ? value(a).localeCompare(value(b)) : x - y;
+        const [x, y] = [a, b].map(row => parseFloat(text(row).replace(/[<,]/g, "")));
+        return Number.isNaN(x) && Number.isNaN(y) ? text(a).localeCompare(text(b)) : (x || 0) - (y || 0);
       };
       const body = table.tBodies[0];
       body.append(...[...body.rows].sort((a, b) => down ? order(b, a) : order(a, b)));

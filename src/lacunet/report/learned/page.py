@@ -16,7 +16,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import (
     NETWORK_SAVES,
-    Cell,
+    Markup,
     Tile,
     missing_tile,
     named,
@@ -287,22 +287,15 @@ def _families_section(
     rows = []
     for name in order:
         fact = facts[index_of[name]]
-        link = panel_link(index_of[name], named(name))
-        few = f"fewer than {disclosure.min_count} rows"
-        gone, without = fact["missing"], fact["unsupported"]
+        gone, size = fact["missing"], fact.get("effective")
         cells = [
-            Cell(markup=link),
-            Cell(few if gone is None else f"{gone:.1%}", value=gone or 0.0),
+            Markup(panel_link(index_of[name], named(name))),
+            f"fewer than {disclosure.min_count} rows" if gone is None else f"{gone:.1%}",
         ]
         if not disclosure.is_limited:
-            size = fact["effective"]
-            cells += [
-                Cell(f"{fact['rows_shown']:,}", value=fact["rows_shown"]),
-                Cell("–", value=0.0) if size is None else Cell(f"{size:,.0f}", value=size),
-                Cell(f"{fact['fallback_mass']:.1%}", value=fact["fallback_mass"]),
-            ]
-        cells.append(Cell(f"{without:,} of {fact['configurations']:,}", value=without))
-        rows.append(cells)
+            cells += [f"{fact['rows_shown']:,}", "–" if size is None else f"{size:,.0f}"]
+            cells.append(f"{fact['fallback_mass']:.1%}")
+        rows.append([*cells, f"{fact['unsupported']:,} of {fact['configurations']:,}"])
     order_words = (
         "The CPT that rests on least first: by the share of parent configurations without a row "
         "and of what fell back, then by effective size. "

@@ -10,8 +10,8 @@ from lacunet.data.table import whole_rows
 from lacunet.estimate.method import AGREEMENT, Ended, agreed
 from lacunet.figures.charts import Series, dumbbell, lines, patterns
 from lacunet.model.network import Network
-from lacunet.pages.kit import Cell, figure, named, panel_link, paragraph, section, table
-from lacunet.pages.numbers import FEWEST_ROWS, largest_moves
+from lacunet.pages.kit import Markup, figure, named, panel_link, paragraph, section, table
+from lacunet.pages.numbers import FEWEST_ROWS, Shift, largest_moves
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import assigned, conditional, counted
 
@@ -133,16 +133,12 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         "compared. A large move is where learning from complete rows alone would have misled."
     )
     index_of = {name: number for number, name in enumerate(network.variables)}
-    body: list[list[Cell | str]] = [
+    body = [
         [
-            Cell(
-                markup=panel_link(
-                    index_of[move.variable], _entry(network, move.variable, move.states)
-                )
-            ),
+            Markup(panel_link(index_of[move.variable], _entry(network, move))),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
-            Cell(markup=dumbbell(move.complete, move.learned).markup()),
+            Markup(dumbbell(move.complete, move.learned).markup()),
             f"{move.learned - move.complete:+.3f}",
             f"{move.errors:.1f}",
             f"{move.rows:,.0f}",
@@ -153,7 +149,6 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
     return section("complete", title, paragraph(words), table(header, body))
 
 
-def _entry(network: Network, variable: str, states: tuple[str, ...]) -> str:
-    pairs = zip(network.family(variable), states, strict=True)
-    *given, entry = (named(assigned(name, state)) for name, state in pairs)
+def _entry(network: Network, move: Shift) -> str:
+    *given, entry = map(named, map(assigned, network.family(move.variable), move.states))
     return conditional(entry, given)
