@@ -156,10 +156,14 @@ def test_another_structure_that_excludes_what_the_truth_allows_is_infinitely_wro
 
 def test_different_variables_and_states_are_named() -> None:
     coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.5, 0.5]})
-    with pytest.raises(ComparisonError, match=r"true one has 'Rain', 'Sprinkler', 'Wet'"):
+    with pytest.raises(
+        ComparisonError, match=r"true one has 'Rain=.*, only the learned one has 'Coin=head'"
+    ):
         kl_divergence(RAIN, coin)
     thick = Network({"Coin": ["head", "edge"]}, tables={"Coin": [0.5, 0.5]})
-    with pytest.raises(ComparisonError, match=r"'Coin' has the states \['head', 'tail'\]"):
+    with pytest.raises(
+        ComparisonError, match=r"true one has 'Coin=tail', only the learned one has 'Coin=edge'"
+    ):
         kl_divergence(coin, thick)
 
 

@@ -161,7 +161,7 @@ def test_a_text_without_a_network_is_answered_with_one() -> None:
 
 def test_edges_in_place_of_a_network_are_answered_with_one() -> None:
     edges: Any = [("Age", "Income"), ("Job", "Income")]
-    with pytest.raises(NetworkError, match=r"edges alone.*\n.*Network.from_data\(data, edges\)"):
+    with pytest.raises(NetworkError, match=r"not list.*\n.*Network.from_data\(data, edges\)"):
         MissingnessGraph(edges, {"Job": "Age"})
 
 

@@ -34,18 +34,13 @@ def run(options: Namespace) -> None:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate import data_fit, evaluate
     from lacunet.formats.files import read_network
-    from lacunet.report.compared import (
-        evaluation_as_data,
-        evaluation_as_text,
-        fit_as_data,
-        fit_as_text,
-    )
+    from lacunet.report.compared import evaluation_as_data, evaluation_as_text, fit_as_text
 
     if options.learned is None:
         if not has_data(options):
             options.usage_error("give a second network, or test data behind --data, or both")
         fit = data_fit(read_network(options.truth), data_of(options), options.memory)
-        print(json.dumps(fit_as_data(fit)) if options.json else fit_as_text(fit))
+        print(json.dumps(evaluation_as_data(fit)) if options.json else fit_as_text(fit))
         return
     if is_data_name(options.learned):
         options.usage_error(

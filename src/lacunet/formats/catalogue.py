@@ -68,7 +68,7 @@ def example(name: str) -> Network:
     from lacunet.formats.files import read_network
 
     if name not in names():
-        hint = suggestion(name) or f"the bundled networks are {', '.join(names())}."
+        hint = did_you_mean(name, names()) or f"the bundled networks are {', '.join(names())}."
         raise UnknownNetworkError(f"no bundled network is called {name!r}.", hint)
     with as_file(files("lacunet.networks") / f"{name}.json.gz") as path:
         return read_network(path)
@@ -77,11 +77,6 @@ def example(name: str) -> Network:
 def names() -> tuple[str, ...]:
     """The names of the bundled networks."""
     return tuple(entry.name for entry in _ENTRIES)
-
-
-def suggestion(name: str) -> str:
-    """A question that names the bundled networks whose names are close, or nothing."""
-    return did_you_mean(name, names())
 
 
 _ENTRIES = (

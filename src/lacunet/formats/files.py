@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from lacunet.errors import LacunetError, warn
-from lacunet.formats.catalogue import example, names, suggestion
+from lacunet.formats.catalogue import example, names
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.edges import (
     DATA_ALONE,
@@ -32,7 +32,7 @@ from lacunet.formats.source import LIMIT, Source
 from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing, where_instead
-from lacunet.wording import first_of, listed, near_files
+from lacunet.wording import did_you_mean, first_of, listed, near_files
 
 # The module of each, with parse(source) -> Network and render(network) -> str.
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -119,12 +119,6 @@ def as_network(value: NetworkOrEdges) -> Network:
         )
     network = read_network(value) if isinstance(value, str | os.PathLike) else value
     network = getattr(network, "network", network)
-    if are_edges(value):
-        raise NetworkError(
-            "a network is needed, and edges alone do not say the states of its variables.",
-            f"learn its CPTs from data first: lacunet.learn(edges, data); {FROM_EDGES} gives it "
-            "without CPTs.",
-        )
     if not isinstance(network, Network):
         raise NetworkError(
             f"a network is needed, not {type(value).__name__}.",
@@ -442,7 +436,7 @@ def _format_of(name: str) -> str:
 
 
 def _bundled(name: str) -> str:
-    meant = suggestion(os.path.basename(name).partition(".")[0])
+    meant = did_you_mean(os.path.basename(name).partition(".")[0], names())
     return f" Among the bundled networks: {meant}" if meant else ""
 
 

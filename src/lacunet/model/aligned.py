@@ -6,7 +6,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.wording import differing
+from lacunet.wording import assigned, differing
 
 
 class ComparisonError(LacunetError):
@@ -28,7 +28,17 @@ def matched(truth: Network, learned: Network) -> Network:
     >>> matched(truth, turned) == truth
     True
     """
-    _check(truth, learned)
+    named, others = (
+        {assigned(name, state) for name in network.variables for state in network.states(name)}
+        for network in (truth, learned)
+    )
+    if named != others:
+        raise ComparisonError(
+            "the networks have different variables or states: "
+            f"{differing('the true one', named, 'the learned one', others)}.",
+            "compare networks of the same variables and states, spelled alike; one that is learned "
+            "as learn(truth, data) (lacunet learn TRUTH DATA) has those of the true one.",
+        )
     parents_of: dict[str, Scope] = {}
     tables: dict[str, FloatArray] = {}
     for name in truth.variables:
@@ -42,26 +52,3 @@ def matched(truth: Network, learned: Network) -> Network:
         moved = learned.cpt(name).table.transpose([axes.index(axis) for axis in family])
         parents_of[name], tables[name] = parents, moved[np.ix_(*places)]
     return Network(truth.states_of, parents_of, tables)
-
-
-LEARNED_ALIKE = (
-    "compare networks of the same variables and states, spelled alike; one that is learned as "
-    "learn(truth, data) (lacunet learn TRUTH DATA) has those of the true one."
-)
-
-
-def _check(truth: Network, learned: Network) -> None:
-    true_names, learned_names = set(truth.variables), set(learned.variables)
-    if true_names != learned_names:
-        raise ComparisonError(
-            "the networks have different variables: "
-            f"{differing('the true one', true_names, 'the learned one', learned_names)}.",
-            LEARNED_ALIKE,
-        )
-    for name in truth.variables:
-        if set(truth.states(name)) != set(learned.states(name)):
-            raise ComparisonError(
-                f"variable {name!r} has the states {list(truth.states(name))} in the true network, "
-                f"but {list(learned.states(name))} in the learned one.",
-                LEARNED_ALIKE,
-            )

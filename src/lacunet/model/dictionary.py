@@ -81,16 +81,12 @@ def _meaning(name: str, code: object, meaning: object, states: Sequence[str]) ->
     if meaning is None:
         return None
     named = _named(meaning)
-    if not named:
+    strangers = sorted(named - set(states))
+    if strangers or not named:
         raise DictionaryError(
-            f"the code {code!r} of {name!r} is said to mean none of the states.",
-            "name one or several, or None for missing.",
-        )
-    if strangers := sorted(named - set(states)):
-        raise DictionaryError(
-            f"the code {code!r} of {name!r} is said to mean {listed(strangers)}, but the states "
-            f"are {list(states)}.",
-            did_you_mean(strangers[0], states) or "name states, or None for missing.",
+            f"the code {code!r} of {name!r} is said to mean {listed(strangers) or 'none of them'}, "
+            f"but the states are {list(states)}.",
+            did_you_mean("".join(strangers[:1]), states) or "name states, or None for missing.",
         )
     ordered = tuple(state for state in states if state in named)
     if len(ordered) == len(states) and len(states) > 1:
@@ -172,11 +168,6 @@ def checked_rules(
                 f"not_asked={{{name!r}: ({when!r}, 'STATE')}}.",
             )
         scope, truth = parsed_rule(when, states_of)
-        if name in scope:
-            raise DictionaryError(
-                f"the rule for {name!r}, {when!r}, looks at {name!r} itself.",
-                "name what decides whether the question is asked.",
-            )
         if strangers := [other for other in scope if other not in parents_of[name]]:
             edges = "; ".join(f"{other} -> {name}" for other in strangers)
             raise DictionaryError(

@@ -851,13 +851,11 @@ def checked_cuts(
     for name, points in checked.items():
         is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
         intervals = len(states_of[name]) - is_last_no_interval
-        if len(points) != intervals + 1:
+        if len(points) != intervals + 1 or not all(low < high for low, high in pairwise(points)):
             raise NetworkError(
-                f"variable {name!r} has {intervals} intervals and {len(points)} cut points.",
-                "give one cut point more than there are intervals.",
+                f"variable {name!r} has {intervals} intervals and the cut points {list(points)}.",
+                "give one cut point more than there are intervals, in ascending order.",
             )
-        if not all(low < high for low, high in pairwise(points)):
-            raise NetworkError(f"the cut points of {name!r} do not ascend: {list(points)}.")
     return checked
 
 

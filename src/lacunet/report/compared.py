@@ -215,13 +215,7 @@ def fit_as_text(fit: DataFit) -> str:
     )
 
 
-def fit_as_data(fit: DataFit) -> dict[str, Any]:
-    """The same as `evaluation_as_data` has it."""
-    data: dict[str, Any] = finite({"fit": asdict(fit)})
-    return data
-
-
-def evaluation_as_data(evaluation: Evaluation) -> dict[str, Any]:
+def evaluation_as_data(evaluation: Evaluation | DataFit) -> dict[str, Any]:
     """The same in plain dictionaries; an infinity is a string, NaN is None."""
     data: dict[str, Any] = finite(asdict(evaluation))
-    return data
+    return {"fit": data} if isinstance(evaluation, DataFit) else data
