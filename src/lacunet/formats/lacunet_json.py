@@ -161,8 +161,7 @@ def _document(source: Source) -> dict[str, Any]:
             parts[key] = _texts(parts[key], location, key)
         if _punctuation(cursor, ",}") == "}":
             break
-    if cursor.offset < len(source.text):
-        raise cursor.unexpected("the end of the file")
+    cursor.check_end()
     if (parts.get("format"), parts.get("version")) != (FORMAT, VERSION):
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 
 from lacunet.formats.draft import (
     Declared,
@@ -51,14 +50,10 @@ def parse(source: Source) -> Network:
     if is_agrum and any(len(members.parents) > 1 for members in families):
         warn_of_agrum(source.name)
     order: Order = "reversed" if is_agrum else "parents first"
-    return assemble(variables, _with_tables(cursor, families, order))
-
-
-def _with_tables(cursor: Cursor, families: list[Family], order: Order) -> Iterator[Family]:
-    for members in families:
-        numbers = _numbers(cursor, members.child, math.prod(members.shape))
-        yield from_flat(members, numbers, order)
+    tables = (from_flat(members, _numbers(cursor, members), order) for members in families)
+    network = assemble(variables, tables)
     cursor.check_end()
+    return network
 
 
 def _count(cursor: Cursor, expected: str, most: int) -> int:
@@ -102,7 +97,8 @@ def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]
     return families, has_comment == {True}
 
 
-def _numbers(cursor: Cursor, child: str, needed: int) -> list[float]:
+def _numbers(cursor: Cursor, members: Family) -> list[float]:
+    child, needed = members.child, math.prod(members.shape)
     location = cursor.skip_blanks()
     announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
     if announced != needed:

@@ -126,7 +126,11 @@ def render(network: Network) -> str:
     written = network.variables if is_sorted else network.order
     for variable in written:
         lines.append(f"    <cpt {attribute('id', variable)}>")
-        lines += [f"      {line}" for line in _node(network, variable)]
+        parents = network.parents(variable)
+        lines += [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
+        lines += [f"      {tagged('parents', ' '.join(parents))}"] if parents else []
+        numbers = numerals(network.cpt(variable).table.ravel())
+        lines.append(f"      {tagged('probabilities', numbers)}")
         if not is_sorted:
             lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
         if (rows := rows_without_data(network, variable)) is not None:
@@ -139,15 +143,6 @@ def render(network: Network) -> str:
         node = f"<node {attribute('id', name)}>{tagged('name', name)}</node>"
         lines.append(f"      {node}")
     return "\n".join([*lines, "    </genie>", "  </extensions>", "</smile>", ""])
-
-
-def _node(network: Network, variable: str) -> list[str]:
-    parents = network.parents(variable)
-    return [
-        *(f"<state {attribute('id', state)} />" for state in network.states(variable)),
-        *([tagged("parents", " ".join(parents))] if parents else []),
-        tagged("probabilities", numerals(network.cpt(variable).table.ravel())),
-    ]
 
 
 def _fits(name: str) -> bool:

@@ -60,22 +60,16 @@ def render(network: Network) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
     lines.append(tagged("NAME", "unknown"))
     for variable in network.variables:
-        outcomes = [tagged("OUTCOME", state) for state in network.states(variable)]
-        lines.append('<VARIABLE TYPE="nature">')
-        lines += [f"  {line}" for line in [tagged("NAME", variable), *outcomes]]
+        outcomes = [f"  {tagged('OUTCOME', state)}" for state in network.states(variable)]
+        lines += ['<VARIABLE TYPE="nature">', f"  {tagged('NAME', variable)}", *outcomes]
         lines.append("</VARIABLE>")
     for variable in network.variables:
-        lines.append("<DEFINITION>")
-        lines += [f"  {line}" for line in _definition(network, variable)]
-        lines.append("</DEFINITION>")
+        family = [tagged("FOR", variable)]
+        family += [tagged("GIVEN", parent) for parent in network.parents(variable)]
+        if network.has_cpts:
+            family.append(tagged("TABLE", numerals(network.cpt(variable).table.ravel())))
+        lines += ["<DEFINITION>", *(f"  {line}" for line in family), "</DEFINITION>"]
     return "\n".join([*lines, "</NETWORK>", "</BIF>", ""])
-
-
-def _definition(network: Network, variable: str) -> list[str]:
-    given = [tagged("GIVEN", parent) for parent in network.parents(variable)]
-    numbers = numerals(network.cpt(variable).table.ravel()) if network.has_cpts else ""
-    table = [tagged("TABLE", numbers)] if numbers else []
-    return [tagged("FOR", variable), *given, *table]
 
 
 def _fits(name: str) -> bool:

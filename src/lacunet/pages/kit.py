@@ -27,15 +27,15 @@ NETWORK_SAVES = {"save-network": "save the network (JSON)", "save-cpts": "save a
 
 @dataclass(frozen=True)
 class Tile:
-    """One fact of the strip at the head of a page: what it is, its value, a remark.
-
-    ``markup`` is shown in place of the value where there is any.
-    """
+    """One fact of the strip at the head of a page: what it is, its value, a remark."""
 
     label: str
     value: str
     remark: str = ""
-    markup: str = ""
+
+
+class Markup(str):
+    """A text in which every name is already escaped."""
 
 
 def document(
@@ -137,9 +137,13 @@ def named(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
-def panel_link(index: int, markup: str) -> str:
+def panel_link(index: int, markup: str) -> Markup:
     """A link that shows the variable at an index of the network in its panel."""
-    return f'<a href="#panel" data-choose="{index}">{markup}</a>'
+    return Markup(f'<a href="#panel" data-choose="{index}">{markup}</a>')
+
+
+def _escaped(text: str) -> str:
+    return text if isinstance(text, Markup) else escape(text)
 
 
 def save_bar(text_of: Mapping[str, str]) -> str:
@@ -160,7 +164,7 @@ def tiles(facts: Sequence[Tile]) -> str:
     """The strip of facts at the head of a page."""
     parts = [
         f'<div class="tile"><span>{escape(fact.label)}</span>'
-        f"<b>{fact.markup or escape(fact.value)}</b><span>{escape(fact.remark)}</span></div>"
+        f"<b>{_escaped(fact.value)}</b><span>{escape(fact.remark)}</span></div>"
         for fact in facts
     ]
     return f'<div class="tiles">{"".join(parts)}</div>'
@@ -176,10 +180,6 @@ def section(identifier: str, title: str, *parts: str) -> str:
 def paragraph(text: str, kind: str = "") -> str:
     """Plain text as a paragraph."""
     return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"
-
-
-class Markup(str):
-    """A text in which every name is already escaped."""
 
 
 def table(
@@ -211,9 +211,8 @@ def _label(is_label: bool) -> str:
 
 
 def _cell(text: str, is_label: bool) -> str:
-    if not isinstance(text, Markup):
-        text = named(text) if is_label else escape(text)
-    return f"<td{_label(is_label)}>{text}</td>"
+    isolated = f"<bdi>{_escaped(text)}</bdi>" if is_label else _escaped(text)
+    return f"<td{_label(is_label)}>{isolated}</td>"
 
 
 def figure(picture: Picture, caption: str) -> str:

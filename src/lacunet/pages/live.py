@@ -294,11 +294,9 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
         )
     if data["mechanisms"]:
         lines.append(
-            '<span class="swatch dashed"></span> R[X]: whether X is recorded, and what that '
-            "depends on; variables that may be missing are shaded."
+            '<span class="swatch dashed"></span> R[X]: whether X is recorded (R[*]: whether a row '
+            "is), and what that depends on; variables that may be missing are shaded."
         )
-    if any(mechanism["variable"] is None for mechanism in data["mechanisms"]):
-        lines.append("R[*]: whether a row was recorded at all.")
     keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
     if live:
         keys += " Tab goes on to the states of the chosen variable."

@@ -16,7 +16,6 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import (
     NETWORK_SAVES,
-    Markup,
     Tile,
     missing_tile,
     named,
@@ -231,9 +230,8 @@ def _tiles(
         return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
-    index = result.network.variables.index(weakest)
-    link = panel_link(index, named(weakest))
-    facts.append(Tile("weakest CPT", "", _weakness(result.families[weakest]), link))
+    link = panel_link(result.network.variables.index(weakest), named(weakest))
+    facts.append(Tile("weakest CPT", link, _weakness(result.families[weakest])))
     number = len(result.warnings)
     below = Tile("warnings", f"{number:,}", "listed below") if number else Tile("warnings", "none")
     return [*facts, below]
@@ -289,7 +287,7 @@ def _families_section(
         fact = facts[index_of[name]]
         gone, size = fact["missing"], fact.get("effective")
         cells = [
-            Markup(panel_link(index_of[name], named(name))),
+            panel_link(index_of[name], named(name)),
             f"fewer than {disclosure.min_count} rows" if gone is None else f"{gone:.1%}",
         ]
         if not disclosure.is_limited:

@@ -135,7 +135,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
     index_of = {name: number for number, name in enumerate(network.variables)}
     body = [
         [
-            Markup(panel_link(index_of[move.variable], _entry(network, move))),
+            panel_link(index_of[move.variable], _entry(network, move)),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
             Markup(dumbbell(move.complete, move.learned).markup()),
