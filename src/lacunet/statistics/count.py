@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 from math import prod
 
 import numpy as np
@@ -101,6 +100,7 @@ def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int,
 
 
 UNION_CELLS = 2**14
+LATEST = 16  # unions that a family without a variable of theirs may join
 
 
 def superfamilies(
@@ -108,9 +108,8 @@ def superfamilies(
 ) -> list[tuple[Scope, list[Scope]]]:
     """Unions of the families, with the families to be summed out of each.
 
-    Each family, largest first, joins the union that grows least by it; a family larger than
-    the limit stays alone. A union without room for one more variable is asked only by the
-    families that it holds already.
+    Each family, largest first, joins the union that grows least by it: one that shares a variable
+    with it, or one of the latest. A family larger than the limit stays alone.
 
     Examples
     --------
@@ -121,47 +120,22 @@ def superfamilies(
     size_of = {family: prod(radix_of[name] for name in family) for family in families}
     unions: list[tuple[dict[str, None], list[Scope]]] = []
     cells: list[int] = []
-    holding: dict[str, list[int]] = {}
-    with_room: list[int] = []
+    holding: dict[str, set[int]] = {}
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
-        rarest = min(family, key=lambda name: len(holding.get(name, ())))
-        inside = [
-            index for index in holding.get(rarest, ()) if all(v in unions[index][0] for v in family)
-        ]
-        commonest = max(family, key=lambda name: len(holding.get(name, ())))
-        others = [name for name in family if name != commonest]
-        sharing = inside[:1] or {index for name in others for index in holding.get(name, ())}
+        near = set(range(max(0, len(unions) - LATEST), len(unions)))
         growth = {
             index: prod(radix_of[name] for name in family if name not in unions[index][0])
-            for index in sharing
+            for index in near.union(*(holding.get(name, ()) for name in family))
         }
-        if not inside:  # of all that share one name or nothing, the first with room for the family
-            size = size_of[family]
-            for shared, factor in ((True, size // radix_of[commonest]), (False, size)):
-                fits = (
-                    index
-                    for index in with_room
-                    if index not in growth
-                    and cells[index] * factor <= limit
-                    and (commonest in unions[index][0]) == shared
-                )
-                growth.update((index, factor) for index in islice(fits, 1))
-        fitting = [
-            index for index, factor in growth.items() if inside or cells[index] * factor <= limit
-        ]
-        if fitting:
-            index = min(fitting, key=lambda index: (growth[index], index))
-        else:
-            index = len(unions)
+        fits = [i for i, factor in growth.items() if factor == 1 or cells[i] * factor <= limit]
+        index = min(fits, key=lambda index: (growth[index], index), default=len(unions))
+        if index == len(unions):
             unions.append(({}, []))
             cells.append(1)
-            with_room.append(index)
+        union, members = unions[index]
+        cells[index] *= growth.get(index, size_of[family])
+        union.update(dict.fromkeys(family))
+        members.append(family)
         for name in family:
-            if name not in unions[index][0]:
-                unions[index][0][name] = None
-                cells[index] *= radix_of[name]
-                holding.setdefault(name, []).append(index)
-        unions[index][1].append(family)
-        if cells[index] * 2 > limit and index in with_room:
-            with_room.remove(index)
+            holding.setdefault(name, set()).add(index)
     return [(tuple(union), members) for union, members in unions]
