@@ -105,7 +105,7 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     with observations(file, pairs, 2**30) as streamed:
         assert isinstance(streamed, Streamed)
         plan = form.plan(pairs, streamed.look())
-        assert len(passes(plan.needs(), pairs, 2**-10)) == 2
+        assert len(passes(Gathering(plan.needs(), pairs), 2**-10)) == 2
         found = carry_out(plan, streamed, late)
     for name, mass in {"A": 0.0, "X": 1.0, "B": 0.0, "Y": 1.0}.items():
         assert found.families[name].fallback_mass == held.families[name].fallback_mass == mass

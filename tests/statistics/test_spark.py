@@ -167,7 +167,7 @@ def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_g
     original = spark._collected
 
     def watched(rows: object, task: spark.Task, room: float) -> object:
-        asked.append("codes" if task.together else "rows")
+        asked.append("codes" if task.asked.together else "rows")
         return original(rows, task, room)
 
     monkeypatch.setattr(spark, "_collected", watched)

@@ -23,7 +23,7 @@ from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.statistics import observations, streamed
 from lacunet.statistics.folds import folds_of
-from lacunet.statistics.gather import Grouping, Needs
+from lacunet.statistics.gather import Gathering, Grouping, Needs
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.passes import passes
 from lacunet.statistics.solved import Solved
@@ -349,12 +349,13 @@ def test_families_that_group_by_different_variables_are_read_in_as_few_passes_as
         Grouping(("A",), ("A",), (), False, _within),
     ]
     needs = Needs((("A",),), groupings=tuple(asked))
-    first, second = passes(needs, network, most_bytes=10_000)
+    first, second = passes(Gathering(needs, network), most_bytes=10_000)
     assert first.shared == {("A",)}  # its groups fit in memory
     assert first.together == ("A", "B")
     assert {one.family for one in first.needs.groupings} == {("A",), ("D",), ("E",)}
     assert (second.together, second.needs.families) == (("C", "D"), ())
-    (alone,) = passes(Needs((("A",),), folds=folds_of(0.2, 0, 0)), network, most_bytes=0)
+    folded = Needs((("A",),), folds=folds_of(0.2, 0, 0))
+    (alone,) = passes(Gathering(folded, network), most_bytes=0)
     assert alone.together == network.variables  # equal rows fall into folds together
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from uuid import uuid4
@@ -36,36 +36,25 @@ GROUP_BYTES = 48  # of a cell in a group: its numbers, weight, rows and squares
 ENOUGH_VALUES = 2**12  # configurations of a key that spread rows over many parts
 
 
-@dataclass(frozen=True)
-class Pass:
-    """One reading of all rows.
-
-    Parts may be any if ``together`` is None; otherwise rows that agree on it must be in one.
-    The groups of the families in ``shared`` may be split between parts all the same.
-    """
-
-    needs: Needs
-    shared: frozenset[Scope]
-    together: Scope | None
-
-
-def passes(needs: Needs, network: Network, most_bytes: float) -> list[Pass]:
-    """The readings that gather what is needed, holding so many bytes of groups at most."""
+def passes(gathering: Gathering, most_bytes: float) -> list[Gathering]:
+    """What each reading of all rows gathers, holding so many bytes of groups at most."""
+    needs, network = gathering.needs, gathering.network
     few, many = _by_size(needs.groupings, network, most_bytes)
-    shared = frozenset(asked.family for asked in few)
     usual = None if needs.folds is None else network.variables  # equal rows have equal folds
     classes: Sequence[tuple[Scope | None, Sequence[Grouping]]] = _classes(many, network)
     (together, members), *later = classes or [(usual, ())]
-    first = replace(needs, groupings=(*few, *members))
-    others = [
-        Pass(Needs((), groupings=tuple(groupings), folds=needs.folds), frozenset(), key)
-        for key, groupings in later
-    ]
-    return [Pass(first, shared, together), *others]
+    first = replace(
+        gathering,
+        needs=replace(needs, groupings=(*few, *members)),
+        shared=frozenset(asked.family for asked in few),
+        together=together,
+    )
+    others = [(Needs((), groupings=tuple(asked), folds=needs.folds), key) for key, asked in later]
+    return [first, *(replace(gathering, needs=more, together=key) for more, key in others)]
 
 
 def in_passes(
-    gathering: Gathering, most_bytes: float, count: Callable[[Gathering, Scope | None], Statistics]
+    gathering: Gathering, most_bytes: float, count: Callable[[Gathering], Statistics]
 ) -> Statistics:
     """Count what is needed, reading the rows as often as that takes.
 
@@ -74,14 +63,11 @@ def in_passes(
     most_bytes
         What groups may take that are held until all rows are read.
     count
-        Counts what is asked in one reading, with those rows together that agree on some variables.
+        Counts what is asked in one reading.
     """
 
     def counted(asked: Gathering) -> Statistics:
-        gathered = []
-        for reading in passes(asked.needs, asked.network, most_bytes):
-            once = replace(asked, needs=reading.needs, shared=reading.shared)
-            gathered.append(with_reduced(count(once, reading.together), once))
+        gathered = [with_reduced(count(once), once) for once in passes(asked, most_bytes)]
         reduced = {scope: tables for part in gathered for scope, tables in part.reduced.items()}
         return replace(gathered[0], reduced=reduced)
 

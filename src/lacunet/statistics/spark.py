@@ -124,13 +124,11 @@ class OnSpark:
         statistics = in_passes(gathering, most, partial(self._counted, progress=progress))
         return replace(statistics, notes=notes)
 
-    def _counted(
-        self, gathering: Gathering, together: Scope | None, progress: Progress
-    ) -> Statistics:
+    def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
         """What one job over all rows finds."""
         progress("counting on Spark", 0, 1)
         asked, left = replace(gathering, deadline=NEVER), gathering.deadline.left
-        task = Task(self.reading, asked, together, self.sizes, left)
+        task = Task(self.reading, asked, self.sizes, left)
         room = gathering.memory if isfinite(gathering.memory) else memory_budget() / DRIVER_SHARE
         statistics, _ = _collected(self._rows(task), task, room)
         assert statistics is not None  # there were rows before
@@ -138,7 +136,7 @@ class OnSpark:
 
     def _rows(self, task: Task) -> Any:
         """The rows as they are, or as codes with those in one task that agree on the key."""
-        if task.together is None:
+        if task.asked.together is None:
             return self.frame
         tasks = shuffle_tasks(self.counts.rows, self.sizes.room, _shuffled(self.frame))
         coded = self.frame.mapInArrow(
@@ -172,7 +170,7 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # The frame itself cannot travel to them.
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
     sizes = Sizes(memory, row_bytes(reading.network.cardinality_of, reading.data.extras))
-    task = Task(lenient, Gathering(Needs(families), network), None, sizes)
+    task = Task(lenient, Gathering(Needs(families), network), sizes)
     statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
     refused: dict[str, tuple[Counter[object], str, set[object]]] = {
         name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
@@ -191,13 +189,11 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
 class Task:
     """What every task does with its rows; it travels to the executors.
 
-    Rows that agree on ``together`` are in one task, if it is given. ``left`` are the seconds until
-    problems are not compiled any more: clocks do not travel.
+    ``left`` are the seconds until problems are not compiled any more: clocks do not travel.
     """
 
     reading: Reading
     asked: Gathering
-    together: Scope | None
     sizes: Sizes
     left: float = inf
 
@@ -235,13 +231,13 @@ class Task:
 
     def answer(self, batches: Batches) -> Answer:
         """What the rows of this task say."""
-        if self.together is not None:
-            return self._of_codes(self.together, batches), ReadReport()
+        if self.asked.together is not None:
+            return self._of_codes(batches), ReadReport()
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
         return counted(self.gathering, tables), read_report
 
-    def _of_codes(self, key: Scope, batches: Batches) -> Statistics | None:
+    def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
         decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
@@ -253,7 +249,7 @@ class Task:
             )
             if isinstance(kept, EncodedTable):
                 return of_part(self.gathering, kept) if kept.rows else None
-            return of_rows(self.gathering, key, self.sizes, kept)
+            return of_rows(self.gathering, self.sizes, kept)
 
 
 def _called(version: str, task: bytes, batches: Batches) -> Batches:
@@ -367,9 +363,10 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
 
     _check_version(version)
     loaded: Task = pickle.loads(task)
-    assert loaded.together is not None
+    together = loaded.asked.together
+    assert together is not None
     for table in loaded.unread(batches).tables(loaded.sizes.most, ReadReport()):
-        key = (hash32(table, loaded.together, SALT) >> np.uint64(1)).astype(np.int32)
+        key = (hash32(table, together, SALT) >> np.uint64(1)).astype(np.int32)
         codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
         ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]

@@ -95,35 +95,15 @@ class Streamed:
     def _group_bytes(self) -> float:
         return min(self.sizes.memory / GROUPS_SHARE, MOST_GROUP_BYTES)
 
-    def _counted(
-        self, gathering: Gathering, together: Scope | None, progress: Progress
-    ) -> Statistics:
+    def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
         """What one reading of all rows says."""
         report = ReadReport()
-        statistics = summed_up(filter(None, self._parts(gathering, together, report, progress)))
+        statistics = summed_up(filter(None, self._parts(gathering, report, progress)))
         notes = self.notes(report)
         assert statistics is not None  # no rows at all were refused just now
         units = statistics.units
         if units is not None:
             units = replace(units, unweighted=(self.read_report or report).unweighted)
-        self._check_missing(statistics)
-        return replace(statistics, notes=notes, units=units)
-
-    def _parts(
-        self, gathering: Gathering, together: Scope | None, report: ReadReport, progress: Progress
-    ) -> Iterator[Statistics | None]:
-        if together is None:
-            for tables in self._stretches("counting", report, progress):
-                yield counted(gathering, tables)
-            return
-        partitions = self._spread(together, report, progress)
-        for done, coded in enumerate(partitions, start=1):
-            statistics = of_rows(gathering, together, self.sizes, coded)
-            progress("counting", done, len(partitions))
-            yield statistics
-
-    def _check_missing(self, statistics: Statistics) -> None:
-        """Refuse rows that do not show what the files tell to be in all of them."""
         seen = (v for v, number in statistics.missing_of.items() if number)
         if strangers := [name for name in seen if name not in self.partially_observed]:
             raise DataError(
@@ -131,10 +111,24 @@ class Streamed:
                 "and rows have some.",
                 "write the files again: what they tell of themselves is wrong.",
             )
+        return replace(statistics, notes=notes, units=units)
+
+    def _parts(
+        self, gathering: Gathering, report: ReadReport, progress: Progress
+    ) -> Iterator[Statistics | None]:
+        if gathering.together is None:
+            for tables in self._stretches("counting", report, progress):
+                yield counted(gathering, tables)
+            return
+        partitions = self._spread(gathering.together, report, progress)
+        for done, coded in enumerate(partitions, start=1):
+            statistics = of_rows(gathering, self.sizes, coded)
+            progress("counting", done, len(partitions))
+            yield statistics
 
     def scratch_bytes(self, needs: Needs) -> int:
         """What the scratch files will take."""
-        readings = passes(needs, self.network, self._group_bytes)
+        readings = passes(Gathering(needs, self.network), self._group_bytes)
         is_spread = any(reading.together for reading in readings)
         copies = is_spread + (self.read_report is not None)
         return copies * self.rows * self.sizes.row_bytes
@@ -227,9 +221,7 @@ def _each(gathering: Gathering, tables: Iterable[EncodedTable]) -> Iterator[Stat
             yield statistics
 
 
-def of_rows(
-    gathering: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int = 1
-) -> Statistics:
+def of_rows(gathering: Gathering, sizes: Sizes, coded: Coded, depth: int = 1) -> Statistics:
     """What rows say that have all the rows of their groups, so many at a time as there is room for.
 
     Their files are removed.
@@ -238,29 +230,26 @@ def of_rows(
         statistics = summed(_each(gathering, coded.tables(sizes.room)))
         coded.removed()
         return statistics
+    assert gathering.together is not None
+    key, folder = gathering.together, coded.paths[0].parent
     number = min(MOST_PARTS, ceil(2 * coded.rows / sizes.room))
-    folder = coded.paths[0].parent
     parts = spread(coded.tables(sizes.most), key=key, parts=number, folder=folder, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:
         coded.removed()
-        return summed(
-            of_rows(gathering, key, sizes, part, depth + 1) for part in parts if part.rows
-        )
+        return summed(of_rows(gathering, sizes, part, depth + 1) for part in parts if part.rows)
     for part in parts:
         part.removed()
-    return _of_one_group(gathering, key, sizes, coded, depth)
+    return _of_one_group(gathering, sizes, coded, depth)
 
 
-def _of_one_group(
-    gathering: Gathering, key: Scope, sizes: Sizes, coded: Coded, depth: int
-) -> Statistics:
+def _of_one_group(gathering: Gathering, sizes: Sizes, coded: Coded, depth: int) -> Statistics:
     """What rows say that nearly all agree on the key: they are reduced when all are added."""
     wide = replace(gathering, shared=frozenset(asked.family for asked in gathering.needs.groupings))
     every, folds = gathering.network.variables, gathering.needs.folds
     if folds is None:
         statistics = summed(_each(wide, coded.tables(sizes.room)))
-    elif key != every:
-        statistics = of_rows(wide, every, sizes, coded, depth + 1)
+    elif gathering.together != every:
+        statistics = of_rows(replace(wide, together=every), sizes, coded, depth + 1)
     else:  # nearly all are equal: one row stands for them
         rows, units = _equal_as_one(gathering, folds.left_out, coded.tables(sizes.room))
         statistics = summed(_each(replace(wide, replicate=None), [rows]))
