@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isclose
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.saved.header import (
+    FAMILIES,
     NUMBERS,
     OWN,
     PART,
@@ -28,8 +30,10 @@ from lacunet.statistics.saved.header import (
 )
 from lacunet.statistics.saved.parts import Block
 from lacunet.statistics.saved.soundness import (
+    CLOSE,
     Digest,
-    Sums,
+    Numbers,
+    check_entries,
     check_families,
     refuse,
 )
@@ -81,32 +85,26 @@ class SavedRows:
         header = Header.read(self.path)
         names, sizes = self.network.variables, self.network.cardinality_of
         sets_of = sets_of_both(self.sets_of, header.sets_of)
-        sums, digest = Sums(header.blocks), Digest()
         missing = np.zeros(len(names), dtype=np.int64)
+
+        def coded(batch: Any) -> dict[str, Any]:
+            return {name: self._codes(batch, name, header.sets_of.get(name, ())) for name in names}
+
         with believed(self.path):
-            for batch in _batches(self.path, dict.fromkeys(names, "string"), most):
-                codes: dict[str, Any] = {
-                    name: self._codes(batch, name, header.sets_of.get(name, ())) for name in names
-                }
-                numbers, block = _numbers(batch)
-                sums.add(numbers, block)
-                digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
+            entries = _entries(self.path, header, dict.fromkeys(names, "string"), coded, most)
+            for codes, numbers, block in entries:
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
                 for name, sets in header.sets_of.items():
                     codes[name] = renumbered(codes[name], sizes[name], sets, sets_of[name])
-                rows, weights, squares = numbers
-                tally = Tally(*shared(weights, rows.astype(np.float64), squares))
-                table = Rows.tallied(sizes, codes, tally, sets_of).table
+                table = Rows.tallied(sizes, codes, _tally(*numbers), sets_of).table
                 if self.block is not None:
                     table = table.take(block == self.block)
                 if read_report is not None:
                     read_report.add(ReadReport(given=table.rows, kept=table.rows))
                 if table.rows:
                     yield table
-            sums.check(header.rows, header.total)
             if dict(zip(names, missing.tolist(), strict=True)) != header.missing_of:
                 refuse("variables are not missing as often as it says")
-            _check_digest(digest, header)
 
     def _codes(self, batch: Any, name: str, sets: Sequence[tuple[int, ...]]) -> NDArray[Any]:
         column, states = batch.column(name), self.network.states(name)
@@ -145,28 +143,27 @@ def _families(path: str | PathLike[str], header: Header) -> list[Families]:
     """The cells of each family, block by block."""
     network = header.network
     blocks: list[Families] = [{} for _ in header.blocks]
-    sums, digest = Sums(header.blocks), Digest()
-    kinds = {"family": "string", "complete": "bool", "cell": "int64"}
-    for batch in _batches(path, kinds, MOST_ROWS):
+
+    def coded(batch: Any) -> dict[str, Any]:
         names = batch.column("family").dictionary.to_pylist()
         if batch.column("family").null_count or not set(names) <= set(network.variables):
             refuse("it has the counts of a family that its network does not have")
         index = np.array([network.variables.index(name) for name in names], dtype=np.int32)
-        family = index[values_of(batch.column("family").indices)]
-        sides = np.array(batch.column("complete"), dtype=bool)
-        cells = values_of(batch.column("cell"))
-        numbers, block = _numbers(batch)
-        sums.add(numbers, block, (family == 0) & ~sides)
-        digest.add({"family": family, "complete": sides, "cell": cells})
-        digest.add({**dict(zip(NUMBERS, numbers, strict=True)), PART: block})
+        return {
+            "family": index[values_of(batch.column("family").indices)],
+            "complete": np.array(batch.column("complete"), dtype=bool),
+            "cell": values_of(batch.column("cell")),
+        }
+
+    kinds = {"family": "string", "complete": "bool", "cell": "int64"}
+    for codes, numbers, block in _entries(path, header, kinds, coded):
+        family, sides, cells = codes.values()
         for child, side, where in sorted(
             set(zip(family.tolist(), sides.tolist(), block.tolist(), strict=True))
         ):
             chosen = (family == child) & (sides == side) & (block == where)
             parts = blocks[where].setdefault((network.variables[child], side), [])
             parts.append([column[chosen] for column in (cells, *numbers)])
-    sums.check(header.rows, header.total)
-    _check_digest(digest, header)
     return blocks
 
 
@@ -175,12 +172,9 @@ def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
     network = header.network
     sides: tuple[dict[str, Counts], ...] = ({}, {})  # all rows, and the complete ones
     for (name, side), cells in families.items():
-        keys, rows, weights, squares = map(np.concatenate, zip(*cells, strict=True))
-        scope, tally = (
-            network.family(name),
-            Tally(*shared(weights, rows.astype(np.float64), squares)),
-        )
-        sides[side][name] = Counts(scope, network.shape(scope), keys, tally)
+        keys, *numbers = map(np.concatenate, zip(*cells, strict=True))
+        scope = network.family(name)
+        sides[side][name] = Counts(scope, network.shape(scope), keys, _tally(*numbers))
     every, complete = sides
     checked = check_families(every, complete, network, sum(part.rows for part in parts))
     if header.complete_rows is not None and not complete:  # there were no such rows
@@ -195,15 +189,42 @@ def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
     return SavedCounts(counts, whole, *checked)
 
 
-def _numbers(batch: Any) -> tuple[tuple[Any, Any, Any], NDArray[np.int32]]:
-    """The numbers beside the entries, and the block that each belongs to."""
-    if any(batch.column(name).null_count for name in (*NUMBERS, PART)):
-        refuse("a number is missing")
-    rows, weights, squares, block = (values_of(batch.column(name)) for name in (*NUMBERS, PART))
-    return (rows, weights, squares), block
+def _tally(rows: NDArray[Any], weights: NDArray[Any], squares: NDArray[Any]) -> Tally:
+    return Tally(*shared(weights, rows.astype(np.float64), squares))
 
 
-def _check_digest(digest: Digest, header: Header) -> None:
+def _entries(
+    path: str | PathLike[str],
+    header: Header,
+    kinds: Mapping[str, str],
+    coded: Callable[[Any], dict[str, Any]],
+    most: int = MOST_ROWS,
+) -> Iterator[tuple[dict[str, Any], Numbers, NDArray[np.int32]]]:
+    """The entries of a file as codes, the numbers beside them, and the block of each.
+
+    After the last ones it is checked that they add up to what the header says.
+    """
+    rows_of, total, digest = np.zeros(len(header.blocks)), 0.0, Digest()
+    for batch in _batches(path, kinds, most):
+        codes = coded(batch)
+        if any(batch.column(name).null_count for name in (*NUMBERS, PART)):
+            refuse("a number is missing")
+        *numbers, block = (values_of(batch.column(name)) for name in (*NUMBERS, PART))
+        rows, weights, squares = numbers
+        check_entries(rows, weights, squares)
+        if not 0 <= block.min() <= block.max() < len(rows_of):
+            refuse("an entry belongs to none of its parts")
+        digest.add({**codes, **dict(zip(NUMBERS, numbers, strict=True)), PART: block})
+        where: Any = slice(None)
+        if header.kind == FAMILIES:  # every family counts all rows
+            where = (codes["family"] == 0) & ~codes["complete"]
+        rows_of += np.bincount(block[where], rows[where], minlength=len(rows_of))
+        total += float(weights[where].sum())
+        yield codes, (rows, weights, squares), block
+    if rows_of.tolist() != [sum(part.rows for part in block) for block in header.blocks]:
+        refuse(f"its entries have {rows_of.sum():,.0f} rows, and {header.rows:,} were counted")
+    if not isclose(total, header.total, rel_tol=CLOSE, abs_tol=CLOSE):
+        refuse(f"its entries weigh {total!r}, and {header.total!r} was counted")
     if header.data and digest.text() != header.data:
         refuse("its contents were changed")
 

@@ -9,7 +9,6 @@ names the file.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -232,43 +231,17 @@ def checked_blocks(data: Mapping[str, Any]) -> tuple[Block, ...]:
     return tuple(tuple(map(part_of, block)) for block in blocks)
 
 
-@dataclass
-class Sums:
-    """What the entries of a file add up to, to be held against its header."""
-
-    blocks: Sequence[Block]
-    rows: Counter[int] = field(default_factory=Counter)
-    total: float = 0.0
-
-    def add(
-        self, numbers: Numbers, block: NDArray[Any], where: NDArray[np.bool_] | slice = slice(None)
-    ) -> None:
-        """Add some of the entries; refuse any that cannot be."""
-        rows, weights, squares = numbers
-        if rows.min() < 1 or rows.max() > SAFE:
-            refuse("an entry stands for no row, or for too many")
-        for values in (weights, squares):
-            if not np.isfinite(values).all() or values.min() < 0:
-                refuse("a weight is negative or not a number")
-        most = weights * weights
-        least = most / rows
-        if (squares < least * (1 - CLOSE)).any() or (squares > most * (1 + CLOSE) + 1e-300).any():
-            refuse("squared weights do not belong to the weights")
-        if not 0 <= block.min() <= block.max() < len(self.blocks):
-            refuse("an entry belongs to none of its parts")
-        added = np.bincount(block[where], weights=rows[where], minlength=len(self.blocks))
-        self.rows.update({number: int(new) for number, new in enumerate(added)})
-        self.total += float(weights[where].sum())
-
-    def check(self, rows: int, total: float) -> None:
-        """Refuse sums that are not those of the header."""
-        expected = {
-            number: sum(part.rows for part in block) for number, block in enumerate(self.blocks)
-        }
-        if self.rows != expected:
-            refuse(f"its entries have {self.rows.total():,} rows, and {rows:,} were counted")
-        if not isclose(self.total, total, rel_tol=CLOSE, abs_tol=CLOSE):
-            refuse(f"its entries weigh {self.total!r}, and {total!r} was counted")
+def check_entries(rows: NDArray[Any], weights: NDArray[Any], squares: NDArray[Any]) -> None:
+    """Refuse numbers of entries that cannot be."""
+    if rows.min() < 1 or rows.max() > SAFE:
+        refuse("an entry stands for no row, or for too many")
+    for values in (weights, squares):
+        if not np.isfinite(values).all() or values.min() < 0:
+            refuse("a weight is negative or not a number")
+    most = weights * weights
+    least = most / rows
+    if (squares < least * (1 - CLOSE)).any() or (squares > most * (1 + CLOSE) + 1e-300).any():
+        refuse("squared weights do not belong to the weights")
 
 
 def check_families(
