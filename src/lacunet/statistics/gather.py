@@ -263,8 +263,8 @@ class Gathering:
     Problems that cannot be compiled before the ``deadline`` are left, and so are groups that half
     of the time was not enough for; all else is counted whatever the time. ``memory`` are the bytes
     that compiling problems may take beside its result. ``shared`` are the families whose groups
-    of rows may be split between parts; other rows that agree on ``together`` must be in one part, if
-    it is not None. All weights are multiplied by ``scale``; they are those of
+    of rows may be split between parts; rows that agree on ``together``, if that is not None, must
+    be in one part for the others. All weights are multiplied by ``scale``; they are those of
     a ``replicate``, by its number, where the rows have replicate weights and one is asked for.
     """
 

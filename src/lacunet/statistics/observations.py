@@ -162,8 +162,12 @@ def observations(
     if isinstance(source, Observations):
         yield source
         return
-    if paths or isinstance(source, Statistics):
-        _refuse_options(data)
+    if (paths or isinstance(source, Statistics)) and (
+        options := {*data.given_options} - {"source"}
+    ):
+        raise StatisticsError(
+            f"{min(options)}= has no meaning for statistics.", "give it when the data are counted."
+        )
     if isinstance(source, Statistics):
         warn_of_design(source.parts)
         yield of_statistics(source, network)
@@ -249,42 +253,35 @@ def _opened(
     held = _held_rows(budget, each)
     partially = _all_but(reading.network.variables, promised) if promised else None
     is_large = held * each < expected < inf
+    can_wait = is_large and not any(part.is_once for part in reading.source.parts)
+    if can_wait and partially is None:
+        partially = missing_by_footers(reading, progress)
+    stretch: Stretch = Unread(reading)
+    rows, read_report = reading.source.rows, None
+    if not can_wait or partially is None:
+        if is_large:
+            check_free(folder(), expected)
+        read_report = ReadReport()
+        batches = Door(reading, read_report).batches(progress)
+        kept, missing = held_or_coded(batches, reading, int(min(held, 2**62)), folder)
+        if isinstance(kept, EncodedTable):
+            return Held(with_report(kept, reading, read_report), promised)
+        stretch, rows = kept, kept.rows
+        partially = missing if partially is None else partially
+    from lacunet.statistics.streamed import Sizes, Streamed
+
     warned: set[str] = set()
-
-    def streamed(
-        stretches: Sequence[Stretch],
-        missing: Scope,
-        rows: int,
-        read_report: ReadReport | None = None,
-    ) -> Streamed:
-        from lacunet.statistics.streamed import Sizes, Streamed
-
-        return Streamed(
-            reading.network,
-            stretches,
-            missing,
-            rows,
-            Sizes(budget, each),
-            folder,
-            notes=lambda report: read_notes(reading, read_report or report, warned),
-            is_designed=reading.data.is_weighted or reading.data.is_clustered,
-            read_report=read_report,
-        )
-
-    if is_large and not any(part.is_once for part in reading.source.parts):
-        partially = missing_by_footers(reading, progress) if partially is None else partially
-        if partially is not None:
-            rows = reading.source.rows or int(expected / each)
-            return streamed([Unread(reading)], partially, rows)
-    if is_large:
-        check_free(folder(), expected)
-    read_report = ReadReport()
-    batches = Door(reading, read_report).batches(progress)
-    kept, missing = held_or_coded(batches, reading, int(min(held, 2**62)), folder)
-    if isinstance(kept, EncodedTable):
-        return Held(with_report(kept, reading, read_report), promised)
-    partially = missing if partially is None else partially
-    return streamed([kept], partially, kept.rows, read_report)
+    return Streamed(
+        reading.network,
+        [stretch],
+        partially,
+        rows or int(expected / each),
+        Sizes(budget, each),
+        folder,
+        notes=lambda report: read_notes(reading, read_report or report, warned),
+        is_designed=reading.data.is_weighted or reading.data.is_clustered,
+        read_report=read_report,
+    )
 
 
 def _held_rows(budget: float, each: int) -> float:
@@ -397,17 +394,15 @@ def read_as_counted(data: Data, network: Network) -> Network:
 
 
 def _network_of_statistics(data: Data) -> Network | None:
-    if isinstance(data.source, Statistics):
-        return header_of(data.source).network
-    paths = saved_paths(data.source)
-    return headers_of(paths)[0].network if paths else None
+    return next((header.network for header in _headers(data.source)), None)
 
 
 def _headers(source: Any) -> list[Header]:
     """What statistics say of themselves, one for each file; none of other data."""
     if isinstance(source, Statistics):
         return [header_of(source)]
-    return [Header.read(path) for path in saved_paths(source)]
+    paths = saved_paths(source)
+    return headers_of(paths) if paths else []
 
 
 def latent_in(data: Data) -> Scope:
@@ -419,15 +414,6 @@ def latent_in(data: Data) -> Scope:
 
 def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
     return [f"{parent} -> {child}" for child, parents in parents_of.items() for parent in parents]
-
-
-def _refuse_options(data: Data) -> None:
-    """Refuse to be told how to read what has been read."""
-    for name in data.given_options:
-        if name != "source":
-            raise StatisticsError(
-                f"{name}= has no meaning for statistics.", "give it when the data are counted."
-            )
 
 
 @dataclass(frozen=True)
