@@ -329,7 +329,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age -> Ill", ILL, "mar"), "'direct-mar' or 'factored-mar'"),
         (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "a column that holds the weight"),
         (lambda: lc.learn("Age>Ill", ILL), "edges are written 'Age -> Ill'"),
-        (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "interval=True, of a result"),  # type: ignore[call-arg]
+        (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "did you mean 'interval'?"),  # type: ignore[call-arg]
         (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "do='Age', interval=True)"),  # type: ignore
         (lambda: lc.effect(LEARNED, "Age", "Ill", intervals=True), "'Ill', do='Age', interval="),  # type: ignore
         (lambda: lc.effect(LEARNED, "Ill", do="Age", interval=True), "intervals=True"),
@@ -365,7 +365,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.effect(LEARNED, "P(Ill)", do="Age"), "effect(result, 'Ill', do='Age')"),
         (
             lambda: lc.effect(LEARNED, "Ill", do="Age=old"),
-            "the states of Age are compared; query(result, 'Ill', do={'Age': 'old'}) sets one",
+            "the states of Age are compared; query(result, 'Ill', do={'Age': state}) sets one",
         ),
         (lambda: lc.sensitivity("Age -> Ill", ILL, "P(Ill)", mechanism="Ill"), "Ill=yes"),
         (lambda: lc.query(LEARNED, "Age", {"Ill": "yesterday"}), "did you mean 'yes'?"),

@@ -117,7 +117,7 @@ class Effect:
                 self.outcomes[y],
                 self.states[x],
                 self.reference,
-                *(self._measured(x, base, y, scale) for scale in SCALES),
+                *(self._measured(x, base, y, *scale) for scale in SCALES),
             )
             for y in chosen
             for x in range(len(self.states))
@@ -134,25 +134,32 @@ class Effect:
         sides = contrast.state, contrast.reference
         return max(self._shares[self.states.index(state)] for state in sides)
 
-    def _measured(self, state: int, reference: int, outcome: int, scale: _Scale) -> Measured:
+    def _measured(
+        self,
+        state: int,
+        reference: int,
+        outcome: int,
+        scaled: Callable[[FloatArray], FloatArray],
+        back: Callable[[Any], Any],
+    ) -> Measured:
         p = self.probabilities[[state, reference], outcome]
         with np.errstate(divide="ignore", invalid="ignore"):
-            h = scale.of(p)
-            value = float(scale.back(h[0] - h[1]))
+            h = scaled(p)
+            value = float(back(h[0] - h[1]))
             if self.is_zero and np.isfinite(h).all():
-                value = float(scale.back(0.0))
+                value = float(back(0.0))
             if self.interval is None or self.correlations is None:
                 return Measured(value, np.nan, np.nan)
             if self.is_zero:
                 return Measured(value, value, value)
-            ends = scale.of(self.interval[[state, reference], outcome])  # of both: low, high
+            ends = scaled(self.interval[[state, reference], outcome])  # of both: low, high
             if not np.isfinite(h).all():  # a probability of 0 or 1: the ends themselves
                 furthest = ends[0, 0] - ends[1, 1], ends[0, 1] - ends[1, 0]
-                return Measured(value, *(float(scale.back(end)) for end in furthest))
+                return Measured(value, *(float(back(end)) for end in furthest))
             rho = float(self.correlations[outcome, state, reference])
             low = h[0] - h[1] - _length(h[0] - ends[0, 0], ends[1, 1] - h[1], rho)
             high = h[0] - h[1] + _length(ends[0, 1] - h[0], h[1] - ends[1, 0], rho)
-            return Measured(value, float(scale.back(low)), float(scale.back(high)))
+            return Measured(value, float(back(low)), float(back(high)))
 
     @property
     def title(self) -> str:
@@ -263,17 +270,11 @@ def _mark(share: float) -> str:
     return f"{share:.1%} {NO_DATA}" if share >= SHOWN_SHARE else ""
 
 
-class _Scale(NamedTuple):
-    """A scale on which two probabilities are compared, and the way back."""
-
-    of: Callable[[FloatArray], FloatArray]
-    back: Callable[[Any], Any]
-
-
-SCALES = (
-    _Scale(lambda p: p, lambda h: h),
-    _Scale(np.log, np.exp),
-    _Scale(lambda p: np.log(p) - np.log1p(-p), np.exp),
+# Scales on which two probabilities are compared, and the ways back.
+SCALES: tuple[tuple[Callable[[FloatArray], FloatArray], Callable[[Any], Any]], ...] = (
+    (lambda p: p, lambda h: h),
+    (np.log, np.exp),
+    (lambda p: np.log(p) - np.log1p(-p), np.exp),
 )
 
 
@@ -287,25 +288,29 @@ def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return html_table(header, ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows))
 
 
+_GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
+
+
 def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The calls that a variable to group by, or two names in a row, may stand for."""
+    """The calls that a variable to group by, or names without ``do=``, may stand for."""
     if groups := [value for name, value in named.items() if name in _GROUPS]:
-        return _in_each_stratum(groups[0], [*args[1:2], "Y"][0], named.get("do", "X"))
+        group, target, do = _as_name(groups[0], "Z"), [*args[1:2], "Y"][0], named.get("do", "X")
+        return (
+            f"for the effect in each group of {group} ask one by one: {{state: effect(result, "
+            f"{target!r}, do={do!r}, given={{{group!r}: state}}) for state in "
+            f"result.network.states({group!r})}}."
+        )
+    given = [*args[1:3]]
+    if len(given) == 1 and isinstance(given[0], str) and is_query(given[0]) and "do" not in named:
+        given.append(split_query(given[0]).do)
+    if len(given) < 2:
+        return ""
+    target, do = _as_name(given[0], "Outcome"), _as_name(given[1], "Treatment")
+    pairs = [(do, target), (target, do)] if isinstance(given[1], str) else [(target, do)]
     asked = named.get("interval", named.get("intervals"))
     more = "" if asked is None else f", interval={asked!r}"
-    if len(args) > 2 and isinstance(args[2], Mapping):
-        return f"write effect(result, {args[1]!r}, do={_as_name(args[2], 'X')!r}{more})."
-    if len(args) == 2 and isinstance(args[1], str) and "do" not in named and is_query(args[1]):
-        do = _as_name(split_query(args[1]).do, "Treatment")
-        return f"write effect(result, {_as_name(args[1], 'Outcome')!r}, do={do!r}{more})."
-    if len(args) < 3 or not all(isinstance(name, str) for name in args[1:3]):
-        is_guess = bool(more) and "intervals" in named
-        return f"write {more[2:]}, of a result of learn(..., intervals=True)." * is_guess
-    left, right = args[1:3]
-    return (
-        f"for the effect of {left} on {right} write effect(result, {right!r}, do={left!r}{more}); "
-        f"for that of {right} on {left}, effect(result, {left!r}, do={right!r}{more})."
-    )
+    ways = [f"of {x} on {y} write effect(result, {y!r}, do={x!r}{more})" for y, x in pairs]
+    return f"for the effect {'; for that '.join(ways)}."
 
 
 def _as_name(value: object, otherwise: str) -> str:
@@ -313,19 +318,6 @@ def _as_name(value: object, otherwise: str) -> str:
     names = value if isinstance(value, Mapping | list | tuple) else [value]
     name = next((name for name in names if isinstance(name, str)), otherwise)
     return [*split_query(name).target, otherwise][0].partition("=")[0].strip()
-
-
-_GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
-
-
-def _in_each_stratum(by: object, target: object, do: object) -> str:
-    """How to ask for the effect in every group of a variable."""
-    name = by[0] if isinstance(by, list | tuple) and by else by
-    return (
-        f"for the effect in each group of {name} ask one by one: {{state: effect(result, "
-        f"{target!r}, do={do!r}, given={{{name!r}: state}}) for state in "
-        f"result.network.states({name!r})}}."
-    )
 
 
 @with_hints_by(_meant)
@@ -415,18 +407,18 @@ def effect(
     """
     source = as_learned(source)
     is_graph = isinstance(source, MissingnessGraph)
-    network = _as_read(source, data) if is_graph else as_network(source)
+    if is_graph and data is None:
+        raise LacunetError(
+            "a missingness graph says how an effect is recovered, not what it is.",
+            "give the rows: lacunet.effect(graph, ..., data=rows).",
+        )
+    network = bare_as_read(source.network, data) if is_graph else as_network(source)
     _check_names(network, target, do)
     states = network.states(network.known(do))
     base = states[0] if reference is None else state_named(network, do, reference)
     outcomes = network.states(network.known(target))
     if outcome is not None:
         outcome = state_named(network, target, outcome)
-    named = [given] if isinstance(given, str) else given
-    if isinstance(named, list | tuple) and named and {*map(str, named)} <= {*network.variables}:
-        raise LacunetError(
-            f"given is {given!r}, without a state.", _in_each_stratum(named[0], target, do)
-        )
     check_mapping("given", given)
     seen, sets = states_and_sets(network, given)
     given = evidence_written(network, given)
@@ -452,30 +444,23 @@ def effect(
         return _by_graph(asked, source, network, data, population, intervals=interval)
     answer = _by_network(asked, source, network, intervals=interval)
     if _is_zero(network, target, do, seen, sets):
-        zero = _by_directions(network, target, do, seen) or _ZERO.format(do=do, target=target)
-        return replace(answer, basis=(*answer.basis, zero), is_zero=True)
+        zero = f"By the edges of the network {do} has no effect on {target}, whatever the data."
+        basis = *answer.basis, _by_directions(network, target, do, seen) or zero
+        return replace(answer, basis=basis, is_zero=True)
     return answer
 
 
 def _check_names(network: Network, target: object, do: object) -> None:
     """Refuse what is not the name of one variable, but a query, a state too, or several."""
     for name, value in (("target", target), ("do", do)):
-        is_query_text = isinstance(value, str) and is_query(value)
-        if not isinstance(value, str) or (is_query_text and value not in network.states_of):
+        is_name = isinstance(value, str) and (value in network.states_of or not is_query(value))
+        if not is_name:
             on, of = _as_name(target, "Ill"), _as_name(do, "Smoke")
-            state_of = do
-            if isinstance(do, str) and do.startswith(f"{of}="):
-                state_of = {of: do.removeprefix(f"{of}=")}
-            sets_state = isinstance(state_of, Mapping)
-            by_query = f"; query(result, {on!r}, do={state_of!r}) sets one." * sets_state
             raise LacunetError(
                 f"{name} is {value!r}, but must be the name of one variable.",
-                f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared"
-                f"{by_query or '.'}",
+                f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared; "
+                f"query(result, {on!r}, do={{{of!r}: state}}) sets one.",
             )
-
-
-_ZERO = "By the edges of the network {do} has no effect on {target}, whatever the data."
 
 
 def _is_zero(
@@ -637,16 +622,6 @@ def _added(
 ) -> dict[str, FloatArray]:
     names = dict.fromkeys((*left, *right))
     return {name: np.asarray(left.get(name, 0.0) + sign * right.get(name, 0.0)) for name in names}
-
-
-def _as_read(graph: MissingnessGraph, data: Any) -> Network:
-    """The network of a graph with the codes and rules by which the rows are read."""
-    if data is None:
-        raise LacunetError(
-            "a missingness graph says how an effect is recovered, not what it is.",
-            "give the rows: lacunet.effect(graph, ..., data=rows).",
-        )
-    return bare_as_read(graph.network, data)
 
 
 def _by_graph(
