@@ -449,7 +449,7 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     assert "old" in str(bare)
     assert sure.level == 0.9
     assert sure.interval is not None
-    expected = recovered(verdict, survey()).interval(0.9)
+    expected = recovered(verdict, survey()).spread.interval(0.9)
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)
     full_law = SURVEY.recover_full_law().estimate(survey())

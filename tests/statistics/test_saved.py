@@ -126,7 +126,7 @@ def test_a_changed_byte_is_told_or_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     pq.write_table(frame(5, 0), tmp_path / "rows.stats")
-    with pytest.raises(StatisticsError, match=r"rows.stats' is a Parquet file, but not one of"):
+    with pytest.raises(StatisticsError, match=r"rows.stats' is not a file of statistics"):
         lc.learn(NETWORK, tmp_path / "rows.stats")
     (tmp_path / "text.stats").write_text("A,B,C\n0,1,x\n")
     with pytest.raises(StatisticsError, match=r"text.stats' is not a file of statistics") as told:

@@ -42,7 +42,7 @@ from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread
-from lacunet.uncertainty.tilt import Question, Tilted, TiltedShares, tilted_shares, tipping_point
+from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, finite, first_of, sentence, text_table
 
 METHODS = ("direct-mar", "em")
@@ -194,7 +194,9 @@ def sensitivity(
                 "with.",
                 "ask about a variable that some rows show.",
             )
-        tilted: Callable[[Statistics], Tilted] = partial(_by_shares, network, question, grouped)
+        tilted: Callable[[Statistics], TiltedShares | TiltedRows] = partial(
+            _by_shares, network, question, grouped
+        )
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
@@ -226,7 +228,7 @@ def sensitivity(
     intervals = _intervals(
         answers, np.array(parts), scales, degrees, by_design=look.units is not None
     )
-    tips = partial(tipping_point, whole, deltas=asked, answers=answers)
+    tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
     shares = _by_shares(network, question, grouped, statistics.sample(0))
@@ -445,7 +447,7 @@ def _by_em(
     question: Question,
     deltas: Sequence[float],
     setting: Setting,
-) -> tuple[Callable[[Statistics], Tilted], tuple[float, ...]]:
+) -> tuple[Callable[[Statistics], TiltedShares | TiltedRows], tuple[float, ...]]:
     """How EM answers, and how well the network fits at each tilt.
 
     On a replicate of the rows it starts where it ended on all of them.
@@ -618,7 +620,11 @@ def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterat
 
 
 def _on_rows(
-    result: Sensitivity, tilted: Tilted, shares: TiltedShares, rows: Rows, bare: float | None
+    result: Sensitivity,
+    tilted: TiltedShares | TiltedRows,
+    shares: TiltedShares,
+    rows: Rows,
+    bare: float | None,
 ) -> Iterator[str]:
     """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
     if tilted.lost > 0:

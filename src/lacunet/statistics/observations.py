@@ -55,7 +55,6 @@ from lacunet.statistics.rows import rows_in_parts
 from lacunet.statistics.saved.header import (
     FAMILIES,
     Header,
-    check_parts,
     check_same,
     check_same_rules,
     header_of,
@@ -63,7 +62,7 @@ from lacunet.statistics.saved.header import (
     saved_paths,
     with_dictionary,
 )
-from lacunet.statistics.saved.parts import CountedPart, design_notes, notes_on
+from lacunet.statistics.saved.parts import CountedPart, check_distinct, design_notes, notes_on
 from lacunet.statistics.saved.read import SavedRows, entries_in
 from lacunet.statistics.units import Units
 from lacunet.wording import differing
@@ -301,7 +300,9 @@ def _of_saved(
     headers = headers_of(paths, network)
     parts = [part for header in headers for part in header.parts]
     warn_of_design(parts)
-    notes = (*check_parts(headers, paths), *notes_on(parts))
+    blocks_of = [header.blocks for header in headers]
+    alike = check_distinct([*zip(map(repr, map(str, paths)), blocks_of, strict=True)])
+    notes = (*alike, *notes_on(parts))
     entries = sum(map(entries_in, paths))
     each = row_bytes(network.cardinality_of, extras=3)
     if headers[0].kind == FAMILIES or entries <= _held_rows(budget, each):

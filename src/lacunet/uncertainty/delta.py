@@ -416,16 +416,11 @@ def without_prior(
     variance
         Of each answer, pseudo-counts taken for rows.
     """
-    known = np.zeros(len(asked.gradients))
-    for index, gradient_of in enumerate(asked.gradients):
-        for name, gradient in gradient_of.items():
-            cpt = asked.network.cpt(name).table
-            pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)
-            total = rows_of[name] + pseudo
-            brought = quotient(
-                (cpt * centred(gradient, cpt) ** 2).sum(axis=-1, keepdims=True), total
-            )
-            known[index] += float((brought * quotient(pseudo, total)).sum())
+    pseudo = {name: cells.sum(axis=-1, keepdims=True) for name, cells in pseudo_of.items()}
+    cpts = asked.network.cpts
+    shares_of = {c.child: c.table * pseudo[c.child] for c in cpts if c.child in pseudo}
+    total_of = {name: rows_of[name] + pseudo[name] for name in shares_of}
+    known = moved_variances(asked, shares_of, total_of)
     share = 1 - np.minimum(quotient(known, variance), 1)
     return quotient(variance, share, np.inf)
 

@@ -661,7 +661,7 @@ def _by_graph(
     cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome
     blocks = recovery.covariance[cells[:, :, None, None], cells]
     correlations = _correlations(np.einsum("xyzy->yxz", blocks))
-    interval = recovery.interval(asked.level)[chosen]
+    interval = recovery.spread.interval(asked.level)[chosen]
     return replace(without, interval=interval, correlations=correlations)
 
 

@@ -129,10 +129,6 @@ class Recovered:
         degrees = self.left_out.degrees
         return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
 
-    def interval(self, level: float = 0.95) -> FloatArray:
-        """The interval of every cell: the table's axes, then low and high."""
-        return self.spread.interval(level)
-
 
 Laws = Mapping[Scope, Table]
 

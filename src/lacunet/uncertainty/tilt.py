@@ -20,10 +20,9 @@ answer crosses a threshold: how different hidden values would have to be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from lacunet.data.evidence import places_seen
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import distinct
 from lacunet.statistics.groups import count_in_groups, group_rows
 from lacunet.wording import assigned, conditional
@@ -57,19 +56,6 @@ class Question:
     def __str__(self) -> str:
         given = [assigned(name, state) for name, state in self.evidence.items()]
         return conditional(assigned(self.target, self.state), given)
-
-
-class Tilted(Protocol):
-    """What can be asked at any tilt; ``lost`` is the share of rows that nothing is known of."""
-
-    @property
-    def lost(self) -> float:
-        """The share of the rows that were left out."""
-        ...
-
-    def answer(self, delta: float) -> float:
-        """The answer if hidden values are tilted by ``delta``; it may be infinite."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -109,10 +95,7 @@ class TiltedShares:
             reached = tilted > 0 if delta > 0 else tilted < 1 - 1e-12
             keeps = self.is_tilted == (delta > 0)
             total = np.where(delta > 0, tilted, 1 - tilted)
-            moved = np.divide(
-                self.share * keeps, total, out=np.zeros_like(self.share), where=reached
-            )
-            return np.where(reached, moved, self.share)
+            return np.where(reached, quotient(self.share * keeps, total), self.share)
         scale = 1 + tilted * (exp(delta) - 1)
         return np.asarray(self.share * np.where(self.is_tilted, exp(delta), 1.0) / scale)
 
@@ -153,14 +136,15 @@ def tilted_shares(
     columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
 
     def is_among(name: str, places: Sequence[int]) -> NDArray[np.bool_]:
-        among = np.isin(columns[name], places)
-        return np.concatenate([among, among])
+        return np.tile(np.isin(columns[name], places), 2)
 
     def is_state(name: str, state: str) -> NDArray[np.bool_]:
         return is_among(name, [network.state_index(name, state)])
 
     seen = places_seen(network, question.evidence)
-    agrees = [is_among(name, places) for name, places in seen.items()]
+    is_evidence = np.ones(len(both), dtype=bool)
+    for name, places in seen.items():
+        is_evidence &= is_among(name, places)
     is_tilted = is_state(question.mechanism, question.tilted_state)
     share = np.tile(cells.tally.weights, 2) / total[both]
     fits = np.ones(number, dtype=bool)
@@ -177,7 +161,7 @@ def tilted_shares(
         (mass - lacking)[both],
         lacking[both],
         is_tilted,
-        np.logical_and.reduce(agrees, axis=0) if agrees else np.ones(len(both), dtype=bool),
+        is_evidence,
         is_state(question.target, question.state),
         lost,
         _ratio(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum()),
@@ -190,19 +174,24 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def tipping_point(
-    shares: Tilted, threshold: float, deltas: Sequence[float], answers: FloatArray
+    answer: Callable[[float], float],
+    threshold: float,
+    deltas: Sequence[float],
+    answers: FloatArray,
 ) -> float | None:
     """The tilt at which the answer is the threshold; the one nearest to none, if any.
 
     Parameters
     ----------
+    answer
+        The answer at any tilt.
     deltas, answers
         Tilts in ascending order and the answers there, between which it is sought.
     """
     from scipy.optimize import brentq
 
     def apart(delta: float) -> float:
-        return shares.answer(delta) - threshold
+        return answer(delta) - threshold
 
     ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
     crossings = []

@@ -108,7 +108,7 @@ def reported(
             return replace(bare, estimate=estimate)
         laws = verdict.population_laws(population)
         both = recovered(verdict, table, population=laws)
-        return replace(bare, estimate=both.estimation, interval=both.interval(level))
+        return replace(bare, estimate=both.estimation, interval=both.spread.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)
     except AgainstGraphError as error:

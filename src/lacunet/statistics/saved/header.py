@@ -141,10 +141,7 @@ class Header:
                 f"{str(path)!r} is not a file of statistics, or only a part of one.", COUNT
             ) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise StatisticsError(
-                f"{str(path)!r} is a Parquet file, but not one of statistics.",
-                COUNT,
-            )
+            raise StatisticsError(f"{str(path)!r} is not a file of statistics.", COUNT)
         version = data.get("version")
         if isinstance(version, int) and version > VERSION:
             raise StatisticsError(
@@ -341,13 +338,6 @@ def saved_paths(data: Any) -> list[Path]:
             "name each file once.",
         )
     return paths
-
-
-def check_parts(headers: Sequence[Header], paths: Sequence[str | PathLike[str]]) -> tuple[str, ...]:
-    """Refuse files that hold the same part of the data; notes on parts that look alike."""
-    return check_distinct(
-        [(repr(str(path)), header.blocks) for path, header in zip(paths, headers, strict=True)]
-    )
 
 
 @contextmanager

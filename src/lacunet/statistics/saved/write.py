@@ -41,12 +41,12 @@ if TYPE_CHECKING:  # statistics write themselves by what is here
 def write_statistics(statistics: Statistics, path: str | PathLike[str]) -> None:
     """Write statistics to a file, whole or not at all."""
     header = header_of(statistics)
-    with writing(path, header.network) as file:
-        if header.kind == FAMILIES:
-            file.append_families(statistics, 0)
-        for rows in statistics.distinct.values():
-            file.append_rows(rows.table, 0)
-        file.finish(header)
+    (block,) = header.blocks
+    if header.kind == FAMILIES:
+        write_families(header, [(statistics, block)], path)
+    else:
+        rows = RowsToWrite(statistics.distinct.values(), block)
+        write_rows([rows], header.network, header.method, path)
 
 
 @dataclass(frozen=True)
