@@ -67,7 +67,7 @@ def test_what_cannot_be_merged_is_told_without_a_traceback(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["merge", str(folder / "0.parquet"), "-o", str(folder / "all.stats")]) == 1
-    assert "is a Parquet file, but not one of statistics" in capsys.readouterr().err
+    assert "is not a file of statistics" in capsys.readouterr().err
     out = str(folder / "part.stats")
     assert main(["count", str(folder / "net.bif"), str(folder / "0.parquet"), "-o", out]) == 0
     assert main(["merge", out, "-o", out]) == 1
