@@ -186,30 +186,26 @@ def _asked(
     network: Network, target: str | Sequence[str], given: str | Sequence[str]
 ) -> tuple[Scope, Scope]:
     """The variables left and right of the bar, where the target may be the text of both."""
-    if isinstance(given, Mapping):
+    left = [target] if isinstance(target, str) else [*target]
+    right = [given] if isinstance(given, str) else [*given]
+    names_states = isinstance(given, Mapping)
+    if isinstance(target, str) and target not in network.states_of and is_query(target):
+        typed = split_query(target)
+        if given or typed.do:
+            raise LacunetError(
+                f"the query {target!r} cannot be asked here.",
+                "say what is given in one place, and nothing that is set.",
+            )
+        left, of_left = names_and_states(typed.target, network)
+        right, of_right = names_and_states(typed.given, network)
+        names_states = bool(of_left or of_right)
+    if names_states:
         raise LacunetError(
-            f"given={given!r} names states, and the bounds are those of all states.",
-            f"write given={[*given]} and take what is needed: the axes are what is given, then the "
-            "target.",
-        )
-    if not isinstance(target, str) or target in network.states_of or not is_query(target):
-        left = (target,) if isinstance(target, str) else tuple(target)
-        return left, (given,) if isinstance(given, str) else tuple(given)
-    typed = split_query(target)
-    sides = [names_and_states(part, network) for part in (typed.target, typed.given)]
-    (left_names, _), (right_names, _) = sides
-    if given or typed.do:
-        raise LacunetError(
-            f"the query {target!r} cannot be asked here.",
-            "say what is given in one place, and nothing that is set.",
-        )
-    if any(states for _, states in sides):
-        raise LacunetError(
-            f"the query {target!r} names states, and the bounds are those of all states.",
-            f'write "{conditional(", ".join(left_names), right_names)}" and take what is needed: '
+            "the query names states, and the bounds are those of all states.",
+            f'write "{conditional(", ".join(left), right)}" and take what is needed: '
             "the axes are what is given, then the target.",
         )
-    return tuple(left_names), tuple(right_names)
+    return tuple(left), tuple(right)
 
 
 def _rows(statistics: Statistics, columns: Scope) -> Rows:

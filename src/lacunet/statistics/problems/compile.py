@@ -571,18 +571,13 @@ def boundary_values(
     )
     has_many = rows_of_component >= MANY_ROWS
     parts = []
-    if not has_many.all():
+    if not has_many.any() or not has_many.all():
         parts.append(_of_rare(table, weighing, patterns, components, ~has_many))
     of_component = Ragged.of_owners(len(has_many), components.component, components.pattern)
     for component in np.flatnonzero(has_many):
         rows = patterns.rows.take(of_component.row(int(component))).items
         boundary = components.boundaries.row(int(component))
         parts.append(_of_common(table, weighing.take(rows), int(component), rows, boundary))
-    if not parts:
-        none = np.zeros(0, dtype=np.int64)
-        return Values(
-            none, Ragged(np.zeros(1, dtype=np.int64), none), weighing.take(none).grouped(none, 0)
-        )
     return Values(
         np.concatenate([part.component for part in parts]),
         joined([part.states for part in parts]),

@@ -15,7 +15,7 @@ which nothing is known has no factor at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -96,28 +96,16 @@ def factors_of(layout: Layout, given: Sequence[Evidence]) -> Factors:
     """Lay factors out behind the CPTs."""
     if not given:
         return Factors(layout, (), ())
-    variables = tuple(factor.variable for factor in given)
-    vectors = [factor.vectors for factor in given]
     index_of = {name: index for index, name in enumerate(layout.network.variables)}
-    indices = np.array([index_of[name] for name in variables], dtype=np.int64)
-    numbers = np.array([len(matrix) for matrix in vectors], dtype=np.int64)
-    families, factors = len(layout.cardinalities), len(variables)
-    axes = np.stack([indices, families + np.arange(factors)], axis=1)
-    parents = np.concatenate([layout.children.owners, axes[:, 0]])
-    children = np.concatenate([layout.children.items, axes[:, 1]])
-    wide = replace(
-        layout,
-        cardinalities=np.concatenate([layout.cardinalities, numbers]),
-        offsets=np.concatenate(
-            [layout.offsets, layout.cells + np.cumsum(numbers * layout.cardinalities[indices])]
-        ),
-        axes=joined([layout.axes, Ragged.of_lengths(np.full(factors, 2), axes.ravel())]),
-        strides=np.concatenate(
-            [layout.strides, np.stack([numbers, np.ones_like(numbers)], axis=1).ravel()]
-        ),
-        children=Ragged.of_pairs(families + factors, parents, children),
+    families, lengths = len(layout.axes), np.full(len(given), 2)
+    axes = [(index_of[e.variable], families + number) for number, e in enumerate(given)]
+    numbers = np.array([len(evidence.vectors) for evidence in given], dtype=np.int64)
+    wide = Layout.of(
+        layout.network,
+        np.concatenate([layout.cardinalities, numbers]),
+        joined([layout.axes, Ragged.of_lengths(lengths, np.ravel(axes))]),
     )
-    return Factors(wide, variables, tuple(vectors))
+    return Factors(wide, tuple(e.variable for e in given), tuple(e.vectors for e in given))
 
 
 def with_factors(table: EncodedTable, given: Sequence[Evidence]) -> EncodedTable:

@@ -28,6 +28,22 @@ class Layout:
     strides: Integers
     children: Ragged
 
+    @classmethod
+    def of(cls, network: Network, cardinalities: Integers, axes: Ragged) -> Layout:
+        """The layout of families over axes of these cardinalities, the child last."""
+        strides, sizes = axes.strides(cardinalities[axes.items])
+        is_parent = np.ones(len(axes.items), dtype=bool)
+        is_parent[axes.starts[1:] - 1] = False
+        parent, child = axes.items[is_parent], axes.owners[is_parent]
+        return cls(
+            network=network,
+            cardinalities=cardinalities,
+            offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            axes=axes,
+            strides=strides,
+            children=Ragged.of_pairs(len(axes), parent, child),
+        )
+
     @property
     def cells(self) -> int:
         """The number of cells of all CPTs."""
@@ -55,22 +71,8 @@ class Layout:
 def layout_of(network: Network) -> Layout:
     """The layout of a network without CPTs."""
     index_of = {name: index for index, name in enumerate(network.variables)}
-    families = [
-        [index_of[name] for name in network.family(variable)] for variable in network.variables
-    ]
-    shapes = [network.shape(network.family(variable)) for variable in network.variables]
-    sizes = [int(np.prod(shape)) for shape in shapes]
-    edges = [(parent, child) for child, family in enumerate(families) for parent in family[:-1]]
-    parent, child = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    return Layout(
-        network=network,
-        cardinalities=np.array(network.shape(network.variables), dtype=np.int64),
-        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        axes=Ragged.of_lengths(np.array([len(f) for f in families]), np.concatenate(families)),
-        strides=np.concatenate([_strides(shape) for shape in shapes]),
-        children=Ragged.of_pairs(len(families), parent, child),
-    )
-
-
-def _strides(shape: tuple[int, ...]) -> Integers:
-    return np.concatenate([np.cumprod(shape[:0:-1])[::-1], [1]]).astype(np.int64)
+    families = [[index_of[name] for name in family] for family in network.families]
+    lengths = np.array([len(family) for family in families])
+    cardinalities = np.array(network.shape(network.variables), dtype=np.int64)
+    axes = Ragged.of_lengths(lengths, np.concatenate(families, dtype=np.int64))
+    return Layout.of(network, cardinalities, axes)

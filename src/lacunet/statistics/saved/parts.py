@@ -64,18 +64,15 @@ def notes_on(parts: Sequence[CountedPart]) -> tuple[str, ...]:
     for part in parts:
         for note in part.notes:
             holders_of.setdefault(note, []).append(part)
-    notes = [_noted_by(holders, note, len(parts)) for note, holders in holders_of.items()]
+    notes = []
+    for note, holders in holders_of.items():
+        where = f"in {holders[0].name or 'a part without a name'}: "
+        if len(holders) > 1:
+            where = f"in each of {len(holders)} parts: "
+        notes.append(note if len(parts) == 1 else where + note)
     if left := notes[MOST_NOTES:]:
         notes[MOST_NOTES:] = [f"{counted(len(left), 'more note')} on single parts."]
     return (*notes, *design_notes(parts))
-
-
-def _noted_by(holders: Sequence[CountedPart], note: str, parts: int) -> str:
-    if parts == 1:
-        return note
-    if len(holders) > 1:
-        return f"in each of {len(holders)} parts: {note}"
-    return f"in {holders[0].name or 'a part without a name'}: {note}"
 
 
 def design_notes(parts: Iterable[CountedPart]) -> tuple[str, ...]:
@@ -185,17 +182,15 @@ def replaced(holders: Sequence[tuple[str, Sequence[Block]]]) -> list[list[bool]]
     ids: set[str] = set()
     names: set[str] = set()
     for label, blocks in reversed(holders):
-        stays.insert(0, [not _is_replaced(block, ids, names, label) for block in blocks])
+        stays.insert(0, [])
+        for block in blocks:
+            again = [part for part in block if part.id in ids or part.name in names]
+            if again and len(again) < len(block):
+                raise CountedTwiceError(
+                    f"{again[0]} cannot be replaced: {label} holds it added up with other parts.",
+                    "merge the parts again, without --sum.",
+                )
+            stays[0].append(not again)
         ids |= {part.id for block in blocks for part in block}
         names |= {part.name for block in blocks for part in block if part.name}
     return stays
-
-
-def _is_replaced(block: Block, ids: set[str], names: set[str], label: str) -> bool:
-    again = [part for part in block if part.id in ids or part.name in names]
-    if again and len(again) < len(block):
-        raise CountedTwiceError(
-            f"{again[0]} cannot be replaced: {label} holds it added up with other parts.",
-            "merge the parts again, without --sum.",
-        )
-    return bool(again)
