@@ -116,7 +116,10 @@ def test_memory_takes_sizes_with_their_unit() -> None:
         ({"intervals": 0.9}, r"intervals is 0\.9(?s:.)*intervals=True(?s:.)*interval=0\.9"),
         ({"data": 42}, "data cannot be a number, and 42"),
         ({"data": None}, "there are no data"),
-        ({"method": "direct-mcar", "aggregation": "mean"}, "takes no 'aggregation'"),
+        (
+            {"method": "direct-mcar", "aggregation": "mean"},
+            "an option of 'direct-mcar'.*'aggregation'",
+        ),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
         ({"method": FactoredMCAR(), "aggregation": "mean"}, "goes with a method's name"),
         ({"method": "mgraph"}, "needs a missingness graph"),
@@ -184,8 +187,8 @@ def test_data_in_place_of_a_network_are_answered_in_python() -> None:
 def test_edges_by_name_are_answered_with_their_place() -> None:
     with pytest.raises(TypeError) as refused:
         lc.learn("rows.csv", edges=PAIRS)  # type: ignore[call-arg]
-    hint = "Hint: edges are the first argument: learn(edges, 'rows.csv')."
-    assert str(refused.value).endswith(f"\n{hint}")
+    hint = "Hint: a network, or edges, are the first argument: learn('Age -> Ill', 'rows.csv')"
+    assert hint in str(refused.value)
 
 
 def test_the_name_of_a_column_is_a_network_of_one_variable() -> None:

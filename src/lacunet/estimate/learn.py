@@ -33,14 +33,12 @@ from lacunet.estimate.method import (
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import (
-    EDGES_FIRST,
     check_option_names,
     default_prior,
     intervals_at,
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.edges import are_edges
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
 from lacunet.memory import Memory, memory_budget
@@ -71,28 +69,15 @@ BIASED = (
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
-def _edges_first(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The call with edges in place of the network, where they were given by name or not at all."""
+def _network_first(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
     data = repr(args[0]) if args and isinstance(args[0], str) else "data"
-    if args and "network" in named:
-        given = named["network"]
-        given = (
-            repr(given) if isinstance(given, str) else "edges" if are_edges(given) else "network"
-        )
-        return f"the network, or edges, come first: learn({given}, {data})."
-    if "edges" not in named:
-        is_alone = len(args) + len({"network", "data"} & named.keys()) == 1
-        return _ONLY_DATA if is_alone else ""
-    return EDGES_FIRST.format(data)
+    return (
+        f"a network, or edges, are the first argument: learn('Age -> Ill', {data}); "
+        "learn_structure(data) finds the edges too."
+    )
 
 
-_ONLY_DATA = (
-    "it takes a network, or edges, and data: learn('Age -> Ill', data); learn_structure(data) "
-    "finds the edges too."
-)
-
-
-@with_hints_by(_edges_first)
+@with_hints_by(_network_first)
 def learn(
     network: NetworkOrEdges,
     data: Any,
@@ -204,9 +189,8 @@ def learn(
         raise MethodError(
             f"intervals is {intervals!r}, but must be True or False.", intervals_at(level)
         )
-    shorthands = {"weight": weight, "counts": counts, "missing": missing}
-    shorthands |= {"strata": strata, "cluster": cluster}
-    data, budget = data_given(data, **shorthands), memory_budget(memory)
+    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
+    data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
     asked = asked_method("learn", network, data, method, prior, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     setting = Setting(

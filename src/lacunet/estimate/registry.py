@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from typing import Any
 
@@ -93,8 +93,7 @@ def default_prior(method: Method) -> AskedPrior:
 
 
 # What belongs to the network that is learned, where it is made of edges and data.
-EDGES_FIRST = "edges are the first argument: learn(edges, {})."
-OF_NETWORK = {"edges": EDGES_FIRST.format("data")} | {
+OF_NETWORK = {"edges": "edges are the first argument: learn(edges, data)."} | {
     name: "it belongs to the network: learn(lacunet.Network.from_data(data, edges, "
     f"{name}=...), data)."
     for name in ("states", "bins")
@@ -142,24 +141,19 @@ def check_option_names(method: str | Method | None, options: Mapping[str, Any]) 
         for option, value in options.items()
         if value is not None and option != "seed" and not _methods_with(option)
     ]
-    known = options_of(name) if name in KINDS else ()
-    if len(unknown) == 1:
-        raise _not_taken(str(name), unknown[0], known)
     if unknown:
-        takes = ", ".join(known) or "no options"
-        ways = {option: _way_to(option, known) for option in unknown}
-        raise MethodError(
-            f"there are no arguments {listed(unknown)}, nor such options of {name!r} ({takes}).",
-            " ".join(f"{option!r}: {way}" for option, way in ways.items() if way),
-        )
+        raise _not_taken(str(name), unknown, options_of(name) if name in KINDS else ())
 
 
-def _not_taken(name: str, option: str, known: Collection[str]) -> MethodError:
-    takes = ", ".join(known) or "no options"
-    message = f"method {name!r} takes no {option!r}; it takes {takes}."
-    if not _methods_with(option):  # nor is it an argument of what was called
-        message = f"there is no argument {option!r}, nor such an option of {name!r} ({takes})."
-    return MethodError(message, _way_to(option, known))
+def _not_taken(name: str, unknown: Sequence[str], known: Collection[str]) -> MethodError:
+    """What to say of options that neither a method nor the function that was called takes."""
+    way_of = {option: _way_to(option, known) for option in unknown}
+    ways = [f"{option!r}: {way}" for option, way in way_of.items() if way]
+    return MethodError(
+        f"neither an argument nor an option of {name!r} ({', '.join(known) or 'no options'}): "
+        f"{listed(unknown)}.",
+        way_of[unknown[0]] if len(unknown) == 1 else " ".join(ways),
+    )
 
 
 def _methods_with(option: str) -> list[str]:
@@ -178,9 +172,8 @@ def method_named(name: str, **options: Any) -> Method:
     """
     known = options_of(name)
     given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
-        if option not in known and not (option == "seed" and "start" in known):
-            raise _not_taken(name, option, known)
+    if unknown := [o for o in given if o not in known and not (o == "seed" and "start" in known)]:
+        raise _not_taken(name, unknown, known)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(
             f"method {name!r} needs to know what separates the missing values from their "

@@ -7,30 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from html import escape
-from numbers import Real
-from types import NoneType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lacunet.estimate.families import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, MethodError
-from lacunet.estimate.prior import LearnedPrior, Prior
+from lacunet.estimate.prior import Prior
 from lacunet.formats.errors import FormatError
-from lacunet.formats.files import (
-    OF_DATA,
-    read_network,
-    read_with_text,
-    write_network,
-    write_with_learned,
-)
-from lacunet.hints import (
-    ByName,
-    no_attribute,
-    with_hints,
-    with_hints_by,
-)
+from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
+from lacunet.hints import ByName, by_guess, no_attribute, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.statistics.counts import Counts
 from lacunet.wording import counted
 
 if TYPE_CHECKING:
@@ -40,64 +28,40 @@ if TYPE_CHECKING:
     from lacunet.report.learned.tables import EstimateTable
     from lacunet.uncertainty.bounds import WorstCase
 
-KIND_OF: Mapping[str, Any] = {
-    "families": Mapping,
-    "method": str,
-    "rows": int,
-    "total": Real,
-    "prior": (Real, LearnedPrior),
-    "missing": Mapping,
-    "notes": tuple,
-    "ended": (Ended, NoneType),
-    "why": str,
-    "mechanisms": Mapping,
-    "uncertainty": (Uncertainty, NoneType),
-    "beside": Mapping,
-}
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
-# What is asked of a result elsewhere, and what to write.
-INSTEAD = {
-    **dict.fromkeys(("cpts", "parameters", "cpds"), "result.network.cpts, or result.cpt(variable)"),
-    **dict.fromkeys(("summary", "print"), "print(result)"),
-    **dict.fromkeys(
-        ("describe", "methods", "paragraph"), "print(result), or result.methods_text() for a paper"
-    ),
-    **dict.fromkeys(("save", "to_file", "to_json"), 'result.write("result.json")'),
-    **dict.fromkeys(("to_html", "html", "page", "plot"), 'result.report("page.html")'),
-    **dict.fromkeys(
-        ("to_bif", "write_bif", "to_xdsl", "write_network"),
-        'lacunet.write_network(result, "net.bif")',
-    ),
-    **dict.fromkeys(
-        ("to_dataframe", "to_frame", "to_pandas", "dataframe", "frame"),
-        "result.table(variable), or result.cpt(variable).to_frame()",
-    ),
-    "to_csv": 'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all',
-    **dict.fromkeys(
-        ("effect", "causal_effect", "ate"), 'lacunet.effect(result, "Outcome", do="Treatment")'
-    ),
-    "bic": "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
-    "result.network.free_parameters, for results of learn(..., 'em', prior=1); more is better",
-    "aic": "lacunet.log_likelihood(result, data) - result.network.free_parameters, for results of "
-    "learn(..., 'em', prior=1); more is better",
-    "query": 'lacunet.query(result, "X", {"Y": "y"})',
-    "predict": "lacunet.predict(result, data, targets)",
-    "impute": "lacunet.impute(result, data)",
-    "sample": "lacunet.sample(result, rows)",
-    **dict.fromkeys(("variables", "states", "parents"), "result.network.variables and so on"),
-    **dict.fromkeys(("intervals", "confidence_intervals"), "result.interval(variable)"),
-    **dict.fromkeys(("log_likelihood", "loglik", "score"), "lacunet.log_likelihood(result, data)"),
-}
-
-
-def _intervals_of_cpt(_args: Sequence[Any], _named: Mapping[str, Any]) -> str:
-    return (
-        "it takes variable; print(result.cpt(variable)) has intervals if learn(..., "
-        "intervals=True) made them, and result.interval(variable, level) gives them."
-    )
+INTERVALS_OF_CPT = "result.interval(variable, level) gives intervals, if learn made any."
+# What is asked of a result elsewhere, by what to write.
+INSTEAD = by_guess(
+    {
+        "result.network.cpts, or result.cpt(variable)": "cpts parameters cpds",
+        "print(result)": "summary print",
+        "print(result), or result.methods_text() for a paper": "describe methods paragraph",
+        'result.write("result.json")': "save to_file to_json",
+        'result.report("page.html")': "to_html html page plot",
+        'lacunet.write_network(result, "net.bif")': "to_bif write_bif to_xdsl write_network",
+        "result.table(variable), or result.cpt(variable).to_frame()": (
+            "to_dataframe to_frame to_pandas dataframe frame"
+        ),
+        'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all': (
+            "to_csv"
+        ),
+        'lacunet.effect(result, "Outcome", do="Treatment")': "effect causal_effect ate",
+        "lacunet.log_likelihood(result, data) - result.network.free_parameters (for the BIC, times "
+        "math.log(result.total) / 2), for results of learn(..., 'em', prior=1); more is better": (
+            "aic bic"
+        ),
+        'lacunet.query(result, "X", {"Y": "y"})': "query",
+        "lacunet.predict(result, data, targets)": "predict",
+        "lacunet.impute(result, data)": "impute",
+        "lacunet.sample(result, rows)": "sample",
+        "result.network.variables and so on": "variables states parents",
+        "result.interval(variable)": "intervals confidence_intervals",
+        "lacunet.log_likelihood(result, data)": "log_likelihood loglik score",
+    }
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -212,7 +176,7 @@ class Result:
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
-    @with_hints_by(_intervals_of_cpt)
+    @with_hints_by(lambda _args, _named: "it takes variable; " + INTERVALS_OF_CPT)
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""
         cpt = self.network.cpt(variable)
@@ -420,16 +384,11 @@ def read_result(path: str | os.PathLike[str]) -> Result:
         The file holds a network alone, or was changed after it was written.
     """
     name = os.fspath(path)
-    if name.lower().removesuffix(".gz").endswith(OF_DATA):
+    learned = read_learned(path) if name.lower().endswith(KEEP_ALL) else None
+    if not isinstance(learned, Result):
         raise FormatError(
-            f"{name}: this is the name of data, not of a result.",
-            "read_result reads what result.write wrote (.json).",
-        )
-    learned = read_learned(path)
-    if isinstance(learned, Network):
-        raise FormatError(
-            f"{os.fspath(path)}: the file holds a network, but no result of learning.",
-            "result.write(path) writes one as .json, and so does lacunet learn -o FILE.json.",
+            f"{name}: the file holds no result of learning.",
+            "read_result reads what result.write wrote (.json), and lacunet learn -o FILE.json.",
         )
     return learned
 
@@ -455,20 +414,15 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
 
 def _check(result: Result) -> None:
     """Refuse values from a file that are not what a result holds, or do not fit its network."""
-    for name, kind in KIND_OF.items():
-        if not isinstance(getattr(result, name), kind):
-            raise TypeError(f"{name!r} is not of its kind")
+    repr(result)  # counts its rows and notes
     network, uncertainty = result.network, result.uncertainty
-    fits = list(result.families) == list(network.variables)
-    for name, report in result.families.items():
-        if not isinstance(report, FamilyReport) or not isinstance(report.counts, Counts):
-            raise TypeError(f"there is no report on {name!r}")
-        shape = network.shape(network.family(name))
-        fits &= report.support.shape == shape[:-1]
-        fits &= uncertainty is None or uncertainty.spread_of[name].sizes.shape == shape
-        fits &= all(isinstance(warning, str) for warning in report.warnings)
-    if not fits or not all(isinstance(text, str) for text in result.notes):
+    if list(result.families) != list(network.variables):
         raise TypeError("the reports do not fit the network")
+    for name, report in result.families.items():
+        shape = network.shape(network.family(name))
+        sizes = np.empty(shape) if uncertainty is None else uncertainty.spread_of[name].sizes
+        if report.counts.cardinalities != shape or sizes.shape != shape:
+            raise TypeError(f"the report on {name!r} does not fit its CPT")
 
 
 class Interrupted(KeyboardInterrupt):
