@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -19,7 +19,7 @@ from lacunet.estimate.families import (
     Warned,
 )
 from lacunet.estimate.method import Concentration
-from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
+from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of, pseudo_counts_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import frequency_sizes
@@ -91,20 +91,31 @@ def estimated_cpt(
     return posterior_mode(joint, total, concentration, network.possible(variable))
 
 
-@dataclass(frozen=True)
-class JointEstimate:
-    """The estimate of a family's joint, of rows of so much weight, and what it rests on.
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What a CPT rests on, as its report says it.
 
-    All but these two are as `family_report` takes them.
+    ``rows_used`` are the rows that enter the estimate; None if the CPT is frequencies among the
+    rows that show all of the family, which give its effective sizes then. ``used`` are the counts
+    among the rows that the method uses, where these are fewer. ``warnings`` are what the method
+    itself has to say; ``hidden`` the variables that no row shows and the method learns from others.
     """
 
-    joint: FloatArray
-    total: float
     rows_used: int | None = None
     used: Counts | None = None
+    unseen: int = 0
     fallback_mass: float = 0.0
     fallback: str = ""
     warnings: Sequence[str] = ()
+    hidden: Collection[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointEstimate(Basis):
+    """The estimate of a family's joint, of rows of so much weight, and what it rests on."""
+
+    joint: FloatArray
+    total: float
 
 
 def made_cpt(
@@ -112,77 +123,43 @@ def made_cpt(
 ) -> tuple[FloatArray, FamilyReport]:
     """The CPT that an estimate gives under a prior, and the report on it."""
     table, unseen = estimated_cpt(network, family.variable, estimate.joint, estimate.total, prior)
-    report = family_report(
-        family,
-        counts,
-        network,
-        prior,
-        rows_used=estimate.rows_used,
-        used=estimate.used,
-        unseen=unseen,
-        fallback_mass=estimate.fallback_mass,
-        fallback=estimate.fallback,
-        warnings=estimate.warnings,
-    )
-    return table, report
+    return table, family_report(family, replace(estimate, unseen=unseen), counts, network, prior)
 
 
 def family_report(
-    family: FamilyPlan,
-    counts: Counts,
-    network: Network,
-    prior: Prior,
-    *,
-    rows_used: int | None = None,
-    used: Counts | None = None,
-    unseen: int = 0,
-    fallback_mass: float = 0.0,
-    fallback: str = "",
-    warnings: Sequence[str] = (),
-    hidden: Collection[str] = (),
+    family: FamilyPlan, basis: Basis, counts: Counts, network: Network, prior: Prior
 ) -> FamilyReport:
     """What a CPT rests on, with a warning for everything the user should not overlook.
 
-    Parameters
-    ----------
-    counts
-        The counts of the family among all rows, child last, missing as a state.
-    rows_used
-        How many rows enter the estimate; None if the CPT is frequencies among the rows that show
-        all of the family, which give its effective sizes then.
-    used
-        The counts among the rows that the method uses, where these are fewer.
-    warnings
-        What the method itself has to say.
-    hidden
-        The variables that no row shows and the method learns from others.
+    ``counts`` are those of the family among all rows, child last, missing as a state.
     """
+    used, mass = basis.used, basis.fallback_mass
     shown = counts.row_counts()
     support = np.asarray((shown if used is None else used.row_counts()).sum(axis=-1))
-    sizes = frequency_sizes(used or counts, support) if rows_used is None else None
-    unshown = tuple(name for name in counts.scope if name in hidden)
+    sizes = frequency_sizes(used or counts, support) if basis.rows_used is None else None
+    unshown = tuple(name for name in counts.scope if name in basis.hidden)
     backing = counts.backing(unshown) if unshown else support
     backing = network.backing(family.variable, backing)
     notes = [family.note] if family.note else []
-    notes += warnings
-    if fallback_mass > 0 and fallback:
-        part = f"{fallback_mass:.1%} of the rows' weight"
-        words = f"{part}: no rows in their groups; {fallback} was used"
-        notes.append(Warned(words, FELL_BACK, part, fallback_mass))
+    notes += basis.warnings
+    if mass > 0 and basis.fallback:
+        part = f"{mass:.1%} of the rows' weight"
+        words = f"{part}: no rows in their groups; {basis.fallback} was used"
+        notes.append(Warned(words, FELL_BACK, part, mass))
     notes += _about_support(family, unshown, backing, network, prior)
     return FamilyReport(
         variable=family.variable,
         parents=family.parents,
         formula=family.formula,
         rows_shown=round(shown.sum()),
-        rows_used=round(support.sum()) if rows_used is None else rows_used,
+        rows_used=round(support.sum()) if basis.rows_used is None else basis.rows_used,
         support=support,
         unsupported=int(np.count_nonzero(backing == 0)),
         counts=counts,
         effective_sizes=sizes,
-        fallback_mass=fallback_mass,
-        fallback=fallback if fallback_mass > 0 else "",
-        unseen=unseen,
+        fallback_mass=mass,
+        fallback=basis.fallback if mass > 0 else "",
+        unseen=basis.unseen,
         warnings=tuple(notes),
         hidden=unshown,
     )
@@ -204,10 +181,7 @@ def _about_support(
         shown = f"shows {name} where" if is_shown else "has"
         words = f"no row {shown} {where}: {_rest(number, rows)}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
-    cells = np.full((*backing.shape, network.cardinality(name)), concentration_of(prior, name) - 1)
-    if (possible := network.possible(name)) is not None:
-        cells = np.where(possible, cells, 0.0)
-    pseudo = cells.sum(axis=-1)
+    pseudo = pseudo_counts_of(prior, network, name).sum(axis=-1)
     weak = int(np.count_nonzero(~without & (backing < pseudo)))
     if weak:
         if isinstance(prior, LearnedPrior):

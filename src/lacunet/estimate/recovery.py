@@ -106,9 +106,9 @@ class Recovery:
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
             estimate = JointEstimate(
-                joint,
-                estimation.weighted_size,
-                estimation.rows_used,
+                joint=joint,
+                total=estimation.weighted_size,
+                rows_used=estimation.rows_used,
                 warnings=(*estimation.warnings, *_on_weights(estimation)),
             )
             chosen = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
@@ -160,9 +160,8 @@ class Recovery:
             prior = prior.keeping(learned.left)  # there is nothing to learn it from
         for name, why in learned.left.items():
             counts = statistics.counts[network.family(name)]
-            nothing = JointEstimate(
-                np.zeros(counts.cardinalities), 1.0, rows_used=0, warnings=(why,)
-            )
+            joint = np.zeros(counts.cardinalities)
+            nothing = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
             table, report = made_cpt(families[name], nothing, counts, network, prior)
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned.with_cpts(cpts, prior), left={})

@@ -190,7 +190,7 @@ class Deletion:
         family, total = network.family(variable), statistics.total
         if form is LISTWISE:
             complete = statistics.complete[family]
-            return JointEstimate(form.joint(complete), total, used=complete)
+            return JointEstimate(joint=form.joint(complete), total=total, used=complete)
         counts = statistics.counts[family]
         if family in statistics.reduced:
             stand_in = partial(form.joint, counts, **options)
@@ -198,11 +198,13 @@ class Deletion:
             joint, mass = over_groups(groups, total, stand_in)
             rows = round(counts.tally.rows.sum())
         elif counts.is_whole if form.within else form.joint is direct_mcar:
-            return JointEstimate(direct_mcar(counts), total)
+            return JointEstimate(joint=direct_mcar(counts), total=total)
         else:
             joint, rows = form.joint(counts, **options), rows_showing_any(counts)
             mass = 1.0 if form.within else 0.0  # there was no time to count the groups
-        return JointEstimate(joint, total, rows, fallback_mass=mass, fallback=UNGROUPED)
+        return JointEstimate(
+            joint=joint, total=total, rows_used=rows, fallback_mass=mass, fallback=UNGROUPED
+        )
 
 
 def check_graph(missingness: object) -> None:

@@ -33,7 +33,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import OutOfTimeError
-from lacunet.estimate.cpts import HighestPosterior, family_report
+from lacunet.estimate.cpts import Basis, HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
@@ -138,16 +138,13 @@ class Climber:
         for name, family in self.families.items() if has_moved else ():
             counts = statistics.counts_in_sample(network.family(name), 0)
             is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
-            reports[name] = family_report(
-                family,
-                counts,
-                network,
-                climbed.prior,
+            basis = Basis(
                 rows_used=None if is_plain else rows_showing_any(counts),
                 unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
                 warnings=[LOOPY] if name in climbed.loopy else [],
                 hidden=hidden,
             )
+            reports[name] = family_report(family, basis, counts, network, climbed.prior)
         chooses = em.stop == "heldout" or self.averages
         never = statistics.never_shown if em.starts_closed else ()
         drawn = alike_states(network, learned.tables, never)
