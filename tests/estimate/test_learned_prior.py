@@ -388,7 +388,7 @@ def test_a_learned_prior_can_be_made_of_lists() -> None:
     ("prior", "said"),
     [
         ({"ill": [[1, 1], [1, 1]]}, "did you mean 'Ill'"),
-        ({"Ill": [1, 1]}, r"shape \(2,\).*\n.*Age \(young, old\), then Ill \(no, yes\)"),
+        ({"Ill": [1, 1]}, r"shape \(2, 2\).*\n.*Age \(young, old\), then Ill \(no, yes\)"),
         ({"Ill": 20}, r"prior=\{'Ill': \[\[1.0, 1.0\], \[1.0, 1.0\]\]\}"),
         ({"Ill": [[1, 1], [1]]}, "one number for each cell"),
         ({"Ill": [[1, -1], [1, 1]]}, "holds -1"),

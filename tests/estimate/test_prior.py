@@ -234,9 +234,10 @@ def test_for_a_closed_form_pseudo_counts_are_weighed_up_as_counts_are(
     np.testing.assert_allclose(scaled, factor * learned.pseudo_counts["A"])
 
 
-def test_scaling_multiplies_and_json_carries_it() -> None:
-    learned = learn_prior({"A": np.array([5.0, 1]), "B": np.array([[2.0, 2], [1, 7]])})
-    scaled = learned.scaled({"A": 3.0})
+def test_what_is_kept_is_not_scaled_and_json_carries_it() -> None:
+    counts = {"A": np.array([5.0, 1]), "B": np.array([[2.0, 2], [1, 7]])}
+    learned = learn_prior(counts, kept=["B"])
+    scaled = for_closed_form(learned, counts, 1000)
     np.testing.assert_allclose(scaled.pseudo_counts["A"], 3 * learned.pseudo_counts["A"])
     np.testing.assert_array_equal(scaled.pseudo_counts["B"], learned.pseudo_counts["B"])
     read = json.loads(json.dumps(learned.as_json()))

@@ -64,28 +64,25 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
                 hint or f"the variables are {known}.",
             )
         family = network.family(name)
-        axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
         try:
-            pseudo_of[name] = np.array(pseudo, float)
+            cells = np.array(pseudo, float)
         except (TypeError, ValueError):
+            cells = np.empty(0)  # which no CPT is like
+        if cells.shape != network.shape(family):
+            axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
             raise MethodError(
-                f"prior of {name!r} is {pseudo!r}, but must be one number for each cell.",
-                f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
-            ) from None
-        if pseudo_of[name].shape != network.shape(family):
-            raise MethodError(
-                f"prior of {name!r} has the shape {pseudo_of[name].shape}, but its CPT has "
-                f"{network.shape(family)}.",
+                f"prior of {name!r} is {pseudo!r}, but must be one number for each cell, of the "
+                f"shape {network.shape(family)}.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             )
-        fits = (pseudo_of[name] >= 0) & (pseudo_of[name] <= MOST_PRIOR)
+        fits = (cells >= 0) & (cells <= MOST_PRIOR)
         if not fits.all():
-            wrong = float(pseudo_of[name][~fits][0])
             raise MethodError(
-                f"prior of {name!r} holds {wrong:g}, but pseudo-counts are from 0 to "
+                f"prior of {name!r} holds {cells[~fits][0]:g}, but pseudo-counts are from 0 to "
                 f"{MOST_PRIOR:g}.",
                 "a pseudo-count is how many rows it is worth; 0 adds nothing.",
             )
+        pseudo_of[name] = cells
     kept = tuple(v for v in network.variables if v not in pseudo_of)
     ones = {v: np.ones(network.shape(network.family(v))) for v in kept}
     in_order = {v: {**pseudo_of, **ones}[v] for v in network.variables}

@@ -157,13 +157,6 @@ class LearnedPrior(Mapping[str, FloatArray]):
         ones = {v: np.ones_like(pseudo) for v, pseudo in self.pseudo_counts.items()}
         return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
 
-    def scaled(self, factor_of: Mapping[str, float]) -> LearnedPrior:
-        """The same with the pseudo-counts of each CPT multiplied."""
-        pseudo_counts = {
-            v: pseudo * factor_of.get(v, 1.0) for v, pseudo in self.pseudo_counts.items()
-        }
-        return replace(self, pseudo_counts=pseudo_counts)
-
     def __str__(self) -> str:
         if not self.is_learned:
             return "one pseudo-count per cell"
@@ -208,17 +201,14 @@ def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
     >>> pseudo_counts(3.0, Network({"A": ["0", "1"]}))["A"].tolist()
     [2.0, 2.0]
     """
-    learned = prior if isinstance(prior, LearnedPrior) else {}
-    other = 1.0 if isinstance(prior, LearnedPrior) else prior - 1
-    pseudo_of = {
-        name: np.broadcast_to(
-            learned.get(name, np.float64(other)), network.shape(network.family(name))
-        )
-        for name in network.variables
-    }
-    for name, possible in possible_cells(network).items():
-        pseudo_of[name] = np.where(possible, pseudo_of[name], 0.0)
-    return pseudo_of
+    return {name: pseudo_counts_of(prior, network, name) for name in network.variables}
+
+
+def pseudo_counts_of(prior: Prior, network: Network, variable: str) -> FloatArray:
+    """The pseudo-counts of the cells of one CPT."""
+    pseudo, possible = concentration_of(prior, variable) - 1, network.possible(variable)
+    cells = np.broadcast_to(np.asarray(pseudo), network.shape(network.family(variable)))
+    return cells if possible is None else np.where(possible, cells, 0.0)
 
 
 def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
@@ -362,13 +352,13 @@ def for_closed_form(
     >>> for_closed_form(prior, {"A": np.array([6.0, 4.0])}, 20.0).pseudo_counts["A"].tolist()
     [1.0, 1.0]
     """
-    return prior.scaled(
-        {
-            name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
-            for name, shown in shown_of.items()
-            if name not in prior.kept
-        }
-    )
+    factor_of = {
+        name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
+        for name, shown in shown_of.items()
+        if name not in prior.kept
+    }
+    scaled = {name: pseudo * factor_of.get(name, 1.0) for name, pseudo in prior.items()}
+    return replace(prior, pseudo_counts=scaled)
 
 
 def component_weights(
