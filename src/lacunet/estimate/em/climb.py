@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite, log, nan, sqrt
-from time import monotonic
+from functools import partial
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,15 +127,17 @@ def climb(
     visit
         Called with where the climb is, at the start and after each iteration.
     """
-    report = _Report(limits, progress)
     latest = Climb.at_start(start)
     parts = np.ones(engine.problems.parts) if parts is None else parts
     rows = CptRows.of(engine.problems.layout)
-    climbing = _Climbing(engine, rows, rows.concentrations(prior), limits, parts)
+    prior = rows.concentrations(prior)
+    maximised = partial(maximise, rows=rows, prior=prior)
+    climbing = Climbing(engine, rows, prior, maximised, limits, parts)
     try:
         for iterate in climbing.iterates(start):
             latest = iterate
-            report(iterate)
+            note = f"log-posterior {iterate.log_posterior:,.4f}"
+            progress("em", iterate.iterations, limits.iterations, note)
             if visit is not None:
                 visit(iterate)
     except OutOfTimeError:
@@ -146,12 +148,16 @@ def climb(
 
 
 @dataclass(frozen=True)
-class _Climbing:
-    """What stays the same from one iteration to the next."""
+class Climbing:
+    """What stays the same from one iteration to the next.
+
+    ``maximised`` are the cells of highest posterior given expected counts.
+    """
 
     engine: Engine
     rows: CptRows
     prior: Concentration
+    maximised: Callable[[FloatArray], FloatArray]
     limits: Limits
     parts: FloatArray
 
@@ -187,7 +193,7 @@ class _Climbing:
     def _stepped(self, here: Climb, done: int) -> Climb:
         """One plain step on, not yet looked at."""
         assert here.expected is not None
-        after = maximise(here.expected, self.rows, self.prior)
+        after = self.maximised(here.expected)
         reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
         return replace(here, cells=after, counts=here.expected, reason=reason, iterations=done)
 
@@ -285,45 +291,3 @@ def _reason(limits: Limits, done: int, change: float) -> str:
     if not limits.exactly and change < limits.tolerance:
         return "converged"
     return "iteration limit" if done >= limits.iterations else ""
-
-
-class _Report:
-    """Tells progress how far the climb is, and how long it may take."""
-
-    def __init__(self, limits: Limits, progress: Progress) -> None:
-        self.limits = limits
-        self.progress = progress
-        self.began = monotonic()
-        self.last: FloatArray | None = None
-        self.changes = [np.inf]
-
-    def __call__(self, here: Climb) -> None:
-        if self.last is not None:
-            self.changes.append(float(np.abs(here.cells - self.last).max()))
-        self.last = here.cells
-        seconds = (monotonic() - self.began) / max(here.iterations, 1)
-        left = min(seconds * iterations_left(self.changes, self.limits), self.limits.deadline.left)
-        note = f"log-posterior {here.log_posterior:,.4f}"
-        if here.iterations and isfinite(left):
-            note += f", about {left:,.0f} s left"
-        self.progress("em", here.iterations, self.limits.iterations, note)
-
-
-def iterations_left(changes: list[float], limits: Limits) -> int:
-    """How many more iterations it may take: changes shrink by a nearly constant factor.
-
-    Examples
-    --------
-    Halving from 0.08 to below 0.01 takes four more.
-
-    >>> iterations_left([np.inf, 0.32, 0.16, 0.08], Limits(0.01, 100))
-    4
-    """
-    most = limits.iterations - (len(changes) - 1)
-    is_shrinking = len(changes) > 2 and 0 < changes[-1] < changes[-2]
-    if limits.exactly or limits.tolerance <= 0 or not is_shrinking:
-        return most
-    if changes[-1] < limits.tolerance:
-        return 0
-    rate = changes[-1] / changes[-2]
-    return min(most, ceil(log(limits.tolerance / changes[-1]) / log(rate) + 1e-9))

@@ -34,14 +34,14 @@ their sum staying what it was.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, isinf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.estimate.em.climb import Step, extrapolated, remembered
-from lacunet.estimate.em.start import CptRows, log_prior, maximise
+from lacunet.estimate.em.climb import Climb, Climbing, Limits
+from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
@@ -50,7 +50,6 @@ from lacunet.uncertainty.tilt import Question
 
 TOLERANCE = 1e-6
 MOST_STEPS = 2_000
-LONGEST = 8.0  # extrapolation
 BEYOND = 200.0  # the logarithm of a ratio that no evidence of a row makes up for
 
 
@@ -83,58 +82,41 @@ class TiltedRows:
     def cells(
         self, delta: float, tolerance: float = TOLERANCE, max_iterations: int = MOST_STEPS
     ) -> FloatArray:
-        """The cells of highest posterior if hidden values are tilted.
-
-        Steps are extrapolated as long as each leaves less to go than the one before.
-        """
+        """The cells of highest posterior if hidden values are tilted."""
         layout = self.engine.problems.layout
-        rows = CptRows.of(layout)
         shows = layout.network.variables[-1]
         shape = layout.network.shape(layout.network.family(shows))
         size = int(np.prod(shape))  # the mechanism comes last
-        network_rows = CptRows(rows.begins[: -size // 2], rows.lengths[: -size // 2])
         ratio = exp(min(max(delta, -BEYOND), BEYOND))
         state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
-        rule = self.start.not_asked_of.get(self.question.mechanism)
-        skip = None
+        rule, skip = self.start.not_asked_of.get(self.question.mechanism), None
+        rows = CptRows.of(layout)
         if rule is not None:
             skip = self.start.state_index(self.question.mechanism, rule.state)
+            rows = _with_single_cells(rows, shape, skip)
 
         bare, times = self._bare_rows(), np.ones(layout.cells)
         layout.tables(times)[self.question.mechanism][..., state] = ratio
         times[~bare] = 1.0
-        pseudo = np.broadcast_to(np.asarray(self.prior - 1, np.float64), times.shape)
+        pseudo = np.broadcast_to(np.asarray(self.prior - 1, np.float64), times.shape).copy()
+        pseudo[-size:] = 0.0
         sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
-        prior = np.where(bare, 1 + sums * rows.normalised(pseudo * times), self.prior)
+        prior = 1 + np.where(bare, sums * rows.normalised(pseudo * times), pseudo)
 
-        def step(cells: FloatArray) -> FloatArray:
-            counts = self.engine.expect(cells).counts
+        def maximised(counts: FloatArray) -> FloatArray:
             after = maximise(counts, rows, prior)
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
-        def climbed(here: FloatArray) -> FloatArray:
-            past: list[Step] = []
-            change = np.inf
-            for _ in range(max_iterations):
-                after = step(here)
-                before, change = change, float(np.abs(after - here).max())
-                if change < tolerance:
-                    return after
-                past = remembered(past, Step.between(here[:-size], after[:-size]))
-                past = past if change < before else past[-1:]
-                if len(past) > 1:
-                    jump, _ = extrapolated(past, np.ones(len(here) - size), network_rows, LONGEST)
-                    after = np.concatenate([jump, after[-size:]])
-                here = after
-            return here
+        limits, parts = Limits(tolerance, max_iterations), np.ones(self.engine.problems.parts)
+        climbing = Climbing(self.engine, rows, prior, maximised, limits, parts)
 
-        def log_posterior(cells: FloatArray) -> float:
-            logs = self.engine.log_likelihoods(cells)
-            return float(logs.sum()) + log_prior(cells[:-size], prior[:-size])
+        def climbed(start: FloatArray) -> Climb:
+            *_, end = climbing.iterates(start)
+            return end
 
         if delta in self.near:
-            return climbed(self.near[delta])
+            return climbed(self.near[delta]).cells
         plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
         as_at_random = rows.normalised(plain * times)
         others_shown = as_at_random.copy()
@@ -145,7 +127,7 @@ class TiltedRows:
             np.stack([np.broadcast_to(p, shape[:-1]) for p in (hidden, 1 - hidden)], axis=-1)
         )
         starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
-        return max(map(climbed, starts), key=log_posterior)
+        return max(map(climbed, starts), key=lambda end: end.log_posterior).cells
 
     def _bare_rows(self) -> NDArray[np.bool_]:
         """The cells of the variable's CPT rows that no row of the data shows."""
@@ -155,6 +137,15 @@ class TiltedRows:
         if supported is not None:
             layout.tables(bare)[self.question.mechanism][...] = ~supported[..., None]
         return bare > 0
+
+
+def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptRows:
+    """The rows where those of the mechanism of who was not asked are cells by themselves."""
+    of_state = int(np.prod(shape[1:-1]))
+    first = len(rows.lengths) - (shape[0] - skip) * of_state
+    cells = np.ones(2 * of_state, rows.lengths.dtype)
+    lengths = np.concatenate([rows.lengths[:first], cells, rows.lengths[first + of_state :]])
+    return replace(rows, begins=np.cumsum(lengths) - lengths, lengths=lengths)
 
 
 def tilted_network(network: Network, question: Question, given: Scope) -> Network:
