@@ -34,11 +34,11 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     table = type(complete)(complete.cardinality_of, columns)
     learned = learned_by(Auto(), replace(TASK, table=table))
     assert learned.why == (
-        "No value is missing. The CPTs are the frequencies, with the prior's pseudo-counts added."
+        "No value is missing. Chosen: the frequencies, with the prior's pseudo-counts added."
     )
     assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
     plain = learned_by(Auto(), replace(TASK, table=table, prior=1.0))
-    assert plain.why == "No value is missing. The CPTs are the plain frequencies."
+    assert plain.why == "No value is missing. Chosen: the plain frequencies."
 
 
 def test_with_holes_it_goes_the_way_that_held_out_rows_support_and_says_so() -> None:

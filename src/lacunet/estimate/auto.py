@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 10
 Solve = Callable[[Statistics, Learned, Setting], Learned]
-Why = Callable[[Statistics, Learned, Setting], str]
 
 
 @with_hints
@@ -70,11 +69,14 @@ class Auto:
             return replace(em.plan(network, look, prior), method=self.name)
         if look.partially == ():
             plan = DirectMCAR().plan(network, look, prior)
-            return self._closed(plan, "no value is missing", _frequencies)
+            choice = "the plain frequencies"
+            if has_pseudo_counts(prior):
+                choice = "the frequencies, with the prior's pseudo-counts added"
+            return self._closed(plan, "no value is missing", choice)
         if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
             plan = FactoredMAR().plan(network, look, prior)
-            return self._closed(plan, choice, partial(_why, choice))
+            return self._closed(plan, choice, choice)
         em, until = EM(time_limit=self.time_limit), "to convergence"
         if is_given(prior):
             em = replace(em, stop="heldout")
@@ -94,25 +96,18 @@ class Auto:
             intention=f"EM {until}, starting from the factored-mar estimate",
         )
 
-    def _closed(self, plan: Plan, intention: str, why: Why) -> Plan:
+    def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
         """The plan of a closed form, with the reason for it."""
         (closed,) = plan.stages
-        stages = (replace(closed, solve=partial(_with_reason, closed.solve, why)),)
+        stages = (replace(closed, solve=partial(_with_reason, closed.solve, choice)),)
         return replace(plan, method=self.name, stages=stages, intention=intention)
 
 
 def _with_reason(
-    solve: Solve, why: Why, statistics: Statistics, learned: Learned, setting: Setting
+    solve: Solve, choice: str, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
     learned = solve(statistics, learned, setting)
-    return replace(learned, why=why(statistics, learned, setting))
-
-
-def _frequencies(_statistics: Statistics, _learned: Learned, setting: Setting) -> str:
-    are = "the plain frequencies"
-    if has_pseudo_counts(setting.prior):
-        are = "the frequencies, with the prior's pseudo-counts added"
-    return f"No value is missing. The CPTs are {are}."
+    return replace(learned, why=_why(choice, statistics, learned))
 
 
 def _branches(heldout: float | None, total: float | None) -> Iterator[str]:
@@ -148,12 +143,14 @@ def _em(
     else:
         learned = solve(statistics, closed, setting)
         choice = learned.why
-    return replace(learned, why=_why(choice, statistics, learned, setting))
+    return replace(learned, why=_why(choice, statistics, learned))
 
 
-def _why(choice: str, statistics: Statistics, learned: Learned, _: Setting) -> str:
+def _why(choice: str, statistics: Statistics, learned: Learned) -> str:
     """What is missing and what that leaves; what was chosen and why."""
     partially = sum(missing > 0 for missing in statistics.missing_of.values())
+    if not partially:
+        return f"No value is missing. Chosen: {choice}."
     share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
     verb = "has" if partially == 1 else "have"
     variables = counted(len(statistics.missing_of), "variable")
