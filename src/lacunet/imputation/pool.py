@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from lacunet.errors import LacunetError, as_level
 from lacunet.hints import with_hints_by
 from lacunet.model.network import FloatArray
-from lacunet.wording import counted, text_table
+from lacunet.wording import text_table
 
 LEAST = 2  # tables that show how far they differ
 LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
@@ -135,23 +135,14 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     (0.3, 0.0584)
     """
     try:
-        values = np.asarray(estimates, dtype=np.float64)
-        within = np.asarray(variances, dtype=np.float64)
+        values, within = (np.asarray(each, dtype=np.float64) for each in (estimates, variances))
     except (TypeError, ValueError):
+        values = within = np.empty(0)
+    if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
         raise LacunetError(
-            "the estimates, or their variances, are not numbers or arrays of one shape.",
-            "give one of each for every completed table.",
-        ) from None
-    if values.shape != within.shape:
-        raise LacunetError(
-            f"estimates of the shape {values.shape} and variances of the shape {within.shape} "
-            "cannot be pooled.",
-            "give one of each for every completed table.",
-        )
-    if values.ndim == 0 or len(values) < LEAST:
-        raise LacunetError(
-            f"{counted(values.size and 1, 'estimate')} cannot be pooled.",
-            "give those of at least two completed tables.",
+            f"estimates and variances cannot be pooled: as numbers, their shapes are "
+            f"{values.shape} and {within.shape}.",
+            "give one of each, numbers or arrays of one shape, for at least two completed tables.",
         )
     _check_finite("estimates", values, np.isfinite(values), "a finite number")
     is_variance = np.isfinite(within) & (within >= 0)
