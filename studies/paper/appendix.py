@@ -96,11 +96,9 @@ def _line(printed: Printed, table: EncodedTable) -> Line:
     method = method_named(printed.method, separator=printed.separator)
     estimand, orders = explain_rows(NETWORK, method, Held(table), printed.query)
     if printed.by_factor:
-        pairs = [(one.factor.text, one.rows) for order in orders for one in order.factors]
+        pairs = [pair for order in orders for pair in order.rows_of.items()]
     else:
-        pairs = [
-            (" ".join(one.factor.text for one in order.factors), order.together) for order in orders
-        ]
+        pairs = [(" ".join(order.rows_of), order.together) for order in orders]
     factors: Sequence[str] = [text for text, _ in pairs]
     return Line(
         printed, estimand.estimand, tuple(factors), tuple(tuple(r.tolist()) for _, r in pairs)

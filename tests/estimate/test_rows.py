@@ -16,7 +16,7 @@ def _orders(method: str, values: dict[str, int], **options: object) -> tuple[Ord
 
 
 def _by_factor(order: OrderRows) -> dict[str, list[int]]:
-    return {one.factor.text: one.rows.tolist() for one in order.factors}
+    return {factor: rows.tolist() for factor, rows in order.rows_of.items()}
 
 
 def test_listwise_deletion_uses_four_rows_for_x_and_w() -> None:
@@ -31,11 +31,11 @@ def test_direct_deletion_adds_the_rows_that_hide_only_y() -> None:
 
 def test_factored_deletion_uses_two_thirds_of_the_rows_in_two_orders() -> None:
     given_w, given_x = _orders("factored-mcar", {"X": 1, "W": 1})
-    assert [one.factor.text for one in given_w.factors] == ["P(X | W, R[X]=1)", "P(W)"]
+    assert [*given_w.rows_of] == ["P(X | W, R[X]=1)", "P(W)"]
     assert given_w.together.tolist() == [
         3, 4, 7, 8, 11, 12, 15, 16, 19, 20, 23, 24, 27, 28, 31, 32, 35, 36,
     ]  # fmt: skip
-    assert [one.factor.text for one in given_x.factors] == ["P(W | X, R[X]=1)", "P(X | R[X]=1)"]
+    assert [*given_x.rows_of] == ["P(W | X, R[X]=1)", "P(X | R[X]=1)"]
     assert given_x.together.tolist() == [9, 10, 11, 12, 13, 14, 15, 16, 21, 22, 23, 24]
     assert len({*given_w.together.tolist(), *given_x.together.tolist()}) == 24
 

@@ -276,9 +276,8 @@ def explain(
     """
     progress = as_progress(progress)
     if data is not None:
-        shorthands = {"weight": weight, "counts": counts, "missing": missing}
-        shorthands |= {"strata": strata, "cluster": cluster}
-        data = data_given(data, **shorthands)
+        design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
+        data = data_given(data, **design, missing=missing)
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, prior, options, budget)
     if data is None:
@@ -349,19 +348,15 @@ RowNumbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class FactorRows:
-    """A factor and the numbers of the rows that enter it, the first row being 1."""
-
-    factor: Factor
-    rows: RowNumbers
-
-
-@dataclass(frozen=True)
 class OrderRows:
-    """One product of factors, each with its rows, and the rows of all of them together."""
+    """One product of factors: the numbers of the rows that enter each, the first row being 1."""
 
-    factors: tuple[FactorRows, ...]
-    together: RowNumbers
+    rows_of: Mapping[str, RowNumbers]
+
+    @property
+    def together(self) -> RowNumbers:
+        """The rows of all factors together."""
+        return np.unique(np.concatenate([*self.rows_of.values()]))
 
 
 def rows_entering(
@@ -373,17 +368,10 @@ def rows_entering(
     condition asks to be shown, and agrees with ``values`` where these say anything; the
     variables summed over are free.
     """
-    entering = []
     merged = [part for part in nested(estimand.term) if isinstance(part, Orders)]
-    for product in merged[0].products if merged else [estimand.term]:
-        factors = tuple(
-            FactorRows(factor, _rows(factor, table, values))
-            for factor in nested(product)
-            if isinstance(factor, Factor)
-        )
-        together = np.unique(np.concatenate([factor.rows for factor in factors]))
-        entering.append(OrderRows(factors, together))
-    return tuple(entering)
+    products = merged[0].products if merged else (estimand.term,)
+    factors = ([part for part in nested(p) if isinstance(part, Factor)] for p in products)
+    return tuple(OrderRows({f.text: _rows(f, table, values) for f in each}) for each in factors)
 
 
 def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> RowNumbers:

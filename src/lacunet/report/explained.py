@@ -14,12 +14,9 @@ def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool)
     """The estimand of a query and the rows behind each of its factors."""
     lines = [estimand.estimand]
     for order in orders:
-        lines += ["", " ".join(part.factor.text for part in order.factors)]
-        for part in order.factors:
-            rows = ranges(part.rows) if numbers else counted(len(part.rows), "row")
-            lines.append(f"  {part.factor.text}: {rows}")
-        together = ranges(order.together) if numbers else counted(len(order.together), "row")
-        lines.append(f"  together: {together}")
+        lines += ["", " ".join(order.rows_of)]
+        for factor, rows in {**order.rows_of, "together": order.together}.items():
+            lines.append(f"  {factor}: {ranges(rows) if numbers else counted(len(rows), 'row')}")
     return "\n".join(lines)
 
 
@@ -31,8 +28,8 @@ def rows_as_data(estimand: Estimand, orders: Sequence[OrderRows]) -> dict[str, A
         "orders": [
             {
                 "factors": [
-                    {"factor": part.factor.text, "rows": part.rows.tolist()}
-                    for part in order.factors
+                    {"factor": factor, "rows": rows.tolist()}
+                    for factor, rows in order.rows_of.items()
                 ],
                 "together": order.together.tolist(),
             }
