@@ -16,49 +16,28 @@ left out unless another one has it as a cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 
 import numpy as np
 
 from lacunet.errors import LacunetError
-from lacunet.estimate.cpts import posterior_mode
+from lacunet.estimate.cpts import cells_of, posterior_mode
 from lacunet.estimate.method import Learned, Setting, Stage
 from lacunet.estimate.prior import ONE_PER_CELL
 from lacunet.missingness.augmented import Augmented, augmented
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Cpt, Network, Scope
-from lacunet.model.nodes import SELECTION, Mechanism
+from lacunet.model.network import Cpt, FloatArray, Scope
+from lacunet.model.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.gather import Needs, Statistics
+from lacunet.statistics.rows import Rows
 from lacunet.wording import listed
 
 SHARE_OF_MEMORY = 1 / 8  # that the CPT of one mechanism may take
 BYTES_PER_CELL = 24  # counts, weights and CPT
 NAME = "mechanisms by counts"
-
-
-@dataclass(frozen=True)
-class CountedMechanism:
-    """A mechanism whose causes every row shows: its node in a network, and its causes."""
-
-    variable: str
-    node: str
-    network: Network
-    causes: Scope
-    mechanisms: tuple[Mechanism, ...]
-
-    @property
-    def columns(self) -> Scope:
-        """The columns that its CPT is counted from."""
-        others = (mechanism.variable for mechanism in self.mechanisms)
-        return tuple(dict.fromkeys((*self.causes, *others, self.variable)))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of its CPT."""
-        return self.network.shape(self.network.family(self.node))
 
 
 def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
@@ -80,23 +59,26 @@ def mechanism_stages(
     whole = augmented(graph, partially, leave_out_ignorable=False)
     causes_of = augmentation.graph.causes
     needed = _with_causes(causes_of, {*partially} & {*augmentation.ignorable})
-    counted = [
-        CountedMechanism(
-            variable,
-            whole.name_of[variable],
-            whole.network,
-            tuple(cause for cause in causes_of[variable] if isinstance(cause, str)),
-            tuple(cause for cause in causes_of[variable] if isinstance(cause, Mechanism)),
-        )
-        for variable in augmentation.ignorable
-        if variable in needed
-    ]
-    needs = Needs(graph.network.families, rows=tuple(mechanism.columns for mechanism in counted))
-    stage = Stage(NAME, {}, needs, partial(_solved, graph, counted))
+    counted = {name: causes_of[name] for name in augmentation.ignorable if name in needed}
+    rows = tuple(_columns(name, causes) for name, causes in counted.items())
+    needs = Needs(graph.network.families, rows=rows)
+    stage = Stage(NAME, {}, needs, partial(_solved, graph, whole, counted))
     return (stage,) if counted else ()
 
 
-def _with_causes(causes_of: Mapping[str, Iterable[object]], chosen: set[str]) -> set[str]:
+def _split(causes: Iterable[Node]) -> tuple[Scope, tuple[Mechanism, ...]]:
+    """The variables among causes, and the mechanisms."""
+    names = tuple(cause for cause in causes if isinstance(cause, str))
+    return names, tuple(cause for cause in causes if isinstance(cause, Mechanism))
+
+
+def _columns(variable: str, causes: Iterable[Node]) -> Scope:
+    """The columns that the CPT of a variable's mechanism is counted from."""
+    names, mechanisms = _split(causes)
+    return tuple(dict.fromkeys(map(variable_of, (*names, *mechanisms, variable))))
+
+
+def _with_causes(causes_of: Mapping[str, Iterable[Node]], chosen: set[str]) -> set[str]:
     """The variables, and those whose mechanisms are causes of theirs."""
     reached, waiting = set(chosen), list(chosen)
     while waiting:
@@ -109,24 +91,26 @@ def _with_causes(causes_of: Mapping[str, Iterable[object]], chosen: set[str]) ->
 
 def _solved(
     graph: MissingnessGraph,
-    counted: list[CountedMechanism],
+    whole: Augmented,
+    counted: Mapping[str, Iterable[Node]],
     statistics: Statistics,
     learned: Learned,
     setting: Setting,
 ) -> Learned:
     """The same with the mechanisms that are counted; a note on those that are too large."""
-    statistics = statistics.sample(0)
-    most = SHARE_OF_MEMORY * setting.memory
-    too_large = {
-        mechanism.variable for mechanism in counted if prod(mechanism.shape) * BYTES_PER_CELL > most
-    }
-    among = {mechanism.variable: mechanism.mechanisms for mechanism in counted}
-    left = {name for name in among if too_large & _with_causes(among, {name})}
+    statistics, network = statistics.sample(0), whole.network
+    most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_CELL
+    too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
+    left = {name for name in counted if too_large & _with_causes(counted, {name})}
     concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
     cpt_of = dict(learned.mechanisms)
-    for mechanism in counted:
-        if mechanism.variable not in left:
-            cpt_of[mechanism.variable] = _cpt(mechanism, statistics, float(concentration))
+    for name, causes in counted.items():
+        if name not in left:
+            family, rows = network.family(whole.name_of[name]), _columns(name, causes)
+            counts = _counts(name, causes, statistics.distinct[rows], network.shape(family))
+            table, _ = posterior_mode(counts, 1.0, float(concentration))
+            *parents, node = family
+            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
     notes = learned.notes
     if left:
         notes += (
@@ -138,13 +122,11 @@ def _solved(
     return replace(learned, mechanisms=in_order, notes=notes)
 
 
-def _cpt(mechanism: CountedMechanism, statistics: Statistics, concentration: float) -> Cpt:
-    rows = statistics.distinct[mechanism.columns]
-    shown = rows.is_shown(mechanism.causes)
-    cells = rows.cells(
-        mechanism.causes, shown, (*mechanism.mechanisms, Mechanism(mechanism.variable))
-    )
-    counts = added_up(cells, rows.weights[shown], prod(mechanism.shape)).reshape(mechanism.shape)
-    table, _ = posterior_mode(np.asarray(counts), 1.0, concentration)
-    *parents, _ = family = mechanism.network.family(mechanism.node)
-    return Cpt(mechanism.node, tuple(parents), table, tuple(map(mechanism.network.states, family)))
+def _counts(
+    variable: str, causes: Iterable[Node], rows: Rows, shape: tuple[int, ...]
+) -> FloatArray:
+    """The weights of rows by the causes of a mechanism, and whether they show the variable."""
+    names, mechanisms = _split(causes)
+    shown = rows.is_shown(names)
+    cells = rows.cells(names, shown, (*mechanisms, Mechanism(variable)))
+    return np.asarray(added_up(cells, rows.weights[shown], prod(shape)).reshape(shape))
