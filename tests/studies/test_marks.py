@@ -27,7 +27,7 @@ class Hand:
 
 def at(iterations: int, log_posterior: float) -> Climb:
     cells = np.array([log_posterior])
-    return Climb(cells, cells, None, None, "", iterations, cells, (log_posterior,))
+    return Climb(cells, cells, cells, "", iterations, cells, (log_posterior,))
 
 
 def test_a_moment_has_the_best_of_the_iterations_before_it() -> None:

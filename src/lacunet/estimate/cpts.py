@@ -92,7 +92,7 @@ def estimated_cpt(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Basis:
+class CptBasis:
     """What a CPT rests on, as its report says it.
 
     ``rows_used`` are the rows that enter the estimate; None if the CPT is frequencies among the
@@ -111,7 +111,7 @@ class Basis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointEstimate(Basis):
+class JointEstimate(CptBasis):
     """The estimate of a family's joint, of rows of so much weight, and what it rests on."""
 
     joint: FloatArray
@@ -127,7 +127,7 @@ def made_cpt(
 
 
 def family_report(
-    family: FamilyPlan, basis: Basis, counts: Counts, network: Network, prior: Prior
+    family: FamilyPlan, basis: CptBasis, counts: Counts, network: Network, prior: Prior
 ) -> FamilyReport:
     """What a CPT rests on, with a warning for everything the user should not overlook.
 
@@ -215,13 +215,12 @@ def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) 
             wider = [*indices[:axis], slice(None), *indices[axis + 1 :]]
             if chosen[tuple(wider)].all():
                 indices = wider
+        index_of = dict(zip(parents, indices, strict=True))
+        free = [name for name, index in index_of.items() if isinstance(index, slice)]
         fixed = [
             assigned(name, network.states(name)[index])
-            for name, index in zip(parents, indices, strict=True)
+            for name, index in index_of.items()
             if isinstance(index, int)
-        ]
-        free = [
-            name for name, index in zip(parents, indices, strict=True) if isinstance(index, slice)
         ]
         words.append(", ".join(fixed) + (f" ({', '.join(free)} any)" if free else ""))
         left[tuple(indices)] = False

@@ -182,14 +182,13 @@ class Judge:
             raise KeyboardInterrupt
         if reached.reason == "time limit":
             raise OutOfTimeError
-        expected = engine.expect(reached.cells, deadline=self.deadline)
         penalty = sum(self.penalty(node, parents) for node, parents in enumerate(families))
         return FittedStructure(
             dag,
             families,
             tuple(problems.layout.tables(reached.cells).values()),
-            tuple(problems.layout.tables(expected.counts).values()),
-            float(expected.log_likelihoods.sum()) - penalty,
+            tuple(problems.layout.tables(reached.expected).values()),
+            float(reached.log_likelihoods.sum()) - penalty,
         )
 
     def _families(self, dag: Dag) -> Families:

@@ -63,9 +63,9 @@ class Limits:
 class Climb:
     """Where EM came to from one start, and how.
 
-    ``start`` are the cells that it started from. ``counts`` are the expected counts that the last
-    plain step was made from, None at the start; ``expected`` those at ``cells``, None where they
-    were not computed. ``log_likelihoods`` has the value at ``cells`` for each part of the data.
+    ``start`` are the cells that it started from. ``expected`` are the expected counts at ``cells``,
+    empty if it was cut short before any were known. ``log_likelihoods`` has the value at ``cells``
+    for each part of the data.
     ``trace`` holds the log-posterior (of the parts that count) of the start and of all that was
     kept since; its last value is that of ``cells``. It is empty if the climb was cut short before
     any was known.
@@ -75,8 +75,7 @@ class Climb:
 
     cells: FloatArray
     start: FloatArray
-    counts: FloatArray | None
-    expected: FloatArray | None
+    expected: FloatArray
     reason: str
     iterations: int
     log_likelihoods: FloatArray
@@ -86,7 +85,7 @@ class Climb:
     @classmethod
     def at_start(cls, cells: FloatArray, reason: str = "") -> Climb:
         """Before the first expectation."""
-        return cls(cells, cells, None, None, reason, 0, np.full(1, nan), ())
+        return cls(cells, cells, np.empty(0), reason, 0, np.full(1, nan), ())
 
     def followed_by(self, later: Climb) -> Climb:
         """Both climbs as one; the other began where this one ended."""
@@ -174,7 +173,6 @@ class Climbing:
             if limits.accelerate and not limits.exactly and not plain.reason:
                 past = remembered(past, Step.between(here.cells, plain.cells))
             if len(past) > 1 and not plain.reason:
-                assert here.expected is not None
                 weights = here.expected + (self.prior - 1)
                 jump, length = extrapolated(past, weights, self.rows, longest)
                 trial = self._look_if_possible(replace(plain, cells=jump))
@@ -192,25 +190,18 @@ class Climbing:
 
     def _stepped(self, here: Climb, done: int) -> Climb:
         """One plain step on, not yet looked at."""
-        assert here.expected is not None
         after = self.maximised(here.expected)
         reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
-        return replace(here, cells=after, counts=here.expected, reason=reason, iterations=done)
+        return replace(here, cells=after, reason=reason, iterations=done)
 
     def _look(self, here: Climb) -> Climb:
-        """The expectation here; only the likelihood if the climb ends here."""
-        expected, messages, deadline = None, here.messages, self.limits.deadline
-        if here.reason:
-            logs = self.engine.log_likelihoods(here.cells, deadline, messages)
-        else:
-            outcome = self.engine.expect(here.cells, self.parts, deadline, messages)
-            logs, expected, messages = outcome.log_likelihoods, outcome.counts, outcome.messages
-        counted = self.parts > 0
+        """The expectation here."""
+        outcome = self.engine.expect(here.cells, self.parts, self.limits.deadline, here.messages)
+        logs, counted = outcome.log_likelihoods, self.parts > 0
         likelihood = float(logs[counted] @ self.parts[counted])
         trace = (*here.trace, likelihood + log_prior(here.cells, self.prior))
-        return replace(
-            here, expected=expected, log_likelihoods=logs, trace=trace, messages=messages
-        )
+        looked = replace(here, expected=outcome.counts, messages=outcome.messages)
+        return replace(looked, log_likelihoods=logs, trace=trace)
 
     def _look_if_possible(self, here: Climb) -> Climb:
         """The expectation here; no posterior if it went below what floating point holds."""

@@ -46,8 +46,7 @@ def fit_and_learn_prior(
     is_learned
         Whether ``before`` was learned already, and is only used.
     """
-    engine, deadline = fitting.engine, fitting.deadline
-    within = Deadline.within(SHARE * deadline.left)
+    within = Deadline.within(SHARE * fitting.deadline.left)
     em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
     first = replace(fitting, prior=ONE_PER_CELL, em=em, deadline=within).fit(seeds)
     climb = first.climb
@@ -55,12 +54,9 @@ def fit_and_learn_prior(
         return first, before
     if climb.reason == "interrupted":
         return first, before.keeping(before)
-    prior, layout = before, engine.problems.layout
+    prior, layout = before, fitting.engine.problems.layout
     if not is_learned:
-        expected = climb.expected
-        if expected is None:
-            expected = engine.expect(climb.cells, deadline=deadline, messages=climb.messages).counts
-        tables = layout.tables(expected)
+        tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
         prior = learn_prior(counts, before.kept, possible_cells(layout.network))
     concentration = flat_concentration(prior, layout)

@@ -214,15 +214,16 @@ class Fitting:
     def mean(self, best: Climb, cells: FloatArray) -> Climb:
         """The mean of optima in the place of the best; the best if there is no time for it."""
         try:
-            logs = self.engine.log_likelihoods(cells, self.deadline)
+            outcome = self.engine.expect(cells, deadline=self.deadline)
         except OutOfTimeError:
             return best
         except KeyboardInterrupt:
             return replace(best, reason="interrupted")
         prior = CptRows.of(self.engine.problems.layout).concentrations(self.prior)
+        logs, expected = outcome.log_likelihoods, outcome.counts
         trace = (*best.trace, float(logs.sum()) + log_prior(cells, prior))
-        averaged = replace(best, cells=cells, expected=None, log_likelihoods=logs, trace=trace)
-        return replace(averaged, reason="optima averaged")
+        averaged = replace(best, cells=cells, expected=expected, reason="optima averaged")
+        return replace(averaged, log_likelihoods=logs, trace=trace)
 
     def refit(self, before: Fit) -> Fit | None:
         """EM from where it ended under another prior; None if no time or iteration is left for it.

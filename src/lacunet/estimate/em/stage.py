@@ -33,7 +33,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import OutOfTimeError
-from lacunet.estimate.cpts import Basis, HighestPosterior, family_report
+from lacunet.estimate.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
@@ -131,14 +131,14 @@ class Climber:
         climbed = self._climbed(layout, statistics, learned, setting)
         climb = climbed.fit.climb
         tables = layout.tables(climb.cells)
-        expected = None if climb.counts is None else layout.tables(climb.counts)
+        expected = layout.tables(climb.expected) if climb.expected.size else None
         has_moved = climb.iterations or not em.starts_closed
         reports, incomplete = dict(learned.families), set(self.partially)
         hidden = _hidden(network, self.families, statistics)
         for name, family in self.families.items() if has_moved else ():
             counts = statistics.counts_in_sample(network.family(name), 0)
             is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
-            basis = Basis(
+            basis = CptBasis(
                 rows_used=None if is_plain else rows_showing_any(counts),
                 unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
                 warnings=[LOOPY] if name in climbed.loopy else [],
@@ -214,20 +214,19 @@ class Climber:
         em, whole = self.em, setting.whole
         if whole is None or whole.ended is None:
             return self
-        if whole.ended.reason == "optima averaged":
+        ended = whole.ended
+        changes: dict[str, Any] = {}
+        if ended.reason == "optima averaged":
             return replace(self, em=replace(em, stop="converge"), averages=True)
-        if whole.ended.reason == "held-out peak":
-            return replace(self, em=replace(em, stop=whole.ended.iterations, restarts=1))
-        if whole.ended.is_cut_short:
-            most = whole.ended.iterations
-            em = replace(em, stop="converge", max_iterations=most, restarts=1)
-            return replace(self, em=em)
-        if em.stop in ("converge", "heldout"):
-            assert whole.network is not None
-            start = whole.network
-            return replace(self, em=replace(em, start=start, stop="converge", restarts=1))
-        is_drawn = em.start == "random" or bool(statistics.never_shown)
-        return replace(self, em=replace(em, restarts=1)) if is_drawn else self
+        if ended.reason == "held-out peak":
+            changes = {"stop": ended.iterations}
+        elif ended.is_cut_short:
+            changes = {"stop": "converge", "max_iterations": ended.iterations}
+        elif em.stop in ("converge", "heldout"):
+            changes = {"stop": "converge", "start": whole.network}
+        elif em.start != "random" and not statistics.never_shown:  # nothing is drawn
+            return self
+        return replace(self, em=replace(em, **changes, restarts=1))
 
     def _seeds(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
@@ -364,13 +363,8 @@ def _has_first_fit(em: EM, asked: AskedPrior) -> bool:
 
     Not under a prior that was learned before, if there is one start, or EM goes on from a network.
     """
-    if isinstance(asked, str):
-        return True
-    return (
-        not is_given(asked)
-        and em.stop in ("converge", "heldout")
-        and not isinstance(em.start, Network)
-    )
+    is_free = em.stop in ("converge", "heldout") and not isinstance(em.start, Network)
+    return isinstance(asked, str) or (is_free and not is_given(asked))
 
 
 def can_hold_out(statistics: Statistics) -> bool:
