@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
 
@@ -54,25 +54,12 @@ class WrittenFormula:
         return str(getattr(self, name))
 
 
-KINDS: Mapping[str, type] = {  # names in files: they stay when a class is renamed
-    "Counts": Counts,
-    "Cpt": Cpt,
-    "Direction": Direction,
-    "EmSpreads": EmSpreads,
-    "Ended": Ended,
-    "FamilyReport": FamilyReport,
-    "Free": Free,
-    "LearnedPrior": LearnedPrior,
-    "Replicates": Replicates,
-    "Spread": Spread,
-    "Tally": Tally,
-    "Uncertainty": Uncertainty,
-    "Uncorrelated": Uncorrelated,
-    "Written": WrittenFormula,
-}
-FORMER: Mapping[type, set[str]] = {  # fields that files of earlier versions have
-    Replicates: {"support_of"},
-}
+REPORTS = (Counts, Cpt, Ended, FamilyReport, LearnedPrior, Tally)
+SPREADS = (Direction, EmSpreads, Free, Replicates, Spread, Uncertainty, Uncorrelated)
+# The names are in files: a class that is renamed keeps its former one here.
+KINDS: Mapping[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
+KINDS = {**KINDS, "Written": WrittenFormula}
+FORMER = {"Replicates": ("support_of",)}  # fields that files of earlier versions have
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 
@@ -104,17 +91,12 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
     learned = whole.get("learned")
     if learned is None:
         return None
-    hint = f"learn again, or keep the network alone: lacunet convert {name} network.json."
-    if not isinstance(learned, dict) or learned.get("version") != VERSION:
+    digest = learned.pop("sha256", None) if isinstance(learned, dict) else None
+    if digest != _digest(whole) or learned.get("version") != VERSION:
         raise FormatError(
-            f"{name}: what was learned is written as another version of lacunet does it.", hint
-        )
-    digest = learned.pop("sha256", None)
-    if digest != _digest(whole):
-        raise FormatError(
-            f"{name}: the file was changed after it was written, so what it says about intervals "
-            "and counts may not belong to its CPTs.",
-            hint,
+            f"{name}: the file was changed after it was written, or by another version of lacunet: "
+            "what it says about intervals and counts may not belong to its CPTs.",
+            f"learn again, or keep the network alone: lacunet convert {name} network.json.",
         )
     try:
         structures = [parse(Source.of(name, text)) for text in learned["structures"]]
@@ -212,19 +194,10 @@ class _Reader:
             case "warning":
                 value = Warned(*self.read(data["of"]))
             case kind:
-                value = self._built(KINDS[kind], data["fields"])
+                former, content = FORMER.get(kind, ()), data["fields"]
+                known = {n: self.read(part) for n, part in content.items() if n not in former}
+                value = KINDS[kind](**known)  # refuses fields that it does not have
         return value
-
-    def _built(self, kind: Any, data: Mapping[str, Any]) -> Any:
-        names = {field.name for field in fields(kind)}
-        needed = {
-            field.name
-            for field in fields(kind)
-            if field.default is field.default_factory is MISSING
-        }
-        if not needed <= data.keys() <= names | FORMER.get(kind, set()):
-            raise ValueError(f"the fields of {kind.__name__} are {', '.join(sorted(names))}")
-        return kind(**{name: self.read(value) for name, value in data.items() if name in names})
 
 
 def _array(data: Mapping[str, Any]) -> Any:
