@@ -40,19 +40,19 @@ def test_complete_data_make_every_method_as_sure_as_the_counts(method: str) -> N
     table = simulate(NETWORK, 2000, None, rng=np.random.default_rng(0)).table
     found = uncertain(method, table)
     number = np.bincount(table.columns["A"], minlength=2)
-    np.testing.assert_allclose(found.effective_size("B"), number, rtol=1e-6)
-    low, high = np.moveaxis(found.interval("B"), -1, 0)
+    np.testing.assert_allclose(found.spread_of["B"].row_sizes, number, rtol=1e-6)
+    low, high = np.moveaxis(found.spread_of["B"].interval(), -1, 0)
     assert ((low < NETWORK.cpt("B").table) & (NETWORK.cpt("B").table < high)).mean() >= 0.5
 
 
 def test_missing_values_make_less_sure() -> None:
     drawn = simulate(NETWORK, 2000, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1))
     for method in ("direct-mcar", "direct-mar", "em"):
-        whole = uncertain(method, drawn.complete).effective_size("C")
-        part = uncertain(method, drawn.table).effective_size("C")
+        whole = uncertain(method, drawn.complete).spread_of["C"].row_sizes
+        part = uncertain(method, drawn.table).spread_of["C"].row_sizes
         assert (part < whole).all()
-    em = uncertain("em", drawn.table).effective_size("C")
-    assert (em >= uncertain("listwise", drawn.table).effective_size("C")).all()
+    em = uncertain("em", drawn.table).spread_of["C"].row_sizes
+    assert (em >= uncertain("listwise", drawn.table).spread_of["C"].row_sizes).all()
 
 
 @pytest.mark.parametrize("method", RECIPES)

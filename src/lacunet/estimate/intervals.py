@@ -99,18 +99,6 @@ class Uncertainty:
             f"of intervals{what} by some {share:.0%} either way."
         )
 
-    def interval(self, variable: str, level: float = 0.95) -> FloatArray:
-        """The interval of every entry of a CPT: its axes, then low and high."""
-        return self.spread_of[variable].interval(level)
-
-    def standard_error(self, variable: str) -> FloatArray:
-        """The standard error of every entry of a CPT."""
-        return self.spread_of[variable].standard_error
-
-    def effective_size(self, variable: str) -> FloatArray:
-        """The effective size of every row of a CPT."""
-        return self.spread_of[variable].row_sizes
-
     def query(
         self,
         target: str | Sequence[str],

@@ -142,7 +142,7 @@ def cpt_table(result: Result, variable: str, level: float = 0.95) -> EstimateTab
         numbers |= {"low": ends[:, 0].tolist(), "high": ends[:, 1].tolist()}
     numbers["rows"] = np.repeat(rows, size).tolist()
     if result.uncertainty is not None:
-        sizes = np.asarray(result.uncertainty.effective_size(variable), dtype=float)
+        sizes = np.asarray(result.uncertainty.spread_of[variable].row_sizes, dtype=float)
         numbers["effective size"] = np.repeat(sizes.ravel(), size).tolist()
     for name, values in numbers.items():
         columns[name if name not in columns else f"{name} (number)"] = values
