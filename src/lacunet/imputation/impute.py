@@ -41,7 +41,7 @@ from lacunet.randomness import generator
 
 SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ROUNDING = 1e-9
-DESIGN = ("strata", "cluster", "replicate_weights")
+DESIGN = {"strata", "cluster", "replicate_weights"}
 WITH_INTERVALS = (
     "result = lacunet.learn(network, data, intervals=True), then lacunet.impute(result, data, "
     "draws=5) (lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
@@ -224,18 +224,14 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         )
     if given.uncertainty is not None:
         return given
-    if design := [role for role in given.beside if role in DESIGN]:
-        raise LacunetError(
-            f"the result was learned with {', '.join(design)}, but without intervals: these rows "
-            "alone do not say how sure its CPTs are.",
-            WITH_INTERVALS,
-        )
-    again = _learned_again(given, network, rows())
+    again = None
+    if not DESIGN & given.beside.keys():  # which the rows alone do not have
+        again = _learned_again(given, network, rows())
     if again is None or not _agree(again, network):
         raise LacunetError(
             f"the result was learned without intervals, and learning again from these rows (by "
-            f"{given.method}, each row once, no other options) does not give its CPTs: how sure "
-            f"they are cannot be found out.",
+            f"{given.method}, each row once, no strata, clusters or other options) does not give "
+            f"its CPTs: how sure they are cannot be found out.",
             WITH_INTERVALS,
         )
     return again
@@ -264,11 +260,10 @@ def _learned_again(given: Result, network: Network, table: EncodedTable) -> Resu
 
 def _agree(again: Result, network: Network) -> bool:
     """Whether the CPTs are those of a network, as far as EM finds the same optimum twice."""
-    uncertainty = again.require_intervals()
     return all(
         np.all(
             np.abs(again.network.cpt(name).table - network.cpt(name).table)
-            <= SAME * uncertainty.standard_error(name) + ROUNDING
+            <= SAME * again.standard_error(name) + ROUNDING
         )
         for name in network.variables
     )

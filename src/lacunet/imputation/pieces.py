@@ -66,7 +66,8 @@ def completed_pieces(
     given = data_given(data).every_row(learned)
     network, source = with_data_codes(as_network(learned), given), source_from(given)
     given = given.with_latent(network.states_of, source.columns)
-    opened, seen_columns = _opened(given, source), SeenColumns()
+    opened: Any = replace(given, source=source, query=None, database=None)
+    seen_columns = SeenColumns()
     patterns = frozenset[frozenset[str]]()
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
@@ -102,11 +103,6 @@ def _pieces(
     columns = source.columns
     for piece, *tables in rows_with_codes(source, data, network, columns=columns, tell=tell):
         yield pa.table({name: piece.columns[name] for name in columns}), *tables
-
-
-def _opened(data: Data, source: Any) -> Data:
-    """The data that are read from a source that is open."""
-    return replace(data, source=source, query=None, database=None)
 
 
 @dataclass
