@@ -24,13 +24,6 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
         return LEARN
     if isinstance(prior, Mapping) and not isinstance(prior, LearnedPrior):
         return _given_pseudo_counts(prior, network)
-    if hasattr(prior, "cpt"):
-        raise MethodError(
-            f"prior is {prior!r}, but must be pseudo-counts: CPTs do not say how many rows they "
-            "are worth.",
-            "if each row of its CPTs is worth 20 rows of data, write "
-            "prior={v: 20 * net.cpt(v).table for v in net.variables}.",
-        )
     if isinstance(prior, LearnedPrior):
         shape_of = {name: network.shape(network.family(name)) for name in network.variables}
         if {name: pseudo.shape for name, pseudo in prior.items()} != shape_of:
@@ -47,7 +40,9 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
             "prior of a result, or a mapping from variables to pseudo-counts.",
             "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
             "likelihood), prior=3 two; prior='learn' estimates them from the counts; "
-            f"{_pseudo_counts_example(network)} gives those of each cell.",
+            f"{_pseudo_counts_example(network)} gives those of each cell; where each row of a "
+            "network's CPTs is worth 20 rows of data, prior={v: 20 * net.cpt(v).table for v in "
+            "net.variables}.",
         )
     return float(prior)
 

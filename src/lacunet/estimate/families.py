@@ -96,21 +96,14 @@ def assumed_by(
     if not {*partially}.isdisjoint(causes):
         return BY_GRAPH
     if method.startswith("informed") and families:
-        names = _separating(families, partially)
-        return f"{MAR} given {', '.join(names)}" if names else MCAR
+        # What rows are grouped by beside the family itself, or for all incomplete families.
+        given_of = {(*family.parents, family.variable): family.formula.given for family in families}
+        given_of = {f: given for f, given in given_of.items() if not {*partially}.isdisjoint(f)}
+        shared = set.intersection(*map(set, given_of.values()))
+        names = (v for f, given in given_of.items() for v in given if v in shared or v not in f)
+        separating = ", ".join(dict.fromkeys(names))
+        return f"{MAR} given {separating}" if separating else MCAR
     return ASSUMED.get(method, "")
-
-
-def _separating(families: Iterable[ByFormula], partially: Sequence[str]) -> Scope:
-    """What rows are grouped by beside the family itself, or for all incomplete families."""
-    groups = [
-        (family.formula.given, (*family.parents, family.variable))
-        for family in families
-        if not {*partially}.isdisjoint((*family.parents, family.variable))
-    ]
-    shared = set.intersection(*({*given} for given, _ in groups))
-    names = (v for given, family in groups for v in given if v in shared or v not in family)
-    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, repr=False)

@@ -60,9 +60,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
-BIASED = (
-    "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that; em has none"
-)
+BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
@@ -278,7 +276,9 @@ def carry_out(
         setting = replace(setting, deadline=NEVER)  # intervals take their time
         chosen = recipe_after(recipe, learned, setting)
         if chosen != RATE_MATRIX and learned.ended is not None and learned.ended.is_cut_short:
-            plan, recipe = plan.with_replicated_starts, None
+            # EM starts from a closed form of each replicate, too.
+            stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
+            plan, recipe = replace(plan, stages=stages), None
         if chosen != recipe:
             statistics = counted(plan, chosen, rows, setting, seed)
         replicate = partial(counted, plan, None, rows, replace(setting, progress=silent), seed)
@@ -363,13 +363,12 @@ def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:
     families: dict[str, FamilyReport] = {}
     for name, report in result.families.items():
         doubts: list[str] = [*_weak(name, uncertainty.weak_directions)]
-        if report.fallback_mass > MUCH and report.fallback == UNGROUPED:
-            doubts.append(BIASED.format(report.fallback_mass))
-        elif report.fallback_mass > MUCH:
-            doubts.append("its intervals do not count the bias of the rows that fell back")
+        if report.fallback_mass > MUCH:
+            way_out = "; em has none" if report.fallback == UNGROUPED else ""
+            doubts.append(BIASED.format(report.fallback_mass) + way_out)
         families[name] = replace(
             report,
-            effective_sizes=uncertainty.effective_size(name),
+            effective_sizes=uncertainty.spread_of[name].row_sizes,
             warnings=(*report.warnings, *doubts),
         )
     return replace(result, uncertainty=uncertainty, families=families)

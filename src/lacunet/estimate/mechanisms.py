@@ -75,7 +75,8 @@ def _split(causes: Iterable[Node]) -> tuple[Scope, tuple[Mechanism, ...]]:
 def _columns(variable: str, causes: Iterable[Node]) -> Scope:
     """The columns that the CPT of a variable's mechanism is counted from."""
     names, mechanisms = _split(causes)
-    return tuple(dict.fromkeys(map(variable_of, (*names, *mechanisms, variable))))
+    nodes: tuple[Node, ...] = (*names, *mechanisms, variable)
+    return tuple(dict.fromkeys(map(variable_of, nodes)))
 
 
 def _with_causes(causes_of: Mapping[str, Iterable[Node]], chosen: set[str]) -> set[str]:

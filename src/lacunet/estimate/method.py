@@ -110,12 +110,6 @@ class Plan:
         plans = {name: family for stage in self.stages for name, family in stage.families.items()}
         return {name: plans[name] for name in self.network.variables}
 
-    @property
-    def with_replicated_starts(self) -> Plan:
-        """The same where EM starts from a closed form of each replicate, too."""
-        stages = tuple(replace(stage, is_replicated=True) for stage in self.stages)
-        return replace(self, stages=stages)
-
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
         groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
@@ -295,6 +289,7 @@ def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> 
     return replace(
         plan,
         stages=(*_order_stages(plan.graph), *plan.stages),
+        prior=prior,
         scale=look.scale,
         is_unequal=look.is_unequal,
         units=look.units,

@@ -109,7 +109,6 @@ class MGraph:
             heldout=None if plan is None else plan.heldout,
             notes=notes,
             graph=graph,
-            prior=prior,
             refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,
         )
 

@@ -60,6 +60,7 @@ DIRECT_BYTES, FACTORED_BYTES = 40, 144
 LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
 UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
 FELL_BACK = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
+TOO_LARGE = "by {}: the factorisation lattice of this family has {:,} cells"
 MERGED = "how the estimates along the lattice are merged"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
@@ -122,13 +123,13 @@ class Deletion:
             return self.form.direct, {}
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:  # noqa: ARG002
         """One stage; intervals by the counts, by what rows move, or by replicates."""
         stage = self.stage(network, look)
         in_groups = INFLUENCE if stage.needs.groupings else COUNTS
         recipe = in_groups if self.form.direct is None else JACKKNIFE
         hidden = look.hidden(network)
-        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe, prior=prior)
+        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe)
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""
@@ -140,13 +141,14 @@ class Deletion:
         for name in network.variables:
             family = network.family(name)
             form, options = self.form_of(network, name)
+            lattice = lattice_cells(network.shape(family))
             given = self.grouped_by(family, observed)
             families[name] = FamilyPlan(
                 name,
                 network.parents(name),
                 form.estimand(family, hidden_in, given),
                 cells_of(network, name),
-                note="" if form is self.form else _too_large(form, family, network),
+                note="" if form is self.form else TOO_LARGE.format(form.name, lattice),
             )
             hidden = tuple(member for member in family if member in hidden_in)
             if form.within is not None and hidden:
@@ -218,17 +220,6 @@ def check_graph(missingness: object) -> None:
         )
 
 
-def _refuse_selection(graph: MissingnessGraph) -> None:
-    """Refuse rows that are a selection: groups of them do not stand for what was not recorded."""
-    if graph.selection is not None:
-        raise MethodError(
-            "the missingness graph says that rows are a selection (R[*]), which deletion within "
-            "groups does not allow for.",
-            "method='mgraph' learns what the selection leaves, method='em' with the likelihood "
-            "given that rows were recorded.",
-        )
-
-
 def rows_showing_any(counts: Counts) -> int:
     """The number of rows that show at least one variable."""
     last = int(np.prod([float(radix) for radix in counts.radices])) - 1
@@ -248,11 +239,6 @@ def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
     kept = 8 * sum(size_of.values())
     if kept + needed > budget:
         raise TooLargeError.network(variable, kept + needed, budget)
-
-
-def _too_large(form: Form, family: Scope, network: Network) -> str:
-    cells = lattice_cells(network.shape(family))
-    return f"by {form.name}: the factorisation lattice of this family has {cells:,} cells"
 
 
 @with_hints
@@ -339,13 +325,19 @@ class Informed(Deletion):
         object.__setattr__(self, "separator", names)
         if self.missingness is not None:
             check_graph(self.missingness)
-            _refuse_selection(self.missingness)
-        if self.separator and self.missingness is not None:
-            raise MethodError(
-                "both a separator and a missingness graph are given, and the graph chooses its "
-                "own separator.",
-                "give one of the two.",
-            )
+            if self.missingness.selection is not None:  # groups do not stand for what is lost
+                raise MethodError(
+                    "the missingness graph says that rows are a selection (R[*]), which deletion "
+                    "within groups does not allow for.",
+                    "method='mgraph' learns what the selection leaves, method='em' with the "
+                    "likelihood given that rows were recorded.",
+                )
+            if self.separator:
+                raise MethodError(
+                    "both a separator and a missingness graph are given, and the graph chooses its "
+                    "own separator.",
+                    "give one of the two.",
+                )
         super().__post_init__()
 
     def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:

@@ -25,6 +25,7 @@ from typing import Literal
 import numpy as np
 
 from lacunet.model.network import FloatArray
+from lacunet.statistics.counts import quotient
 
 Axes = tuple[int, ...]
 Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
@@ -143,7 +144,7 @@ def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVarian
     certain_sum: MeanAndVariance | None = None  # sum and number of the certain ones
     for candidate in candidates:
         certain = candidate.variance == 0
-        precision = np.divide(1, candidate.variance, out=np.zeros(certain.shape), where=~certain)
+        precision = quotient(1.0, candidate.variance)
         total = total + precision
         weighted = weighted + precision * candidate.mean
         if certain.any():
@@ -151,15 +152,10 @@ def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVarian
             certain_sum = MeanAndVariance(
                 before.mean + np.where(certain, candidate.mean, 0.0), before.variance + certain
             )
-    has_weight = total > 0
-    mean = np.divide(weighted, total, out=np.zeros(total.shape), where=has_weight)
-    variance = np.divide(1, total, out=np.zeros(total.shape), where=has_weight)
+    mean, variance = quotient(weighted, total), quotient(1.0, total)
     if certain_sum is None:
         return MeanAndVariance(mean, variance)
-    is_sure = certain_sum.variance > 0
-    share = np.divide(
-        certain_sum.mean, certain_sum.variance, out=np.zeros_like(mean), where=is_sure
-    )
+    is_sure, share = certain_sum.variance > 0, quotient(certain_sum.mean, certain_sum.variance)
     return MeanAndVariance(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
 
 

@@ -149,12 +149,12 @@ class EM:
         """What the estimate of a family takes at once for each of its cells."""
         return starting_form(self.start).bytes_per_cell
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:  # noqa: ARG002
         """The closed form that EM starts from, if it does, then the climb; on the graph if any."""
         if self.missingness is not None:
             from lacunet.estimate.em.on_graph import graph_plan
 
-            return replace(graph_plan(self, self.missingness, network, look), prior=prior)
+            return graph_plan(self, self.missingness, network, look)
         closed = start_stage(starting_form(self.start).stage(network, look), self)
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)
@@ -171,7 +171,6 @@ class EM:
             RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
             intention=f"{self.name} starts from {begins}",
             heldout=self.heldout_share if self.stop == "heldout" else None,
-            prior=prior,
         )
 
     @property

@@ -186,22 +186,23 @@ def _solved(
 
 
 def _on_graph(augmentation: Augmented) -> str:
-    if not augmentation.name_of:
-        return "EM on the missingness graph: no mechanism depends on a missing value, none is added"
-    names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
-    return f"EM on the missingness graph: {names} added to the network, observed in every row"
+    """What is added to the network."""
+    added = "no mechanism depends on a missing value, none is added"
+    if augmentation.name_of:
+        names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
+        added = f"{names} added to the network, observed in every row"
+    return f"EM on the missingness graph: {added}"
 
 
 def _likelihood(augmentation: Augmented) -> str:
     """Which likelihood EM gives; those of different mechanisms do not compare."""
     given = " given that rows were recorded" if augmentation.selection else ""
-    if not augmentation.name_of:
-        return f"the log-likelihood is that of the observed values alone{given}"
     names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
-    return (
-        f"the log-likelihood is that of the observed values and {names}{given}; "
-        "lacunet.log_likelihood(result, data) is that of the values alone"
-    )
+    of, more = " alone", ""
+    if names:
+        of = f" and {names}"
+        more = "; lacunet.log_likelihood(result, data) is that of the values alone"
+    return f"the log-likelihood is that of the observed values{of}{given}{more}"
 
 
 def _doubts(

@@ -57,13 +57,11 @@ class CptRows:
         """
         if self.possible is not None:
             weights = np.where(self.possible, weights, 0.0)
-            sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
-            weights = np.where((sums == 0) & self.possible, 1.0, weights)
         sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
         empty = sums == 0
         if empty.any():
-            weights = np.where(empty, 1.0, weights)
-            sums = np.where(empty, np.repeat(self.lengths, self.lengths), sums)
+            weights = np.where(empty, 1.0 if self.possible is None else self.possible, weights)
+            sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
         rows: FloatArray = weights / sums
         return rows
 
