@@ -129,7 +129,6 @@ def climb(
     latest = Climb.at_start(start)
     parts = np.ones(engine.problems.parts) if parts is None else parts
     rows = CptRows.of(engine.problems.layout)
-    prior = rows.concentrations(prior)
     maximised = partial(maximise, rows=rows, prior=prior)
     climbing = Climbing(engine, rows, prior, maximised, limits, parts)
     try:

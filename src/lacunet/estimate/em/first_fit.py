@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from lacunet.deadline import Deadline
 from lacunet.estimate.em.fit import Fit, Fitting, Seeds
-from lacunet.estimate.method import Concentration
 from lacunet.estimate.prior import (
     ONE_PER_CELL,
     LearnedPrior,
@@ -25,6 +24,7 @@ from lacunet.estimate.prior import (
     possible_cells,
     pseudo_counts,
 )
+from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.layout import Layout
 
 SHARE = 0.7  # of the time and of the iterations, at most, with one pseudo-count per cell
@@ -48,24 +48,23 @@ def fit_and_learn_prior(
     """
     within = Deadline.within(SHARE * fitting.deadline.left)
     em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
-    first = replace(fitting, prior=ONE_PER_CELL, em=em, deadline=within).fit(seeds)
+    layout = fitting.engine.problems.layout
+    one_each = flat_concentration(ONE_PER_CELL, layout)
+    first = replace(fitting, prior=one_each, em=em, deadline=within).fit(seeds)
     climb = first.climb
     if not climb.iterations:
         return first, before
     if climb.reason == "interrupted":
         return first, before.keeping(before)
-    prior, layout = before, fitting.engine.problems.layout
+    prior = before
     if not is_learned:
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
         prior = learn_prior(counts, before.kept, possible_cells(layout.network))
-    concentration = flat_concentration(prior, layout)
-    refitted = replace(fitting, prior=concentration).refit(first)
+    refitted = replace(fitting, prior=flat_concentration(prior, layout)).refit(first)
     return (first, before.keeping(before)) if refitted is None else (refitted, prior)
 
 
-def flat_concentration(prior: Prior, layout: Layout) -> Concentration:
-    """The concentration of all cells, or of each of them end to end."""
-    if not isinstance(prior, LearnedPrior):
-        return prior
+def flat_concentration(prior: Prior, layout: Layout) -> FloatArray:
+    """The concentration of each cell, end to end; structural zeros have no pseudo-counts."""
     return 1 + layout.flat(pseudo_counts(prior, layout.network))

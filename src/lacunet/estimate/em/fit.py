@@ -219,9 +219,8 @@ class Fitting:
             return best
         except KeyboardInterrupt:
             return replace(best, reason="interrupted")
-        prior = CptRows.of(self.engine.problems.layout).concentrations(self.prior)
         logs, expected = outcome.log_likelihoods, outcome.counts
-        trace = (*best.trace, float(logs.sum()) + log_prior(cells, prior))
+        trace = (*best.trace, float(logs.sum()) + log_prior(cells, self.prior))
         averaged = replace(best, cells=cells, expected=expected, reason="optima averaged")
         return replace(averaged, log_likelihoods=logs, trace=trace)
 
@@ -234,11 +233,9 @@ class Fitting:
         earlier = before.climb
         limits = self.limits("converge", done=earlier.iterations)
         if earlier.reason in ("steps done", "held-out peak"):
-            repeated = self.climb(earlier.start, self.limits(earlier.iterations))
-            done = replace(
-                repeated,
-                reason=earlier.reason if repeated.reason == "steps done" else repeated.reason,
-            )
+            done = self.climb(earlier.start, self.limits(earlier.iterations))
+            if done.reason == "steps done":
+                done = replace(done, reason=earlier.reason)
         elif limits.iterations <= 0:
             return None
         else:

@@ -65,10 +65,6 @@ class CptRows:
         rows: FloatArray = weights / sums
         return rows
 
-    def concentrations(self, prior: Concentration) -> Concentration:
-        """The prior without pseudo-counts where cells are structural zeros."""
-        return prior if self.possible is None else np.where(self.possible, prior, 1.0)
-
 
 def maximise(counts: FloatArray, rows: CptRows, prior: Concentration) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
