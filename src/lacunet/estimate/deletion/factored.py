@@ -14,6 +14,7 @@ zero. So the work is proportional to the rows, never to groups times cells.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -37,18 +38,18 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     (`lacunet.estimate.deletion.lattice`). The result need not sum to one.
     """
     sizes, columns = counts.cardinalities, tuple(counts.columns().values())
-    table_of: dict[Axes, FloatArray] = {}
+
+    @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
+    def table(shown: Axes) -> FloatArray:
+        radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
+        keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
+        cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
+        shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
+        return cells[tuple(slice(-1) for _ in shown)].reshape(shape)
 
     def number(shown: Axes, agree: Axes) -> FloatArray:
-        if shown not in table_of:
-            table_of.clear()
-            radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
-            keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
-            cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
-            shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
-            table_of[shown] = cells[tuple(slice(-1) for _ in shown)].reshape(shape)
         free = tuple(axis for axis in shown if axis not in agree)
-        return table_of[shown].sum(axis=free, keepdims=True) if free else table_of[shown]
+        return table(shown).sum(axis=free, keepdims=True) if free else table(shown)
 
     return lattice(sizes, number, aggregation)
 
@@ -67,14 +68,14 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     """
     columns, whole = cells.columns(), cells.showing_all()  # the cells of all K_g
     shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
-    rows_of: dict[Axes, tuple[Index, Index]] = {}
+
+    @lru_cache(maxsize=1)
+    def rows_showing(shown: Axes) -> tuple[Index, Index]:
+        rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
+        return rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
 
     def number(shown: Axes, agree: Axes) -> FloatArray:
-        if shown not in rows_of:
-            rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
-            rows_of.clear()
-            rows_of[shown] = rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
-        rows, in_whole = rows_of[shown]
+        rows, in_whole = rows_showing(shown)
         sub_cell, number = _sub_cells(cells, columns, agree, rows)
         return added_up(sub_cell, cells.tally.weights[rows], number)[sub_cell[in_whole]]
 
