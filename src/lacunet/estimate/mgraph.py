@@ -63,11 +63,6 @@ class MGraph:
     bytes_per_cell: ClassVar[int] = DIRECT_BYTES
 
     def __post_init__(self) -> None:
-        if self.missingness is None:
-            raise MethodError(
-                "method 'mgraph' needs a missingness graph.",
-                "give its lines, missingness='Age -> R[Ill]', or their file (--missingness FILE).",
-            )
         check_graph(self.missingness)
         known = ("refuse", "prior", *STAND_INS)
         if self.otherwise not in known:

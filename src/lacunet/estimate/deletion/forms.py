@@ -215,8 +215,9 @@ def check_graph(missingness: object) -> None:
 
     if not isinstance(missingness, MissingnessGraph):
         raise MethodError(
-            f"missingness is {missingness!r}, not a lacunet.MissingnessGraph.",
-            "make one with MissingnessGraph.read(path, network) or .parse(text, network).",
+            f"missingness is {missingness!r}, but the method needs a missingness graph.",
+            "give its lines to learn, missingness='Age -> R[Ill]', or their file (--missingness "
+            "FILE); a method takes MissingnessGraph.parse(text, network), or .read(path, network).",
         )
 
 

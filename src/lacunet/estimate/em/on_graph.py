@@ -98,11 +98,8 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         Graph and data do not match, or two variables share a hidden cause.
     """
     graph = graph.over(network)
-    partially = graph.partially_observed
-    notes: tuple[str, ...] = ()
-    if look.partially is not None:
-        partially = look.partially
-        notes = graph.check_partially(partially, network.variables)
+    partially = graph.partially_observed if look.partially is None else look.partially
+    notes = () if look.partially is None else graph.check_partially(partially, network.variables)
     augmentation = augmented(graph, partially)
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
