@@ -33,9 +33,9 @@ from lacunet.estimate.method import (
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import LEARN, AskedPrior
 from lacunet.estimate.registry import (
+    WAY_TO_INTERVALS,
     check_option_names,
     default_prior,
-    intervals_at,
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
@@ -183,10 +183,8 @@ def learn(
     """
     progress = as_progress(progress)
     if not isinstance(intervals, bool):
-        level = intervals if isinstance(intervals, float) else 0.9
-        raise MethodError(
-            f"intervals is {intervals!r}, but must be True or False.", intervals_at(level)
-        )
+        message = f"intervals is {intervals!r}, but must be True or False."
+        raise MethodError(message, WAY_TO_INTERVALS)
     design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
     data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
     asked = asked_method("learn", network, data, method, prior, options, budget)

@@ -57,16 +57,16 @@ def check_options(method: Any) -> None:
         allowed, value = option.metadata, getattr(method, option.name, None)
         if not allowed or value is None:
             continue
-        if allowed["choices"] is not None and value not in allowed["choices"]:
-            known = ", ".join(allowed["choices"])
-            raise MethodError(f"{option.name} is {value!r}, but must be one of {known}.")
         least, most = allowed["least"], allowed["most"]
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if isinf(least) or (is_number and least <= value <= most):
-            continue
         bounds = "above 0" if least == ABOVE_ZERO else f"at least {least:g}"
         bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
-        raise MethodError(
-            f"{option.name} is {value!r}, but must be {'' if is_number else 'a number, '}{bounds}.",
-            f"{option.name}: {allowed['text']}.",
-        )
+        takes = f"{'' if is_number else 'a number, '}{bounds}"
+        is_taken = isinf(least) or (is_number and least <= value <= most)
+        if allowed["choices"] is not None:
+            is_taken, takes = value in allowed["choices"], f"one of {', '.join(allowed['choices'])}"
+        if not is_taken:
+            raise MethodError(
+                f"{option.name} is {value!r}, but must be {takes}.",
+                f"{option.name}: {allowed['text']}.",
+            )

@@ -100,12 +100,10 @@ OF_NETWORK = {"edges": "edges are the first argument: learn(edges, data)."} | {
 }
 
 
-def intervals_at(level: float = 0.9) -> str:
-    """How to get intervals at a level."""
-    return (
-        "write learn(..., intervals=True), and the level where intervals are asked for: "
-        f"result.interval(variable, {level}), query(result, variable, interval={level})."
-    )
+WAY_TO_INTERVALS = (
+    "write learn(..., intervals=True), and the level where intervals are asked for: "
+    "result.interval(variable, 0.9), query(result, variable, interval=0.9)."
+)
 
 
 def _way_to(option: str, known: Collection[str]) -> str:
@@ -119,7 +117,7 @@ def _way_to(option: str, known: Collection[str]) -> str:
         return way_to_data(option)
     if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
         of_explain = "explain always says what intervals will cost; "
-        return of_explain * (option == "intervals") + intervals_at()
+        return of_explain * (option == "intervals") + WAY_TO_INTERVALS
     of_methods = dict.fromkeys(name for method in METHODS for name in options_of(method))
     far = map(_of_methods, close_to(option, of_methods)[:1])
     return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN)) or next(far, "")
