@@ -19,9 +19,8 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import object_to_shares
-from lacunet.data.errors import DataWarning
-from lacunet.data.given import Data, data_given
-from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.given import data_given
+from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
 from lacunet.data.table import EncodedTable
@@ -167,13 +166,6 @@ def impute(
     return frames[0] if draws is None else frames
 
 
-def read_quietly(data: Data, network: Network) -> EncodedTable:
-    """Rows that were read before; all was told then."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        return read_table(data, network, keep_sets=True)
-
-
 def refuse_no_draws(draws: int | None) -> None:
     """Refuse a number of draws that is none."""
     is_whole = isinstance(draws, Integral) and not isinstance(draws, bool)
@@ -226,7 +218,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         return given
     again = None
     if not DESIGN & given.beside.keys():  # which the rows alone do not have
-        again = _learned_again(given, network, rows())
+        again = _learned_again(given, network, rows)
     if again is None or not _agree(again, network):
         raise LacunetError(
             f"the result was learned without intervals, and learning again from these rows (by "
@@ -237,14 +229,13 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
     return again
 
 
-def _learned_again(given: Result, network: Network, table: EncodedTable) -> Result | None:
+def _learned_again(
+    given: Result, network: Network, rows: Callable[[], EncodedTable]
+) -> Result | None:
     """What the method of a result makes of these rows, with intervals; None if they do not fit.
 
     What it warns of was said when the result was learned.
     """
-    missing = {name: table.missing_of[name] for name in network.variables}
-    if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
-        return None
     graph = kept_graph(network)
     options: dict[str, Any] = {"missingness": graph} if graph else {}
     method: str | EM = given.method
@@ -252,6 +243,10 @@ def _learned_again(given: Result, network: Network, table: EncodedTable) -> Resu
         method = EM(start=network, restarts=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
+        table = rows()
+        missing = {name: table.missing_of[name] for name in network.variables}
+        if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
+            return None
         try:
             return learn(network, table, method, given.prior, rng=0, intervals=True, **options)
         except LacunetError:  # it needs options that are not known here

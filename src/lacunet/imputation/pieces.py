@@ -24,7 +24,7 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.shares import object_to_shares
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import rows_with_codes
+from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name, typed_states
 from lacunet.data.source import DataSource
@@ -34,7 +34,6 @@ from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
     completed_tables,
-    read_quietly,
     refuse_no_draws,
     with_intervals,
 )
@@ -77,7 +76,9 @@ def completed_pieces(
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
     if draws is not None and proper:
-        result = with_intervals(learned, network, lambda: read_quietly(opened, network))
+        result = with_intervals(
+            learned, network, lambda: read_table(opened, network, keep_sets=True)
+        )
         drawn = parameter_draws(result, draws, rng)
     shares = []
     for frame, table, shown in _pieces(network, given, source, tell=False):
