@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,3 +82,19 @@ def test_a_variable_that_no_row_shows_stays_as_it_was() -> None:
     rows = rows_of({n: np.where(gaps[n], 2, whole[n]) for n in sizes}, sizes)
     found = chained(rows, rows_of(whole, sizes), rng)
     np.testing.assert_array_equal(found.columns[1], whole["B"])
+
+
+def test_a_completion_is_the_same_where_states_are_not_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    sizes = {"A": 2, "B": 3, "C": 3}
+    a = rng.integers(0, 2, 300)
+    whole = {"A": a, "B": a + rng.integers(0, 2, 300), "C": a + rng.integers(0, 2, 300)}
+    gaps = rng.random((3, 300)) < 0.3
+    shown = {n: np.where(gap, sizes[n], whole[n]) for n, gap in zip(sizes, gaps, strict=True)}
+    rows = rows_of(shown, sizes)
+    held = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
+    monkeypatch.setattr("lacunet.structure.rows.MOST_HELD", 0)
+    again = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
+    np.testing.assert_array_equal(held, again)

@@ -18,14 +18,12 @@ from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
-from lacunet.structure.columns import remarks
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import (
     FEW_VARIABLES,
     Beside,
     Gains,
     informations,
-    pair_informations,
     related,
     tables_beside,
 )
@@ -33,7 +31,7 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
 from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
-from lacunet.structure.rows import CodedRows, States, in_order_of_content
+from lacunet.structure.rows import CodedRows, Pairs, in_order_of_content
 from lacunet.structure.search import Screen, better_dags, widened
 from lacunet.structure.sets import Score, ScoredSets, numbers_of
 
@@ -271,20 +269,7 @@ def test_where_the_states_of_all_rows_are_not_held_only_a_few_columns_are(
     assert most < 6 * 8 * 20_000  # six columns of numbers, not 30 or 90
 
 
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_states_of_one_variable_can_be_replaced(is_weighted: bool) -> None:
-    rows = CodedRows.of(random_rows(80, 5))
-    if is_weighted:
-        rows = replace(rows, weights=np.random.default_rng(0).random(80))
-    other = [*rows.columns]
-    other[2] = other[2].copy()
-    other[2][:30] = 0
-    states = States.of(rows).with_other(2, np.arange(80) < 30, rows.columns[2], other[2])
-    expected = States.of(replace(rows, columns=tuple(other)))
-    np.testing.assert_array_equal(states.values, expected.values)
-
-
-def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
+def test_all_pairs_are_counted_as_one_by_one() -> None:
     table = random_rows(500, 6, hidden=0.2)
     rows = CodedRows.of(table)
     gains = Gains.of(rows)
@@ -292,26 +277,21 @@ def test_all_pairs_are_counted_as_one_by_one_and_parts_add_up() -> None:
         expected = gain_by_definition(rows, y, x, ())
         assert gains.gain(y, x, frozenset()) == pytest.approx(expected, rel=1e-10)
         assert gains.gain(x, y, frozenset()) == pytest.approx(expected, rel=1e-10)
-    parts = [CodedRows.of(table.take(slice(0, 123))), CodedRows.of(table.take(slice(123, None)))]
-    counts = [next(part.pair_tables()).counts for part in (*parts, rows)]
-    np.testing.assert_array_equal(counts[0] + counts[1], counts[2])
 
 
 def test_pairs_are_counted_in_strips_as_they_are_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = random_rows(500, 6, hidden=0.2)
     for weights in (None, np.random.default_rng(7).integers(1, 5, 500).astype(float)):
         rows = replace(CodedRows.of(table), weights=weights)
-        at_once, noted = pair_informations(rows), list(remarks(rows))
-        assert len(list(rows.pair_tables())) == 1
+        at_once = rows.pairs
         with monkeypatch.context() as patched:
             patched.setattr("lacunet.structure.rows.PAIR_CELLS", 4 * sum(rows.sizes))
             patched.setattr("lacunet.structure.rows.BLOCK_CELLS", 100 * sum(rows.sizes))
-            strips = list(rows.pair_tables())
-            assert len(strips) > 1
-            assert max(strip.counts.size for strip in strips) <= 4 * sum(rows.sizes)
-            for expected, terms in zip(at_once, pair_informations(rows), strict=True):
-                np.testing.assert_allclose(terms, expected, rtol=1e-12, atol=1e-10)
-            assert list(remarks(rows)) == noted
+            in_strips = Pairs.of(rows)
+        for kind in ("information", "cost"):
+            expected = getattr(at_once, kind)
+            np.testing.assert_allclose(getattr(in_strips, kind), expected, rtol=1e-12, atol=1e-10)
+        np.testing.assert_array_equal(in_strips.determines, at_once.determines)
 
 
 def test_gains_of_another_share_of_the_penalty_count_nothing_again() -> None:

@@ -23,7 +23,6 @@ from math import lgamma, log
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import Integers
 
 # In a cell that does not occur: with fewer than five rows it may be rare. What is expected is a
 # product, which is rounded in one order or another.
@@ -62,35 +61,11 @@ def cost_of_family(
     return whole - cost_of_cells(configurations, alone, each)
 
 
-def impossible_cells(counts: FloatArray, starts: Integers) -> tuple[Integers, Integers]:
-    """The cells of families that do not occur though they should, and those of their parents.
-
-    Parameters
-    ----------
-    counts
-        Tables side by side: an axis for each parent that all have, then the child, then the states
-        of one more parent after those of another.
-    starts
-        Where the states of each of these begin.
-    """
-    *shape, _, line = counts.shape
-    of_child = np.add.reduceat(counts.sum(axis=tuple(range(len(shape)))), starts, axis=1)
-    totals = np.maximum(of_child.sum(axis=0), 1.0)
-    of_parents = counts.sum(axis=-2)
-    of_given = np.add.reduceat(of_parents, starts, axis=-1)
-    axes = range(len(shape))
-    expected = np.ones((1, len(starts)))  # the share of the rows, were the parents independent
+def impossible_cells(table: FloatArray) -> int:
+    """How many cells of a table do not occur, though five rows would if all were independent."""
+    axes, total = range(table.ndim), max(float(table.sum()), 1.0)
+    expected = np.array(total)
     for axis in axes:
-        share = of_given.sum(axis=tuple(other for other in axes if other != axis)) / totals
-        expected = (expected[:, None] * share).reshape(-1, len(starts))
-    which = np.repeat(np.arange(len(starts)), np.diff(starts, append=line))
-    expected = expected[:, which] * (of_parents.sum(axis=tuple(axes)) / totals[which])
-    should_be = expected[:, None] * of_child[:, which] >= EXPECTED_ROWS
-    both = (counts.reshape(should_be.shape) == 0) & should_be
-    alone = (of_parents.reshape(expected.shape) == 0) & (
-        expected * of_child.sum(axis=0)[which] >= EXPECTED_ROWS
-    )
-    return (
-        np.add.reduceat(both.sum(axis=(0, 1)), starts),
-        np.add.reduceat(alone.sum(axis=0), starts),
-    )
+        margin = table.sum(axis=tuple(other for other in axes if other != axis))
+        expected = expected[..., None] * (margin / total)
+    return int(np.count_nonzero((table == 0) & (expected >= EXPECTED_ROWS)))

@@ -26,7 +26,7 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.model.network import FloatArray, Mask
 from lacunet.structure.gains import informations, tables_beside
-from lacunet.structure.rows import CodedRows, Integers, States
+from lacunet.structure.rows import CodedRows, Integers
 
 SWEEPS = 2
 MOST_PREDICTORS = 7
@@ -42,7 +42,8 @@ def chained(
 
     A variable that no row shows stays as it is there: nothing says how to draw it.
     """
-    columns, states = [*start.columns], start.states
+    columns = [*start.columns]
+    states = None if start.states is None else start.states.copy()
     is_shown = [(codes < size).any() for codes, size in zip(rows.columns, rows.sizes, strict=True)]
     partial = np.flatnonzero(rows.is_partial & np.array(is_shown))
     for _ in range(SWEEPS):
@@ -55,12 +56,14 @@ def chained(
             columns[y] = before.copy()
             columns[y][is_missing] = _drawn(y, is_missing, shown, states, rng)
             if states is not None:
-                states = states.with_other(y, is_missing, before, columns[y])
+                where, first = np.flatnonzero(is_missing), rows.starts[y]
+                states[where, first + before[where]] = 0.0
+                states[where, first + columns[y][where]] = 1.0
     return replace(start, columns=tuple(columns))
 
 
 def _drawn(
-    y: int, is_missing: Mask, rows: CodedRows, states: States | None, rng: np.random.Generator
+    y: int, is_missing: Mask, rows: CodedRows, states: FloatArray | None, rng: np.random.Generator
 ) -> Integers:
     """The missing values of a variable, given those of the others, which are complete."""
     wanted = np.zeros(int(is_missing.sum()), np.int64)

@@ -207,14 +207,7 @@ def remarks(rows: CodedRows) -> Iterator[str]:
             f"{listed(constant)}: no row shows more than one state, so there is nothing to learn; "
             "left without edges, unless they are required."
         )
-    determined = np.empty((len(names), len(names)), bool)  # in rows that show both
-    for tables in rows.pair_tables():
-        is_seen = (tables.counts > 0).astype(np.int32)
-        most = tables.by_first(tables.by_second(is_seen), np.maximum)
-        most_back = tables.by_second(tables.by_first(is_seen), np.maximum)
-        determined[tables.nodes, tables.later] = most == 1
-        determined[tables.later, tables.nodes] = most_back.T == 1
-    determined &= varies & varies[:, None] & ~np.eye(len(names), dtype=bool)
+    determined = rows.pairs.determines & varies & varies[:, None] & ~np.eye(len(names), dtype=bool)
     both = [
         f"{names[x]!r} and {names[y]!r}"
         for x, y in np.argwhere(np.triu(determined & determined.T)).tolist()

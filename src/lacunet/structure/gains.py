@@ -25,18 +25,11 @@ from math import prod
 import numpy as np
 
 from lacunet.model.network import FloatArray
-from lacunet.structure.rows import CodedRows, Integers, States, within
+from lacunet.structure.rows import CodedRows, Integers, nlogn, within
 
-SMALLEST = 1e-300  # only so that zero times its logarithm is zero
 MOST_CELLS = 2**20
 NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells
 FEW_VARIABLES = 200  # with more, only pairs that are related are counted given others
-
-
-def nlogn(counts: FloatArray) -> FloatArray:
-    r""":math:`n \log n` of each count, zero at zero."""
-    products: FloatArray = counts * np.log(np.maximum(counts, SMALLEST))
-    return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +59,7 @@ def tables_beside(
     given: Sequence[int],
     others: Sequence[int],
     room: int = MOST_CELLS,
-    states: States | None = None,
+    states: FloatArray | None = None,
 ) -> Iterator[Beside]:
     """The tables of a variable with each of some others, given some: those that there is room for.
 
@@ -86,11 +79,11 @@ def tables_beside(
     shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
     fitting = [x for x in sorted(others) if cells * (rows.sizes[x] + 1) <= room]
     for some in within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
-        held = states or rows.states
+        held = rows.states if states is None else states
         if held is None:
             counts = _one_by_one(rows, some, keys, cells)
         else:
-            counts = held.count(some, keys, cells, rows.weights)
+            counts = _at_once(rows, some, keys, cells, held)
         counts = counts.reshape(*radices, -1)[shown].reshape(*shape, -1)
         sizes = [rows.sizes[x] for x in some]
         yield Beside(tuple(some), counts, np.cumsum([0, *sizes[:-1]]))
@@ -106,6 +99,23 @@ def _one_by_one(rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: in
         table = np.bincount(both, rows.weights, cells * radix)
         tables.append(table.reshape(cells, radix)[:, :-1])
     return np.concatenate(tables, axis=1, dtype=np.float64)
+
+
+def _at_once(
+    rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: int, states: FloatArray
+) -> FloatArray:
+    """For each key, how often it comes with each state of some variables, ascending."""
+    from scipy.sparse import csc_array
+
+    begins = rows.starts[list(nodes)].tolist()
+    wanted = np.concatenate(
+        [np.arange(begin, begin + rows.sizes[x]) for begin, x in zip(begins, nodes, strict=True)]
+    )
+    weights = np.ones(rows.rows) if rows.weights is None else rows.weights
+    has_key = csc_array((weights, keys, np.arange(rows.rows + 1)), (cells, rows.rows))
+    if 4 * len(wanted) < states.shape[1]:
+        return np.asarray(has_key @ np.take(states, wanted, axis=1))
+    return np.take(np.asarray(has_key @ states), wanted, axis=1)
 
 
 def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
@@ -130,21 +140,19 @@ def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
 class Gains:
     """The gains of some rows, each counted once.
 
-    ``share`` of the penalty is counted. ``pairs`` are those of all pairs given nothing, and
-    ``related`` the variables that gain by each one alone, None for all.
+    ``share`` of the penalty is counted. ``related`` are the variables that gain by each one alone,
+    None for all.
     """
 
     rows: CodedRows
     share: float
-    pairs: tuple[FloatArray, FloatArray]
     related: tuple[frozenset[int], ...] | None
     known: dict[tuple[int, int, frozenset[int]], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: CodedRows) -> Gains:
         """The gains of these rows, with the whole penalty."""
-        pairs = pair_informations(rows)
-        return cls(rows, 1.0, pairs, related(pairs[0] - pairs[1]))
+        return cls(rows, 1.0, related(rows.pairs.information - rows.pairs.cost))
 
     def with_share(self, share: float) -> Gains:
         """The gains where another share of the penalty is counted."""
@@ -161,7 +169,8 @@ class Gains:
     def of_each(self, y: int, others: Sequence[int], given: frozenset[int]) -> list[float]:
         """What a variable gains by each of some others, given some."""
         if not given:
-            of_pairs: list[float] = (self.pairs[0][y] - self.share * self.pairs[1][y]).tolist()
+            pairs = self.rows.pairs
+            of_pairs: list[float] = (pairs.information[y] - self.share * pairs.cost[y]).tolist()
             return [of_pairs[x] for x in others]
         keys = {x: (min(x, y), max(x, y), given) for x in others}
         if left := [x for x, key in keys.items() if key not in self.known]:
@@ -173,28 +182,6 @@ class Gains:
                 ):
                     self.known[keys[x]] = tuple(terms)
         return [self.known[keys[x]][0] - self.share * self.known[keys[x]][1] for x in others]
-
-
-def pair_informations(rows: CodedRows) -> tuple[FloatArray, FloatArray]:
-    """What the variables of all pairs tell of each other, and what BIC takes for it.
-
-    Minus infinity for a variable with itself.
-    """
-    shape = (len(rows), len(rows))
-    both, marginal, totals = np.empty(shape), np.empty(shape), np.empty(shape)
-    for tables in rows.pair_tables():
-        first, second = tables.nodes, tables.later
-        margins = tables.by_second(tables.counts)  # of each state among the rows with another
-        shown = tables.by_first(margins)
-        of_both = tables.by_second(tables.by_first(nlogn(tables.counts)))
-        totals[second, first], totals[first, second] = shown.T, shown
-        both[second, first], both[first, second] = of_both.T, of_both
-        marginal[second, first] = tables.by_second(nlogn(tables.by_first(tables.counts))).T
-        marginal[first, second] = tables.by_first(nlogn(margins))
-    free = np.array(rows.sizes) - 1
-    information = both - marginal - marginal.T + nlogn(totals)
-    information[(totals < 2) | np.eye(len(rows), dtype=bool)] = -np.inf
-    return information, np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
 
 
 def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:

@@ -27,9 +27,9 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray
-from lacunet.structure.gains import Beside, informations, nlogn, tables_beside
+from lacunet.structure.gains import Beside, informations, tables_beside
 from lacunet.structure.penalty import Penalty
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.rows import CodedRows, nlogn
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18
@@ -105,12 +105,9 @@ class Promises:
             gains = _information(tables)
             added.update(zip(tables.others, gains.tolist(), strict=True))
             if len(parents) < limits.max_parents:
-                self.penalty.compute(y, dag[y], tables.others)
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
                     yield self._move(gain, y, dag[y], dag[y] | {z})
-        for x in loose:
-            self.penalty.compute(y, dag[y] - {x}, added)
         exchanges = [
             (gain - self.penalty(y, dag[y] - {x} | {z}), x, z)
             for x in loose

@@ -37,9 +37,8 @@ import numpy as np
 
 from lacunet.model.network import FloatArray
 from lacunet.structure.cells import cost_of_family, impossible_cells
-from lacunet.structure.gains import tables_beside
 from lacunet.structure.region import MissingPatterns
-from lacunet.structure.rows import CodedRows, Integers
+from lacunet.structure.rows import CodedRows
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
 LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
@@ -75,28 +74,14 @@ class Penalty:
         """What the parameters of a variable with these parents cost."""
         key = (node, frozenset(parents))
         if key not in self.known:
-            impossible = [(0, 0)]
-            if self.is_sparse:
-                table = self.rows.count([*sorted(key[1]), node])
-                impossible = _impossible(table[..., None], np.zeros(1, np.int64))
-            self.known[key] = self._cost(*key, impossible[0])
+            self.known[key] = self._cost(*key)
         return self.known[key]
 
-    def compute(self, node: int, parents: frozenset[int], others: Iterable[int]) -> None:
-        """Compute what a variable costs with each of some others among its parents."""
-        if not self.is_sparse:
-            return
-        left = [x for x in others if (node, parents | {x}) not in self.known]
-        sizes = [self.rows.sizes[parent] for parent in sorted(parents)]
-        for tables in tables_beside(self.rows, node, sorted(parents), left):
-            counts = tables.counts.reshape(*sizes, *tables.counts.shape[1:])
-            for x, impossible in zip(
-                tables.others, _impossible(counts, tables.starts), strict=True
-            ):
-                self.known[node, parents | {x}] = self._cost(node, parents | {x}, impossible)
-
-    def _cost(self, node: int, parents: frozenset[int], impossible: tuple[int, int]) -> float:
-        """What a family costs of which so many cells do not occur, and so many of the parents."""
+    def _cost(self, node: int, parents: frozenset[int]) -> float:
+        impossible = (0, 0)
+        if self.is_sparse:  # in the rows that show the family
+            table = self.rows.count([*sorted(parents), node])
+            impossible = impossible_cells(table), impossible_cells(table.sum(axis=-1))
         total, shown = self.total, self._shown((node, *parents))
         configurations = prod(self.rows.sizes[parent] for parent in parents)
         possible = configurations - impossible[1]
@@ -109,9 +94,3 @@ class Penalty:
         """The weight of the rows that show a family."""
         missing = reduce(np.logical_or, [self.patterns.missing[node] for node in family])
         return float(self.weights @ ~missing)
-
-
-def _impossible(counts: FloatArray, starts: Integers) -> list[tuple[int, int]]:
-    """The cells of each family that do not occur in the rows that show it, and of the parents."""
-    both, alone = impossible_cells(counts, starts)
-    return [*zip(both.tolist(), alone.tolist(), strict=True)]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +21,10 @@ from lacunet.statistics.distinct import LARGEST_KEY, grouped, pack
 BLOCK_ROWS, BLOCK_CELLS = 2**14, 2**23
 PAIR_CELLS = 2**22  # of the tables of pairs that are counted at once
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
-EXACT_BITS = 52  # of a number, in which whole numbers are added without rounding
-MOST_HELD = 2**24  # numbers that stand for the states of all variables in all rows
+SMALLEST = 1e-300  # only so that zero times its logarithm is zero
+MOST_HELD = 2**24  # cells of all rows and states
 
 Integers = NDArray[np.int64]
-AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +93,10 @@ class CodedRows:
         sizes = np.array(self.sizes, np.int64)
         return np.cumsum(sizes) - sizes
 
-    def pair_tables(self) -> Iterator[PairTables]:
-        """The tables of all pairs, of as many variables at once as there is room for."""
-        states = sum(self.sizes)
-        if states**2 <= PAIR_CELLS:
-            yield self._all_pair_tables
-            return
-        for some in within(range(len(self)), [states * size for size in self.sizes], PAIR_CELLS):
-            yield PairTables.of(self, slice(some[0], some[-1] + 1))
-
     @cached_property
-    def _all_pair_tables(self) -> PairTables:
-        return PairTables.of(self, slice(0, len(self)))
+    def pairs(self) -> Pairs:
+        """What the variables of all pairs tell of each other."""
+        return Pairs.of(self)
 
     @cached_property
     def varies(self) -> Mask:
@@ -118,10 +108,18 @@ class CodedRows:
         return np.array([np.count_nonzero(states) > 1 for states in shown], bool)
 
     @cached_property
-    def states(self) -> States | None:
-        """The states of all variables, None where they would take too much memory."""
-        is_small = self.rows * sum(self.sizes) <= MOST_HELD
-        return States.of(self) if is_small else None
+    def states(self) -> FloatArray | None:
+        """A row of ones and zeros for each row, which states it shows, those of all variables.
+
+        None where it would take too much memory.
+        """
+        if self.rows * sum(self.sizes) > MOST_HELD:
+            return None
+        states = np.zeros((self.rows, sum(self.sizes)))
+        for start, size, column in zip(self.starts, self.sizes, self.columns, strict=True):
+            shown = np.flatnonzero(column < size)
+            states[shown, start + column[shown]] = 1.0
+        return states
 
     def keys(self, scope: Sequence[int]) -> tuple[Integers, list[int]]:
         """The configuration of each row, and how many states each variable has in it.
@@ -181,112 +179,68 @@ def within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[li
         yield some
 
 
-@dataclass(frozen=True, eq=False)
-class PairTables:
-    """Tables side by side: of a run of variables, ``nodes``, with these and all ``later`` ones.
-
-    ``counts`` has a row for each state of the first and a column for each of the second; ``starts``
-    is where the states of each variable begin.
-    """
-
-    nodes: slice
-    counts: FloatArray
-    starts: Integers
-
-    @classmethod
-    def of(cls, rows: CodedRows, nodes: slice) -> PairTables:
-        """The tables of some variables, from one product.
-
-        With a column of zeros and ones for each state of each variable, and zeros where a row does
-        not show it, the matrix times its transpose holds every pair's counts. Products of row
-        blocks add up.
-        """
-        sizes, columns = rows.sizes[nodes.start :], rows.columns[nodes.start :]
-        starts = rows.starts[nodes.start :] - rows.starts[nodes.start]
-        states, first = sum(sizes), slice(sum(rows.sizes[nodes]))
-        counts = np.zeros((first.stop, states))
-        kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
-        block_rows = min(BLOCK_ROWS, max(BLOCK_CELLS // states, 1))
-        for begin in range(0, rows.rows, block_rows):
-            block = slice(begin, begin + block_rows)
-            held = np.zeros((states, len(columns[0][block])), kind)
-            for start, size, column in zip(starts, sizes, columns, strict=True):
-                held[start : start + size] = column[block] == np.arange(size)[:, None]
-            weighted = held[first] if rows.weights is None else held[first] * rows.weights[block]
-            counts += weighted @ held.T
-        return cls(nodes, counts, starts)
-
-    @property
-    def later(self) -> slice:
-        """The variables that the first are paired with."""
-        return slice(self.nodes.start, None)
-
-    def by_first(self, values: AnyArray, reduced: np.ufunc = np.add) -> AnyArray:
-        """Values of the states of each first variable, reduced to one."""
-        starts = self.starts[: self.nodes.stop - self.nodes.start]
-        return cast(AnyArray, reduced.reduceat(values, starts, axis=0))
-
-    def by_second(self, values: AnyArray, reduced: np.ufunc = np.add) -> AnyArray:
-        """Values of the states of each second variable, reduced to one."""
-        return cast(AnyArray, reduced.reduceat(values, self.starts, axis=1))
+def nlogn(counts: FloatArray) -> FloatArray:
+    r""":math:`n \log n` of each count, zero at zero."""
+    products: FloatArray = counts * np.log(np.maximum(counts, SMALLEST))
+    return products
 
 
 @dataclass(frozen=True, eq=False)
-class States:
-    """The states of all variables in all rows, as numbers that are added to count them.
+class Pairs:
+    """What the variables of all pairs tell of each other, and what BIC takes for it.
 
-    The states of all variables stand in one line, ``nodes`` being the variable of each. The counts
-    of ``each`` states share a number, with so many bits as the number of rows has: adding up one
-    number counts them all. Where rows have weights, each state has its own number.
+    ``information`` is minus infinity for a variable with itself, and for what fewer than two rows
+    show. ``determines[x, y]`` says that of the rows that show both, those with the same state of x
+    have the same state of y.
     """
 
-    nodes: Integers  # ascending
-    each: int
-    bits: int
-    values: FloatArray  # a row of numbers for each row
+    information: FloatArray
+    cost: FloatArray
+    determines: Mask
 
     @classmethod
-    def of(cls, rows: CodedRows) -> States:
-        """The states of all variables; none where a row does not show one."""
-        bits = rows.rows.bit_length()
-        each = max(EXACT_BITS // bits, 1) if rows.weights is None else 1
-        line = [(node, state) for node, size in enumerate(rows.sizes) for state in range(size)]
-        values = np.zeros((-(-len(line) // each), rows.rows))
-        for index, (node, state) in enumerate(line):
-            number, slot = divmod(index, each)
-            values[number] += (rows.columns[node] == state) * float(1 << bits * slot)
-        of_each = np.array([node for node, _ in line])
-        return cls(of_each, each, bits, np.ascontiguousarray(values.T))
+    def of(cls, rows: CodedRows) -> Pairs:
+        """Those of some rows, counted for as many variables at once as there is room for."""
+        number, starts, states = len(rows), rows.starts, sum(rows.sizes)
+        both, marginal, totals = np.empty((3, number, number))
+        determines = np.empty((number, number), bool)
+        for some in within(range(number), [states * size for size in rows.sizes], PAIR_CELLS):
+            nodes = slice(some[0], some[-1] + 1)
+            counts, first = _pair_counts(rows, nodes), starts[nodes] - starts[nodes.start]
+            margins = np.add.reduceat(counts, starts, axis=1)  # among the rows that show another
+            totals[nodes] = np.add.reduceat(margins, first)
+            marginal[nodes] = np.add.reduceat(nlogn(margins), first)
+            both[nodes] = np.add.reduceat(np.add.reduceat(nlogn(counts), first), starts, axis=1)
+            is_seen = (counts > 0).astype(np.int32)
+            most = np.maximum.reduceat(np.add.reduceat(is_seen, starts, axis=1), first)
+            determines[nodes] = most == 1
+        free = np.array(rows.sizes) - 1
+        information = both - marginal - marginal.T + nlogn(totals)
+        information[(totals < 2) | np.eye(number, dtype=bool)] = -np.inf
+        cost = np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
+        return cls(information, cost, determines)
 
-    def with_other(self, node: int, where: Mask, before: Codes, after: Codes) -> States:
-        """The states after a variable got others in some rows."""
-        values, rows = self.values.copy(), np.flatnonzero(where)
-        start = np.searchsorted(self.nodes, node)
-        for codes, sign in ((before, -1.0), (after, 1.0)):
-            number, slot = np.divmod(start + codes[rows], self.each)
-            values[rows, number] += sign * (1 << self.bits * slot)
-        return replace(self, values=values)
 
-    def count(
-        self, nodes: Sequence[int], keys: Integers, cells: int, weights: FloatArray | None
-    ) -> FloatArray:
-        """For each key, how often it comes with each state of some variables, ascending."""
-        from scipy.sparse import csc_array
+def _pair_counts(rows: CodedRows, nodes: slice) -> FloatArray:
+    """The tables of some variables with all, side by side, from one product.
 
-        is_wanted = np.zeros(self.nodes[-1] + 1, bool)
-        is_wanted[list(nodes)] = True
-        number, slot = np.divmod(np.flatnonzero(is_wanted[self.nodes]), self.each)
-        values = self.values
-        if 4 * len(number) < len(self.nodes):
-            used, number = np.unique(number, return_inverse=True)
-            values = np.take(values, used, axis=1)
-        weights = np.ones(len(keys)) if weights is None else weights
-        has_key = csc_array((weights, keys, np.arange(len(keys) + 1)), (cells, len(keys)))
-        sums: FloatArray = np.take(np.asarray(has_key @ values), number, axis=1)
-        if self.each > 1:
-            counts = sums.astype(np.int64) >> self.bits * slot & (1 << self.bits) - 1
-            sums = counts.astype(np.float64)
-        return sums
+    With a column of zeros and ones for each state of each variable, and zeros where a row does not
+    show it, the matrix times its transpose holds every pair's counts. Products of row blocks add
+    up.
+    """
+    states, begin = sum(rows.sizes), rows.starts[nodes.start]
+    first = slice(begin, begin + sum(rows.sizes[nodes]))
+    counts = np.zeros((first.stop - first.start, states))
+    kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
+    block_rows = min(BLOCK_ROWS, max(BLOCK_CELLS // states, 1))
+    for start in range(0, rows.rows, block_rows):
+        block = slice(start, start + block_rows)
+        held = np.zeros((states, len(rows.columns[0][block])), kind)
+        for row, size, column in zip(rows.starts, rows.sizes, rows.columns, strict=True):
+            held[row : row + size] = column[block] == np.arange(size)[:, None]
+        weighted = held[first] if rows.weights is None else held[first] * rows.weights[block]
+        counts += weighted @ held.T
+    return counts
 
 
 def in_order_of_content(table: EncodedTable) -> EncodedTable:

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Mask
 from lacunet.structure.cells import EXPECTED_ROWS, cost_of_cells
-from lacunet.structure.gains import informations, nlogn, pair_informations, tables_beside
-from lacunet.structure.rows import CodedRows, Integers
+from lacunet.structure.gains import informations, tables_beside
+from lacunet.structure.rows import CodedRows, Integers, nlogn
 
 BATCH = 2**19  # keys or cells that are counted at once
 EXACT_VARIABLES = 57  # whose sets have numbers of their own
@@ -97,8 +97,7 @@ class Score:
     def pair_gains(self, rows: CodedRows) -> FloatArray:
         """The gains of all pairs given nothing; minus infinity for a variable with itself."""
         if self.equivalent_size is None:
-            information, cost = pair_informations(rows)
-            return information - cost
+            return rows.pairs.information - rows.pairs.cost
         nodes = range(len(rows))
         return np.array([self.gains(rows, y, (), [x for x in nodes if x != y]) for y in nodes])
 
