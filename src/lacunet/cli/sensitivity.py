@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of, network_of, taken, with_codes_asked
+from lacunet.cli.asked import data_of, network_of, taken
 from lacunet.cli.options import add, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
 from lacunet.cli.values import names
@@ -49,19 +49,16 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the answer over the tilts."""
-    from lacunet.diagnosis.sensitivity import as_data, sensitivity, typed_state
+    from lacunet.diagnosis.sensitivity import sensitivity
 
     network = network_of(options)
-    target, state, evidence = typed_state(options.query, with_codes_asked(options, network))
     with progress_bar() as progress:
         report = sensitivity(
             network,
             data_of(options),
-            target,
-            state,
-            evidence,
-            options.mechanism,
+            options.query,
+            mechanism=options.mechanism,
             progress=progress,
             **taken(options, "tilted_state threshold given method prior memory"),
         )
-    print(json.dumps(as_data(report)) if options.json else report)
+    print(json.dumps(report.as_data()) if options.json else report)

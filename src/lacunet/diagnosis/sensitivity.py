@@ -35,7 +35,7 @@ from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress, as_progress
-from lacunet.statistics.folds import GROUPS, Folds, folds_of
+from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import observations, replicates
@@ -43,7 +43,7 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, finite, first_of, sentence, text_table
+from lacunet.wording import assigned, conditional, finite, first_of, sentence, text_table
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
@@ -78,7 +78,45 @@ class Sensitivity:
         return f"<Sensitivity of {self.question}: {self.words[0]}>"
 
     def __str__(self) -> str:
-        return as_text(self)
+        rows = [
+            [
+                f"{delta:+g}" if delta else "0",
+                f"{exp(delta):.3g}",
+                f"{answer:.4f}",
+                f"{low:.4f}",
+                f"{high:.4f}",
+                (" " * round(answer * 40) + "*").ljust(41),
+            ]
+            for delta, answer, (low, high) in zip(
+                self.deltas, self.answers, self.intervals, strict=True
+            )
+        ]
+        compared = f"within groups by {', '.join(self.given)}" if self.given else "among all rows"
+        compared += " and by what else a row shows" if self.method == "em" else ""
+        return "\n".join(
+            [
+                f"{self.question}; {self.question.mechanism} is missing in "
+                f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})",
+                "",
+                text_table(
+                    ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
+                ),
+                "",
+                *self.words,
+            ]
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as lists, strings and numbers, ready for JSON."""
+        data: dict[str, Any] = finite(
+            asdict(self)
+            | {
+                "answers": self.answers.tolist(),
+                "intervals": self.intervals.tolist(),
+                "question": str(self.question),
+            }
+        )
+        return data
 
 
 @with_hints
@@ -179,13 +217,20 @@ def sensitivity(
     target, state, evidence = _one_state(network, target, state, evidence)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
-    prior = checked_prior(default_prior(EM()) if prior is None else prior, network)
-    setting = Setting(prior, memory=budget, progress=progress)
+    asked_prior = default_prior(EM()) if prior is None else prior
+    setting = Setting(checked_prior(asked_prior, network), memory=budget, progress=progress)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         method, grouped, choices = _compared(network, look, question, method, given)
-        needs = _needs(network, question, grouped, folds_of(None, groups, 0, look.units), method)
+        model = tilted_network(network, question, grouped)
+        problems = Compiling(model, {model.variables[-1]: question.mechanism})
+        needs = Needs(
+            (),
+            problems=problems if method == "em" else None,
+            rows=(tuple(v for v in network.variables if v in {*question.variables, *grouped}),),
+            folds=folds_of(None, groups, 0, look.units),
+        )
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(gathering, setting.progress)
         if question.mechanism in statistics.never_shown:
@@ -194,24 +239,22 @@ def sensitivity(
                 "with.",
                 "ask about a variable that some rows show.",
             )
-        tilted: Callable[[Statistics], TiltedShares | TiltedRows] = partial(
-            _by_shares, network, question, grouped
-        )
+        by_shares = partial(_by_shares, network, question, grouped)
+        tilted: Callable[[Statistics], TiltedShares | TiltedRows] = by_shares
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
             plain = EM(tolerance=1e-6, max_iterations=5_000)
             learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
-            asked_of = posed(learned.network, [(target,)], question.evidence, budget)
-            bare = asked_of.shares[0] or 0.0
+            bare = posed(learned.network, [(target,)], question.evidence, budget).shares[0] or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
         whole = tilted(statistics.sample(0))
         answers = np.array([whole.answer(delta) for delta in asked])
         if np.isnan(answers).any():
-            together = ", ".join(question.variables)
             raise LacunetError(
-                f"no row that shows {together} together agrees with the evidence.",
+                f"no row that shows {', '.join(question.variables)} together agrees with the "
+                "evidence.",
                 "ask about states that occur in the data.",
             )
         parts = []
@@ -222,8 +265,7 @@ def sensitivity(
         )
         for done, sample in enumerate(samples):
             progress("jackknife", done, len(scales))
-            part = tilted(sample)
-            parts.append([part.answer(delta) for delta in asked])
+            parts.append([*map(tilted(sample).answer, asked)])
         progress("jackknife", len(scales), len(scales))
     intervals = _intervals(
         answers, np.array(parts), scales, degrees, by_design=look.units is not None
@@ -231,8 +273,8 @@ def sensitivity(
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
-    shares = _by_shares(network, question, grouped, statistics.sample(0))
-    distinct = _distinct(statistics.sample(0))
+    shares = by_shares(statistics.sample(0))
+    (distinct,) = statistics.sample(0).distinct.values()
     result = Sensitivity(
         question,
         method,
@@ -268,56 +310,38 @@ def _one_state(
             "the network comes first, then the data, then one variable or a query.",
         )
     if target not in network.states_of and is_query(target):
-        if isinstance(state, str) and state in network.states_of:
-            raise LacunetError(
-                f"{state!r} is given as the state, after a query that has one.",
-                f"write mechanism={state!r} if it is the variable with hidden values.",
-            )
         if state is not None or evidence:
             raise LacunetError(
-                f"the query {target!r} says the state and what is given, and state or evidence "
-                "says it again.",
-                "say it in one of the two.",
+                f"the query {target!r} says the state and what is given, and "
+                f"{state if state is not None else evidence!r} says it again.",
+                "say it in one of the two, and the variable with hidden values as mechanism='...'.",
             )
-        return typed_state(target, network)
-    if isinstance(state, Mapping):
-        given = ", ".join(assigned(name, str(value)) for name, value in state.items())
+        return _typed_state(target, network)
+    if state is None or isinstance(state, Mapping):
         asked = assigned(target, network.states(network.known(target))[-1])
-        raise LacunetError(
-            f"{state!r} is given as the state of {target!r}, not as evidence.",
-            f"write the query in place of both: 'P({asked} | {given})'.",
-        )
-    if state is None:
+        given = [assigned(name, str(value)) for name, value in (state or {}).items()]
         raise LacunetError(
             f"the state of {target!r} that is asked about is not given.",
-            "as in sensitivity(network, data, 'P(Ill=yes | Age=old)', mechanism='Ill').",
+            f"as in sensitivity(network, data, '{conditional(asked, given)}', mechanism=...).",
         )
     return target, state, evidence
 
 
-def typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
-    """The target, its state and what is given in a query as it is typed.
-
-    Examples
-    --------
-    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
-    >>> typed_state("P(Ill=yes | Age=old)", network)
-    ('Ill', 'yes', {'Age': 'old'})
-    """
+def _typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
+    """The target, its state and what is given in a query as it is typed."""
     typed = split_query(text)
     if typed.do:
         raise LacunetError(
             f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
         )
     asked = states_in(typed.target, network)
-    evidence = states_in(typed.given, network, takes_sets=True)
     if len(asked) != 1:
         raise LacunetError(
             f"the query {text!r} asks for {len(asked)} states.",
             'ask for one, as in "Ill=yes|Age=old".',
         )
     ((target, state),) = asked.items()
-    return target, state, evidence
+    return target, state, states_in(typed.given, network, takes_sets=True)
 
 
 def _check_options(method: str | None, threshold: float | None, groups: int) -> None:
@@ -388,22 +412,17 @@ def _compared(
 
 def _on_groups(mechanism: str, learned: Sequence[str], parents: Sequence[str]) -> str:
     """Why hidden values are compared within these groups."""
+    rest = [name for name in parents if name not in learned]
     parts = []
     if learned:
         seems = "seem" if len(learned) > 1 else "seems"
-        parts.append(
-            f"{', '.join(learned)} {seems} to decide whether {mechanism} is shown (learned from "
-            "the data)"
-        )
-    if rest := [name for name in parents if name not in learned]:
+        what = f"{seems} to decide whether {mechanism} is shown (learned from the data)"
+        parts.append(f"{', '.join(learned)} {what}")
+    if rest:
         noun = "are parents" if len(rest) > 1 else "is a parent"
         parts.append(f"{', '.join(rest)} {noun} of {mechanism} in the network")
-    if not parts:
-        return (
-            f"No groups: nothing seems to decide whether {mechanism} is shown; given=[...] "
-            "(--given) names some."
-        )
-    return f"Groups: {', '.join(parts)}; given=[...] (--given) names others."
+    groups = ", ".join(parts) or f"none, nothing seems to decide whether {mechanism} is shown"
+    return f"Groups: {groups}; given=[...] (--given) names others."
 
 
 def _on_method(mechanism: str, missed: Sequence[str]) -> str:
@@ -417,28 +436,12 @@ def _on_method(mechanism: str, missed: Sequence[str]) -> str:
     return "Method direct-mar: shares of rows are compared, group by group."
 
 
-def _needs(
-    network: Network, question: Question, given: Scope, folds: Folds | None, method: str
-) -> Needs:
-    """What any tilt needs, in all samples."""
-    wanted = {*question.variables, *given}
-    columns = tuple(name for name in network.variables if name in wanted)
-    model = tilted_network(network, question, given)
-    problems = Compiling(model, {model.variables[-1]: question.mechanism})
-    return Needs((), problems=problems if method == "em" else None, rows=(columns,), folds=folds)
-
-
-def _distinct(statistics: Statistics) -> Rows:
-    """The distinct rows of a sample."""
-    (rows,) = statistics.distinct.values()
-    return rows
-
-
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
     """How shares of rows answer."""
-    return tilted_shares(network, _distinct(statistics).table, question, given)
+    (distinct,) = statistics.distinct.values()
+    return tilted_shares(network, distinct.table, question, given)
 
 
 def _by_em(
@@ -495,36 +498,23 @@ def _checked(
     tilted_state: object,
 ) -> Question:
     hidden = look.hidden(network)
-    if mechanism is None:
-        raise LacunetError(
-            "mechanism is not given: the variable whose hidden values may differ from its shown "
-            "ones.",
-            f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
-            if hidden
-            else "no variable has missing values.",
-        )
+    hint = f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
+    hint = hint if hidden else "no variable has missing values."
     if not isinstance(mechanism, str):
         raise LacunetError(
-            f"mechanism is {mechanism!r}, but must be the name of one variable.",
-            "ask about one variable at a time.",
+            f"mechanism is {'not given' if mechanism is None else repr(mechanism)}: one variable, "
+            "whose hidden values may differ from its shown ones.",
+            hint,
         )
     check_mapping("evidence", evidence)
     state, seen = state_named(network, target, state), evidence_written(network, evidence)
     asked = {target: state, **seen}
     if target in seen:
         raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
-    inside = mechanism.removeprefix("R[").removesuffix("]")
-    if mechanism not in network.states_of and inside in network.states_of:
-        raise LacunetError(
-            f"the network has no variable {mechanism!r}.",
-            f"name the variable whose values are hidden: {inside!r}.",
-        )
     if network.known(mechanism) not in hidden:
         raise LacunetError(
             f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
-            f"name a variable with missing values: {', '.join(hidden)}."
-            if hidden
-            else "no variable has missing values.",
+            hint,
         )
     _refuse_decided(network, target, state, seen)
     rule = network.not_asked_of.get(mechanism)
@@ -664,45 +654,3 @@ def _on_tilts(result: Sensitivity) -> str:
         f"{words} If the network's independences hold, and only {causes} may decide whether "
         f"{mechanism} is shown, of these tilts {which} the data."
     )
-
-
-def as_text(result: Sensitivity) -> str:
-    """The answer over the tilts as a table with a curve, and the words."""
-    rows = [
-        [
-            f"{delta:+g}" if delta else "0",
-            f"{exp(delta):.3g}",
-            f"{answer:.4f}",
-            f"{low:.4f}",
-            f"{high:.4f}",
-            (" " * round(answer * 40) + "*").ljust(41),
-        ]
-        for delta, answer, (low, high) in zip(
-            result.deltas, result.answers, result.intervals, strict=True
-        )
-    ]
-    compared = f"within groups by {', '.join(result.given)}" if result.given else "among all rows"
-    compared += " and by what else a row shows" if result.method == "em" else ""
-    return "\n".join(
-        [
-            f"{result.question}; {result.question.mechanism} is missing in "
-            f"{result.hidden_share:.1%} of the rows; compared {compared} ({result.method})",
-            "",
-            text_table(
-                ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
-            ),
-            "",
-            *result.words,
-        ]
-    )
-
-
-def as_data(result: Sensitivity) -> dict[str, Any]:
-    """All of it as lists, strings and numbers, ready for JSON."""
-    data = asdict(result) | {
-        "answers": result.answers.tolist(),
-        "intervals": result.intervals.tolist(),
-        "question": str(result.question),
-    }
-    clean: dict[str, Any] = finite(data)
-    return clean
