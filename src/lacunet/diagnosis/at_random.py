@@ -31,7 +31,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -119,14 +118,14 @@ def mcar_tests(
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against every other variable, smallest p-value first."""
     among = len(table.partially_observed) * (len(table.variables) - 1)
-    tests: list[dict[str, Any]] = []
+    tests: list[MissingTest] = []
     for rows, partially in _tables_of(network, table):
         worth, counts_of = _Worth.of(network, rows), mechanism_tables(rows, partially)
         for causes in _of_one_size(table, table.variables):
             pairs = [(missing, cause) for cause in causes for missing in partially]
             counts = np.concatenate([counts_of[cause] for cause in causes])
-            tests += _tests(network, worth, pairs, [()] * len(pairs), counts[:, None], among)
-    return _adjusted(tests, rng)
+            tests += _tests(network, worth, pairs, (), counts[:, None], among, rng)
+    return _ordered(tests)
 
 
 def _tables_of(network: Network, table: EncodedTable) -> Iterator[tuple[EncodedTable, Scope]]:
@@ -151,29 +150,19 @@ def mar_tests(
     """
     partially = table.partially_observed
     among = len(partially) * (len(partially) - 1)
-    tests: list[dict[str, Any]] = []
-    for rows, mechanisms in _tables_of(network, table):
-        worth = _Worth.of(network, rows)
-        with_strata: dict[int, list[tuple[str, Index]]] = {}
-        for missing in mechanisms:
-            strata, number = strata_of(rows, parents_of[missing])
-            halves = strata * 2 + (rows.columns[missing] < rows.cardinality_of[missing])
-            with_strata.setdefault(number, []).append((missing, halves))
-        for number, halves_of in with_strata.items():
-            for causes in _of_one_size(table, partially, number * 2 * len(halves_of)):
-                pairs = [(missing, cause) for missing, _ in halves_of for cause in causes]
-                given = [parents_of[missing] for missing, _ in halves_of for _ in causes]
-                counts = _within(rows, [halves for _, halves in halves_of], causes, number)
-                tests += _tests(network, worth, pairs, given, counts, among)
-    index_of = {name: index for index, name in enumerate(partially)}
-    sizes = table.cardinality_of
-    # As they are drawn.
-    tests.sort(key=lambda test: (index_of[test["missing"]], sizes[test["cause"]]))
+    worth = _Worth.of(network, table)
+    tests: list[MissingTest] = []
+    for missing in partially:
+        rows = rows_that_tell(network, table, missing)
+        if rows.rows:
+            of_rows = worth if rows is table else _Worth.of(network, rows)
+            given = parents_of[missing]
+            tests += _within(network, rows, of_rows, missing, partially, given, among, rng)
     return _ordered(
         _tested_again(network, table, test, among, rng)
         if test.adjusted < LEVEL and test.p_value > NO_DOUBT
         else test
-        for test in _adjusted(tests, rng)
+        for test in _ordered(tests)
     )
 
 
@@ -185,12 +174,9 @@ def _tested_again(
     given = _with_companions(rows, test)
     if given == test.given:
         return test
-    strata, number = strata_of(rows, given)
-    halves = strata * 2 + (rows.columns[test.missing] < rows.cardinality_of[test.missing])
-    counts = _within(rows, [halves], [test.cause], number)
-    pairs = [(test.missing, test.cause)]
-    again = _tests(network, _Worth.of(network, rows), pairs, [given], counts, among)
-    return max((test, *_adjusted(again, rng)), key=lambda test: test.p_value)
+    worth, causes = _Worth.of(network, rows), (test.cause,)
+    again = _within(network, rows, worth, test.missing, causes, given, among, rng)
+    return max((test, *again), key=lambda test: test.p_value)
 
 
 def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
@@ -216,25 +202,28 @@ def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
 
 
 def _within(
-    table: EncodedTable, halves_of: Sequence[Index], causes: Sequence[str], number: int
-) -> FloatArray:
-    """The rows by stratum, missing or shown, and state of each cause, which have equally many."""
-    size = table.cardinality_of[causes[0]]
-    cells = number * 2 * (size + 1)  # one state more for rows that do not show the cause
-    counts = np.empty((len(halves_of), len(causes), number, 2, size))
-    together = max(1, BLOCK // max(table.rows, 1))
-    for start in range(0, len(causes), together):
-        batch = slice(start, start + together)
-        columns = [np.minimum(table.columns[cause], size) for cause in causes[batch]]
-        codes = np.array(columns, np.intp) + np.arange(len(columns))[:, None] * cells
-        weights = table.weights
-        if weights is not None:
-            weights = np.broadcast_to(weights, codes.shape).ravel()
-        for index, halves in enumerate(halves_of):
-            keys = (codes + halves * (size + 1)).ravel()
-            sums = np.bincount(keys, weights, len(columns) * cells)
-            counts[index, batch] = sums.reshape(-1, number, 2, size + 1)[..., :size]
-    return counts.reshape(-1, number, 2, size)
+    network: Network,
+    table: EncodedTable,
+    worth: _Worth,
+    missing: str,
+    causes: Scope,
+    given: Scope,
+    among: int,
+    rng: np.random.Generator,
+) -> Iterator[MissingTest]:
+    """A mechanism against some causes, within the strata of what is given."""
+    strata, number = strata_of(table, given)
+    halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
+    for alike in _of_one_size(table, causes, number * 2):
+        size = table.cardinality_of[alike[0]]
+        states = halves * (size + 1)  # one state more for rows that do not show the cause
+        counts = np.empty((len(alike), number, 2, size))
+        for index, cause in enumerate(alike):
+            keys = states + np.minimum(table.columns[cause], size)
+            sums = np.bincount(keys, table.weights, number * 2 * (size + 1))
+            counts[index] = sums.reshape(number, 2, size + 1)[..., :size]
+        pairs = [(missing, cause) for cause in alike]
+        yield from _tests(network, worth, pairs, given, counts, among, rng)
 
 
 def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
@@ -281,20 +270,17 @@ def _tests(
     network: Network,
     worth: _Worth,
     pairs: Sequence[tuple[str, str]],
-    given: Sequence[Scope],
+    given: Scope,
     counts: FloatArray,
     among: int,
-) -> list[dict[str, Any]]:
+    rng: np.random.Generator,
+) -> Iterator[MissingTest]:
     """The tests of mechanisms against causes with one number of states, not yet adjusted.
 
     Those without a stratum in which both vary, as of a mechanism against its own variable, are left
-    out.
-
-    ``by_design`` are the p-values that a survey's design gives, NaN where it gives none. ``unsure``
-    is what tables are to be drawn for.
+    out. Tables are drawn for those that are unsure.
     """
-    worths = [worth.of_test(*pair, of) for pair, of in zip(pairs, given, strict=True)]
-    scales, p_values = np.array(worths).reshape(-1, 2).T
+    scales, by_design = np.array([worth.of_test(*pair, given) for pair in pairs]).T
     counts = counts * scales[:, None, None, None]
     results = approximated(counts, among)
     states = counts.sum(axis=1)
@@ -303,43 +289,29 @@ def _tests(
     share = quotient(states[:, 0], total)
     high = np.argmax(np.where(known, share, -1), axis=1)
     low = np.argmin(np.where(known, share, 2), axis=1)
-    tests = []
     for index, result in enumerate(results):
         if result.degrees_of_freedom == 0:
             continue
         missing, cause = pairs[index]
         most, least = float(share[index, high[index]]), float(share[index, low[index]])
+        p_value = result.p_value
+        if result.how == DRAWS:
+            p_value = by_draws(counts[index], result.statistic, p_value, rng)
         names = network.states(cause)
-        tests.append(
-            {
-                "missing": missing,
-                "cause": cause,
-                "given": given[index],
-                "by_design": float(p_values[index]),
-                "p_value": result.p_value,
-                "unsure": (counts[index].copy(), result.statistic) if result.how == DRAWS else None,
-                "effect": result.effect,
-                "highest": names[high[index]],
-                "lowest": names[low[index]],
-                "rates": (most, least),
-                "ratio": most / least if least > 0 else float("inf"),
-                "rows": result.rows,
-                "by_draws": result.how == DRAWS,
-            }
+        yield MissingTest(
+            missing,
+            cause,
+            given,
+            p_value if np.isnan(by_design[index]) else float(by_design[index]),
+            adjusted=np.nan,
+            effect=result.effect,
+            highest=names[high[index]],
+            lowest=names[low[index]],
+            rates=(most, least),
+            ratio=most / least if least > 0 else float("inf"),
+            rows=result.rows,
+            by_draws=result.how == DRAWS,
         )
-    return tests
-
-
-def _adjusted(tests: Sequence[dict[str, Any]], rng: np.random.Generator) -> tuple[MissingTest, ...]:
-    """The tests, smallest p-value first; tables are drawn for those that are unsure."""
-    for test in tests:
-        unsure, by_design = test.pop("unsure"), test.pop("by_design")
-        if unsure is not None:
-            counts, statistic = unsure
-            test["p_value"] = by_draws(counts, statistic, test["p_value"], rng)
-        if not np.isnan(by_design):
-            test["p_value"] = by_design
-    return _ordered(MissingTest(**test, adjusted=np.nan) for test in tests)
 
 
 def _ordered(tests: Iterable[MissingTest]) -> tuple[MissingTest, ...]:
