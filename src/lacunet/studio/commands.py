@@ -156,7 +156,7 @@ def learning_text(project: Project) -> str:
     level = f", {100 * project.level:g}% intervals" if project.level else ""
     method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
     prior = "learned prior" if project.prior else "usual prior"
-    if isinstance(project.prior, float):
+    if isinstance(project.prior, int | float):
         prior = f"prior {project.prior:g}"
     settings = f"{method}, {prior}{level}, seed {project.seed}"
     return f"{project.data.rpartition('/')[-1]}, {size}: {settings}"

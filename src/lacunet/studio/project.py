@@ -69,48 +69,36 @@ class Project:
         return replace(self, **settings)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
+def _of(*kinds: type) -> Callable[[Any], Any]:
+    """What takes values of these kinds alone, as JSON has them; none is below zero."""
+
+    def checked(value: Any) -> Any:
+        if type(value) not in kinds or (type(value) is not str and value < 0):
+            raise TypeError
+        return value
+
+    return checked
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
-
-
-def _prior(value: Any) -> float | str:
-    return value if value in ("", LEARN) else _number(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError
-    return value
+def _prior(value: Any) -> Any:
+    return value if value in ("", LEARN) else _of(int, float)(value)
 
 
 def _lists(value: Any) -> dict[str, tuple[str, ...]]:
-    lists = {_text(name): tuple(map(_text, texts)) for name, texts in value.items()}
-    return {name: texts for name, texts in lists.items() if texts}
+    return {name: tuple(map(_of(str), texts)) for name, texts in value.items() if texts}
 
 
 def _texts(value: Any) -> dict[str, str]:
-    texts = {_text(name): _text(text).strip() for name, text in value.items()}
-    return {name: text for name, text in texts.items() if text}
+    return {name: text.strip() for name, text in value.items() if text.strip()}
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {
-    **{setting.name: _text for setting in fields(Project)},
-    "missing": _lists,
-    "states": _lists,
-    "bins": _texts,
-    "not_asked": _texts,
+CHECKS = {
+    **{setting.name: _of(str) for setting in fields(Project)},
+    **dict.fromkeys(("missing", "states"), _lists),
+    **dict.fromkeys(("bins", "not_asked"), _texts),
+    **dict.fromkeys(("seed", "run"), _of(int)),
     "prior": _prior,
-    "level": _number,
-    "seed": _whole,
-    "run": _whole,
+    "level": _of(int, float),
 }
 
 

@@ -30,7 +30,6 @@ PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
 TEXTS = ("learned.json", "network.json", "graph.txt", "methods.txt", "output.txt")
 FILES = ("page.html", *TEXTS, "network.svg", "network.pdf")
 RESULTS = ("learn", "beside")  # kinds whose runs are numbered, for the user to choose from
-After = Callable[[Path], None]
 
 
 class BusyError(LacunetError):
@@ -49,7 +48,7 @@ class AskedRun:
     commands: Sequence[Sequence[str]] = ()
     words: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
-    after: After | None = None
+    after: Callable[[Path], None] = lambda _: None
 
 
 @dataclass
@@ -57,7 +56,7 @@ class CurrentRun:
     """The run that is going on, or that ended last; the one object here that changes."""
 
     name: str
-    kind: str
+    task: AskedRun
     status: str = "running"  # then done, failed or cancelled
     progress: dict[str, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -72,7 +71,8 @@ class CurrentRun:
     def as_data(self) -> dict[str, Any]:
         """What the page shows of it."""
         return {
-            **plain(self, "name kind status progress"),
+            **plain(self, "name status progress"),
+            "kind": self.task.kind,
             "message": "\n".join(self.lines),
             "seconds": self.seconds,
         }
@@ -130,15 +130,15 @@ class Runs:
         """Run a task; its folder will have this name."""
         with self._lock:
             if self.job is not None and self.job.status == "running":
-                raise BusyError(f"{self.job.kind} is still running.", "cancel it, or wait.")
+                raise BusyError(f"{self.job.task.kind} is still running.", "cancel it, or wait.")
             try:
                 self.folder_of(name).mkdir()
             except FileExistsError:
                 raise BusyError(
                     f"another studio in this folder has just begun run {name}.", "try again."
                 ) from None
-            self.job = CurrentRun(name, task.kind)
-            self._thread = Thread(target=self._run, args=(self.job, task), daemon=True)
+            self.job = CurrentRun(name, task)
+            self._thread = Thread(target=self._run, args=(self.job,), daemon=True)
             self._thread.start()
 
     def cancel(self) -> None:
@@ -162,22 +162,20 @@ class Runs:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(self, job: CurrentRun, task: AskedRun) -> None:
+    def _run(self, job: CurrentRun) -> None:
+        ended = False
         try:
-            ended = all(self._carried_out(job, command) for command in task.commands)
-            if ended and task.after is not None:
-                task.after(self.folder_of(job.name))
-        except OSError as error:
-            job.lines.append(f"the command cannot be run: {error.strerror}")
+            ended = all(self._carried_out(job, command) for command in job.task.commands)
+            if ended:
+                job.task.after(self.folder_of(job.name))
+        except (OSError, LacunetError) as error:
             ended = False
-        except LacunetError as error:
             job.lines.append(str(error))
-            ended = False
         with self._lock:
             if job.status == "running":
                 job.ended = monotonic()
                 if ended:
-                    self._keep(job, task)
+                    self._keep(job)
                 job.status = "done" if ended else "failed"
         if job.status != "done":
             rmtree(self.folder_of(job.name), ignore_errors=True)
@@ -206,10 +204,11 @@ class Runs:
                 _take(job, line.rstrip())
         return process.wait() == 0
 
-    def _keep(self, job: CurrentRun, task: AskedRun) -> None:
+    def _keep(self, job: CurrentRun) -> None:
+        task = job.task
         about = {
             "name": job.name,
-            "kind": job.kind,
+            "kind": task.kind,
             "words": task.words,
             "commands": [shlex.join(["lacunet", *command]) for command in task.commands],
             "notes": job.lines,
@@ -224,14 +223,12 @@ class Runs:
 
 def _take(job: CurrentRun, line: str) -> None:
     """A line of a command: how far it is, or something to be said."""
-    with suppress(ValueError):
+    message = {"note": line.removeprefix("lacunet: note: ")}
+    with suppress(ValueError):  # of commands without progress, and of a traceback
         message = json.loads(line)
-        if isinstance(message, dict) and "stage" in message:
-            job.progress = message
-            return
-        if isinstance(message, dict) and "note" in message:
-            line = message["note"]
-        if isinstance(message, dict) and "error" in message:
-            line = str(LacunetError(message["error"], message["hint"]))
-    job.lines.append(line.removeprefix("lacunet: ").removeprefix("note: "))
-    del job.lines[:-KEPT_LINES]
+    if "stage" in message:
+        job.progress = message
+        return
+    is_error = "error" in message
+    text = str(LacunetError(message["error"], message["hint"])) if is_error else message["note"]
+    job.lines = [*job.lines, text][-KEPT_LINES:]

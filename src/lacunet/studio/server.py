@@ -65,6 +65,17 @@ MOST_ANSWERS = 12  # to one question
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
 KIND_OF |= {".svg": "image/svg+xml", ".pdf": "application/pdf"}
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# The methods of a studio that are asked for by their names, without and with something said.
+GIVEN = ("state", "job", "export")
+ON_TABLES = ("reading", "look", "intervals", "skips")
+ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers")
 
 
 class RefusedError(LacunetError):
@@ -103,7 +114,7 @@ class Studio:
         """How far the run is that is going on, or how the last one ended."""
         return None if self.runs.job is None else self.runs.job.as_data()
 
-    def save(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def project(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Keep what was changed on the page."""
         return {"version": self.store.save(project_from(asked["project"]), asked["version"])}
 
@@ -157,8 +168,12 @@ class Studio:
         kind = str(asked["kind"])
         name = self.runs.next_name(kind)
         folder = self.runs.path(name)
-        if kind == "beside":
-            task = self._beside([str(int(number)) for number in asked["runs"]], folder)
+        if kind == "beside":  # two results on one page
+            names = [self.runs.known(str(int(number)))["name"] for number in asked["runs"]]
+            first, second = map(self.runs.path, names)
+            words = " beside ".join(f"run {name}" for name in names)
+            commands = [beside_words(first, second, folder)]
+            task = AskedRun(kind, commands, words, {"beside": names})
         else:
             table = self.folder.table(project.data)
             task = AskedRun(kind, self._commands(kind, project, folder))
@@ -169,19 +184,10 @@ class Studio:
         self.runs.start(name, task)
         return {"name": name}
 
-    def _beside(self, names: list[str], folder: str) -> AskedRun:
-        """Two results on one page."""
-        first, second = (self.runs.path(name) for name in names)
-        words = " beside ".join(f"run {self.runs.known(name)['name']}" for name in names)
-        command = beside_words(first, second, folder)
-        return AskedRun("beside", [command], words, {"beside": names})
-
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
         if kind == "structure":
             return [structure_words(project, folder, list(self._table(project).seen))]
         ends = {"learn": learn_words, "diagnose": diagnose_words, "explain": explain_words}
-        if kind not in ends:
-            raise RefusedError(HTTPStatus.BAD_REQUEST, f"there is no run of the kind {kind!r}.")
         return [network_words(project, folder), ends[kind](project, folder)]
 
     def cancel(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -333,13 +339,13 @@ class Handler(BaseHTTPRequestHandler):
             given = parse_qs(address.query).get("token", [""])[0]
             self.server.check(self.headers, self.headers.get("X-Studio-Token", given))
             self._send(HTTPStatus.OK, *act(unquote(address.path)))
-        except RefusedError as error:
-            self.close_connection = True
-            self._send(error.status, JSON, _error(error))
-        except (StaleError, BusyError) as error:
-            self._send(HTTPStatus.CONFLICT, JSON, _error(error))
         except LacunetError as error:
-            self._send(HTTPStatus.BAD_REQUEST, JSON, _error(error))
+            status = HTTPStatus.BAD_REQUEST
+            if isinstance(error, RefusedError):
+                self.close_connection, status = True, error.status
+            elif isinstance(error, StaleError | BusyError):
+                status = HTTPStatus.CONFLICT
+            self._send(status, JSON, _json({"error": error.message, "hint": error.hint}))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -347,39 +353,26 @@ class Handler(BaseHTTPRequestHandler):
         studio = self.server.studio
         if path == "/":
             return HTML, studio_page(self.server.token).encode()
-        answers = {"/state": studio.state, "/job": studio.job, "/export": studio.export}
-        if path in answers:
-            return JSON, _json(answers[path]())
+        if path[1:] in GIVEN:
+            return JSON, _json(getattr(studio, path[1:])())
         parts = path.strip("/").split("/")
         if len(parts) == 3 and parts[0] == "run":
             file = studio.runs.file(parts[1], parts[2])
-            return KIND_OF[Path(parts[2]).suffix], file.read_bytes()
+            return KIND_OF[file.suffix], file.read_bytes()
         raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
 
     def _post(self, path: str) -> tuple[str, bytes]:
         studio = self.server.studio
-        answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-            "/project": studio.save,
-            "/reading": studio.reading,
-            "/look": studio.look,
-            "/intervals": studio.intervals,
-            "/skips": studio.skips,
-            "/graph": studio.graph,
-            "/run": studio.run,
-            "/cancel": studio.cancel,
-            "/adopt": studio.adopt,
-            "/answers": studio.answers,
-        }
         if path == "/upload":
             return JSON, _json({"data": studio.folder.add_table(*self._uploaded())})
         asked = self._body()
-        if path not in answers:
+        if path[1:] not in (*ON_TABLES, *ON_PROJECTS):
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
         try:
-            return JSON, _json(answers[path](asked))
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, LacunetError):
-                raise
+            return JSON, _json(getattr(studio, path[1:])(asked))
+        except LacunetError:
+            raise
+        except (KeyError, TypeError, ValueError):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request lacks something.") from None
 
     def _length(self, most: int, problem: str) -> int:
@@ -418,19 +411,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Referrer-Policy", "no-referrer")
+        headers = {**HEADERS, "Content-Type": f"{kind}; charset=utf-8"}
+        headers["Content-Length"] = str(len(content))
         if kind not in (HTML, JSON, PLAIN):  # pages bring their own
-            self.send_header(
-                "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"
-            )
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("X-Frame-Options", "SAMEORIGIN")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+            headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
         if self.close_connection:
-            self.send_header("Connection", "close")
+            headers["Connection"] = "close"
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
 
@@ -440,10 +428,6 @@ class Handler(BaseHTTPRequestHandler):
 
 def _json(value: Any) -> bytes:
     return json.dumps(finite(value), ensure_ascii=False).encode()
-
-
-def _error(error: LacunetError) -> bytes:
-    return _json({"error": error.message, "hint": error.hint})
 
 
 class Server(ThreadingHTTPServer):
