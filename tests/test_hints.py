@@ -215,14 +215,14 @@ def test_what_was_learned_has_the_edges_of_its_network() -> None:
     assert len(found.edges) == found.cpdag.edges
 
 
-def test_a_function_that_needs_nothing_says_what_is_optional() -> None:
+def test_a_call_without_an_offer_is_answered_with_what_the_function_takes() -> None:
     @with_hints
     def draw(*, rng: int = 0) -> int:
         return rng
 
     with pytest.raises(TypeError) as refused:
         draw(seeds=1)  # type: ignore[call-arg]
-    assert str(refused.value).endswith("\nHint: optional: rng.")
+    assert str(refused.value).endswith("\nHint: it takes rng=....")
 
 
 @pytest.mark.parametrize("function", [lc.learn, lc.explain])

@@ -64,15 +64,13 @@ NAMES = by_guess(
     {
         "lacunet.learn(network, data)": "fit estimate train bn_fit",
         'lacunet.learn(network, data, "em")': "em",
-        "lacunet.learn(network, data, intervals=True): intervals need no bootstrap": "bootstrap",
         'lacunet.effect(result, "Outcome", do="Treatment")': "ate",
         'lacunet.read_network("net.bif"), or lacunet.read_result("result.json") with intervals': (
-            "read load open"
+            "read load open load_result"
         ),
         'lacunet.read_network("net.bif"): the ending says the format': (
             "load_network read_bif read_xdsl read_net read_uai"
         ),
-        'lacunet.read_result("result.json")': "load_result",
         'lacunet.write_network(network, "net.bif"): the ending says the format': (
             "write save_network write_bif write_xdsl write_net write_uai"
         ),
@@ -108,18 +106,10 @@ NAMES = by_guess(
         "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)": (
             "evaluate score loglik"
         ),
-        "lacunet.log_likelihood(result, data) - math.log(result.total) / 2 * "
-        "result.network.free_parameters, the BIC of results of learn(..., 'em', prior=1)": (
-            "bic BIC"
-        ),
         "lacunet.impute(network, data, draws=5)": "mice complete",
         "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
         "lacunet.compare_structures(truth, found) compares structures": (
             "compare compare_methods benchmark"
-        ),
-        'lacunet.query(result, "X", {"Y": "y"}) for each state y of Y, weighed by '
-        'lacunet.query(result, "Y"): no function says what it is worth to observe Y': (
-            "value_of_information voi mutual_information information_gain"
         ),
     }
 )
@@ -134,19 +124,8 @@ REMARKS: Mapping[str, str] = {
 
 # What `lacunet.Data` takes; functions that take data have few of them as arguments of their own.
 OF_DATA = (
-    *(
-        "weight",
-        "counts",
-        "strata",
-        "cluster",
-        "missing",
-        "replicate_weights",
-        "codes",
-        "not_asked",
-        "unknown",
-        "latent",
-        "fully_observed",
-    ),
+    *("weight", "counts", "strata", "cluster", "replicate_weights"),
+    *("missing", "codes", "not_asked", "unknown", "latent", "fully_observed"),
     *("delimiter", "encoding", "decimal", "query", "database"),
 )
 
@@ -264,25 +243,16 @@ def _taken(function: Callable[..., Any], named: Iterable[str]) -> str:
     """What was probably meant, or all that the function takes."""
     known = signature(function).parameters
     unknown = [name for name in named if name not in known]
-    is_one = len(unknown) == 1
-    offers = [
-        offer if is_one else f"{name!r}: {offer}"
-        for name in unknown
-        if (offer := meant(name, known))
-    ]
+    offer_of = {name: offer for name in unknown if (offer := meant(name, known))}
+    offers = [f"{name!r}: {offer}" for name, offer in offer_of.items()]
     if unknown and len(offers) == len(unknown):
-        return " ".join(offers)
-    arguments = [
-        arg
+        return " ".join(offers if len(unknown) > 1 else offer_of.values())
+    taken = [
+        arg.name if arg.default is arg.empty else f"{arg.name}=..."
         for arg in known.values()
         if arg.name not in ("self", "cls") and arg.kind is not arg.VAR_KEYWORD
     ]
-    needed = ", ".join(arg.name for arg in arguments if arg.default is arg.empty)
-    more = ", ".join(arg.name for arg in arguments if arg.default is not arg.empty)
-    parts = [f"it takes {needed or 'nothing'}"] * (bool(needed) or not more)
-    parts += [f"optional: {more}"] * bool(more)
-    taken = f"{'; '.join(parts)}."
-    return " ".join([*offers, taken])
+    return " ".join([*offers, f"it takes {', '.join(taken) or 'nothing'}."])
 
 
 class Hinted(type):
