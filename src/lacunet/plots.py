@@ -187,22 +187,18 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
 
 def _of_numbers(label: str, given: Any) -> Estimate:
     """A value, or a value with the ends of its interval."""
-    way_out = "give a value, or a value with the low and the high end of its interval."
     try:
-        numbers = np.atleast_1d(np.asarray(given, dtype=float))
+        numbers = np.ravel(given).astype(float).tolist()
     except (TypeError, ValueError):
-        raise LacunetError(f"{label!r} is given {given!r}, not numbers.", way_out) from None
-    if numbers.shape not in ((1,), (3,)):
-        raise LacunetError(f"{label!r} is given {numbers.size} numbers.", way_out)
-    value, low, high = numbers if numbers.size == 3 else (*numbers, nan, nan)
-    if isnan(value) or isnan(low) != isnan(high):
-        raise LacunetError(f"{label!r} has no number in {numbers.tolist()}.", way_out)
-    if low > high:
+        numbers = []
+    numbers += [nan, nan] * (len(numbers) == 1)
+    value, low, high = numbers if len(numbers) == 3 else [nan] * 3
+    if isnan(value) or isnan(low) != isnan(high) or low > high:
         raise LacunetError(
-            f"the interval of {label!r} begins at {low:g}, above its end at {high:g}.",
-            "give (value, low, high), in this order.",
+            f"{label!r} is given {given!r}.",
+            "give a value, or (value, low, high): with the low and the high end of its interval.",
         )
-    return Estimate(label, float(value), float(low), float(high))
+    return Estimate(label, value, low, high)
 
 
 def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference") -> Picture:

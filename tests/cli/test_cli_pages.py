@@ -123,7 +123,7 @@ def test_two_networks_are_called_by_what_tells_their_files_apart(folder: Path) -
         shutil.copy(folder / "net.bif", folder / name)
     for first, second, labels in (
         (names[0], names[1], ["1/net.bif", "2/net.bif"]),
-        (names[0], "net.bif", ["1/net.bif", "net.bif"]),
+        (names[0], "net.bif", ["runs/1/net.bif", "net.bif"]),
         (str(folder / "net.bif"), "screening", ["net.bif", "screening"]),
     ):
         assert main(["show", first, "--page", "two.html", "--beside", second]) == 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from argparse import (
-    REMAINDER,
     SUPPRESS,
     Action,
     ArgumentParser,
@@ -30,7 +29,7 @@ GROUPS = {
     "use what was learned": ("predict", "impute", "evaluate", "compare"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),
     "count now, learn later": ("count", "merge", "drift"),
-    "more": ("demo", "versions", "completions", "experiment"),
+    "more": ("demo", "versions", "completions"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # without progress
@@ -64,6 +63,12 @@ COMMANDS_ELSEWHERE = {
     "simulate": ("sample", "generate"),
     "query": ("infer", "ask"),
     "evaluate": ("score", "test", "loglik"),
+}
+
+# Commands that are no more, and where to go.
+MOVED = {
+    "experiment": "the paper's experiments are no longer part of the package: in a checkout of the "
+    "source repository, run `python -m studies NAME`, or all of them with `make studies`"
 }
 
 # What Python calls arguments that have another name here.
@@ -153,8 +158,6 @@ class Parser(ArgumentParser):
         files = " ".join(
             str(action.metavar) for action in self._actions if not action.option_strings
         )
-        if any(action.nargs == REMAINDER for action in self._actions):
-            return
         for word in words:
             name = word.partition("=")[0]
             if word == "--":
@@ -281,7 +284,7 @@ class _Top(Parser):
             ours = [name for name, others in COMMANDS_ELSEWHERE.items() if word in others]
             known = ours or COMMANDS
             plain = f"there is no command {word!r}"
-            message = _with_offer(plain, [*ours, word][0], known)
+            message = MOVED.get(word) or _with_offer(plain, [*ours, word][0], known)
             name = word.replace("-", "_")
             if message == plain and name in in_python and name.islower():
                 message = f"{plain}; in Python there is lacunet.{name}"

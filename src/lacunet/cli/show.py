@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
@@ -73,19 +73,13 @@ def _write_page(network: Network, options: Namespace) -> None:
 
     source = page_source(options)
     if options.beside:
-        labels = _labels(options.network, options.beside)
+        paths = [os.path.abspath(path) for path in (options.network, options.beside)]
+        labels = [os.path.basename(path) for path in paths]
+        if labels[0] == labels[1]:
+            folder = os.path.commonpath(map(os.path.dirname, paths))
+            labels = [os.path.relpath(path, folder) for path in paths]
         first = ShownNetwork(labels[0], network)
         second = ShownNetwork(labels[1], read_network(options.beside))
         keep_page(options.page, pair_page(first, second, source))
     else:
         keep_page(options.page, page(network, source))
-
-
-def _labels(first: str, second: str) -> list[str]:
-    """The names of two files, with as much of their folders as tells them apart."""
-    parts = [Path(name).parts for name in (first, second)]
-    for length in range(1, max(map(len, parts))):
-        ends = ["/".join(path[-length:]) for path in parts]
-        if ends[0] != ends[1]:
-            return ends
-    return [Path(first).name, Path(second).name] if first == second else [first, second]
