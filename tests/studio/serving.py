@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from lacunet.studio.folder import Folder
+from lacunet.studio.runs import Runs
 from lacunet.studio.server import Server, Studio
 
 
@@ -52,6 +53,12 @@ def answer(
         connection.close()
 
 
+def wait(runs: Runs, seconds: float) -> None:
+    """Wait until a run has ended."""
+    assert runs._thread is not None
+    runs._thread.join(seconds)
+
+
 def keep(server: Server, **said: Any) -> None:
     """Change the project as the page does."""
     _, state = answer(server, "/state")
@@ -65,7 +72,7 @@ def finish(server: Server, kind: str = "learn", **more: Any) -> dict[str, Any]:
     _, state = answer(server, "/state")
     status, found = answer(server, "/run", {"kind": kind, "version": state["version"], **more})
     assert status == 200, found
-    server.studio.runs.wait(120)
+    wait(server.studio.runs, 120)
     _, job = answer(server, "/job")
     assert isinstance(job, dict)
     return job

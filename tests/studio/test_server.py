@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from serving import answer, exported, finish, keep, served
+from serving import answer, exported, finish, keep, served, wait
 
 import lacunet as lc
 from lacunet.errors import LacunetError
@@ -482,7 +482,7 @@ def test_a_run_whose_files_cannot_be_made_ends_and_says_why(tmp_path: Path) -> N
 
     runs = Runs(tmp_path, tmp_path / "runs")
     runs.start("1", AskedRun("learn", [], after=refuse))
-    runs.wait(10)
+    wait(runs, 10)
     assert runs.job is not None
     assert runs.job.status == "failed"
     assert runs.job.lines == ["there is no room."]

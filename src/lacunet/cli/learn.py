@@ -153,12 +153,13 @@ def _keep(result: Result, options: Namespace) -> None:
     if options.output:
         alone = partial(write_network, result.network)
         keep_learned(alone if options.min_count else result.write, options.output)
-        if options.min_count and options.output.lower().endswith((".json", ".json.gz")):
-            note("with --min-count, counts and intervals are not written beside the network")
         show = _show(options.output, result.network.order[-1])
         note(f"the learned network is in {options.output}; {show} prints a CPT")
         if options.min_count:
-            note("its probabilities are exact: small counts may be worked out from them")
+            note(
+                "with --min-count, counts and intervals are not written beside the network; its "
+                "probabilities are exact: small counts may be worked out from them"
+            )
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
 

@@ -89,13 +89,9 @@ class Runs:
         self._thread: Thread | None = None
         self._lock = Lock()
 
-    def folder_of(self, name: str) -> Path:
-        """The folder of a run."""
-        return self.folder / name
-
     def path(self, name: str) -> str:
-        """The same, as commands that are run in the root call it."""
-        return self.folder_of(name).relative_to(self.root).as_posix()
+        """The folder of a run, as commands that are run in the root call it."""
+        return (self.folder / name).relative_to(self.root).as_posix()
 
     def next_name(self, kind: str) -> str:
         """The name of the next run of a kind."""
@@ -124,7 +120,7 @@ class Runs:
         """A file that a finished run wrote."""
         if file not in FILES or file not in self.known(name)["files"]:
             raise LacunetError(f"run {name} has no file {file}.")
-        return self.folder_of(name) / file
+        return self.folder / name / file
 
     def start(self, name: str, task: AskedRun) -> None:
         """Run a task; its folder will have this name."""
@@ -132,7 +128,7 @@ class Runs:
             if self.job is not None and self.job.status == "running":
                 raise BusyError(f"{self.job.task.kind} is still running.", "cancel it, or wait.")
             try:
-                self.folder_of(name).mkdir()
+                (self.folder / name).mkdir()
             except FileExistsError:
                 raise BusyError(
                     f"another studio in this folder has just begun run {name}.", "try again."
@@ -157,17 +153,12 @@ class Runs:
         if thread is not None:
             thread.join(PATIENCE)
 
-    def wait(self, seconds: float | None = None) -> None:
-        """Wait until the run has ended."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-
     def _run(self, job: CurrentRun) -> None:
         ended = False
         try:
             ended = all(self._carried_out(job, command) for command in job.task.commands)
             if ended:
-                job.task.after(self.folder_of(job.name))
+                job.task.after(self.folder / job.name)
         except (OSError, LacunetError) as error:
             ended = False
             job.lines.append(str(error))
@@ -178,7 +169,7 @@ class Runs:
                     self._keep(job)
                 job.status = "done" if ended else "failed"
         if job.status != "done":
-            rmtree(self.folder_of(job.name), ignore_errors=True)
+            rmtree(self.folder / job.name, ignore_errors=True)
 
     def _carried_out(self, job: CurrentRun, command: Sequence[str]) -> bool:
         """Run one command; whether it ended well."""
@@ -187,7 +178,7 @@ class Runs:
                 return False
             job.progress = {"stage": f"lacunet {command[0]}", "done": 0, "total": None, "note": ""}
             flags = [] if command[0] == "show" else ["--progress", "json"]
-            with (self.folder_of(job.name) / "output.txt").open("wb") as output:
+            with (self.folder / job.name / "output.txt").open("wb") as output:
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-m", "lacunet", *command, *flags],
                     cwd=self.root,
@@ -214,10 +205,10 @@ class Runs:
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
             "seconds": job.seconds,
-            "files": [name for name in FILES if (self.folder_of(job.name) / name).is_file()],
+            "files": [name for name in FILES if (self.folder / job.name / name).is_file()],
             **task.about,
         }
-        with replacing(self.folder_of(job.name) / "run.json") as file:
+        with replacing(self.folder / job.name / "run.json") as file:
             file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
 
 
