@@ -260,7 +260,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         ),
         (("explain", "survey.csv"), "lacunet explain 'A -> B' survey.csv"),
         (("learn", "survey.csv", "Smoker -> xray"), "lacunet learn 'Smoker -> xray' survey.csv"),
-        (("learn", "survey.csv", "s.json"), "they are swapped"),
+        (("learn", "survey.csv", "s.json"), "lacunet learn s.json survey.csv"),
         (("learn", "survey.csv", "--structure"), "lacunet structure DATA finds the edges too"),
         (
             ("structure", "survey.csv", "--bootstrap", "50"),

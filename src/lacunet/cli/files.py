@@ -50,12 +50,10 @@ def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:
 
     if not options.network or not is_data_name(options.network) or options.sql is not None:
         return
-    meant = [text for text in files if is_edges(text) or is_network(text)]
-    problem = "they are swapped" if meant else "a network and data are needed"
-    command = ["lacunet", options.command, *map(quote, meant or ["A -> B"]), quote(options.network)]
+    meant = [text for text in files if is_edges(text) or is_network(text)] or ["A -> B"]
     options.usage_error(
-        f"{problem}: the network, or edges such as 'A -> B', come first, then the data: "
-        f"{' '.join(command)}"
+        "a network and data are needed: the network, or edges such as 'A -> B', come first, then "
+        f"the data: lacunet {options.command} {' '.join(map(quote, [*meant, options.network]))}"
     )
 
 
@@ -81,20 +79,16 @@ def _refuse_graph_or_edges(options: Namespace) -> None:
     from lacunet.building.edges import mechanisms_apart
     from lacunet.formats.edges import is_edges
 
-    if options.network.lower().endswith(".txt"):
-        options.usage_error(
-            "name the network before the graph, or give edges such as 'A -> B' in its place"
-        )
-    if not is_edges(options.network):
+    if is_edges(options.network):
+        edges, graph = mechanisms_apart(options.network)
+    elif options.network.lower().endswith(".txt"):
+        edges, graph = "", options.network
+    else:
         return
-    edges, graph = mechanisms_apart(options.network)
-    if edges:
-        words = "write the missingness graph apart" if graph else "name the graph after the edges"
-        write = f"lacunet {options.command} {quote(edges)} {quote(graph) if graph else 'GRAPH'}"
-        options.usage_error(f"{words}: {write}")
+    typed = f"{quote(edges or 'A -> B')} {quote(graph) if graph else 'GRAPH'}"
     options.usage_error(
-        f"name the network before the graph, or give edges: lacunet {options.command} 'A -> B' "
-        f"{quote(options.network)}"
+        "name the network before the graph, or give edges in its place: lacunet "
+        f"{options.command} {typed}"
     )
 
 
