@@ -37,15 +37,9 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     for cpt in network.cpts if network.has_cpts else ():
         states = dict(zip(cpt.family, map(list, cpt.states), strict=True))
         rows = cpt.table.reshape(-1, cpt.table.shape[-1]).T
-        parents = {
-            "evidence": list(cpt.parents),
-            "evidence_card": list(cpt.table.shape[:-1]),
-        }
-        model.add_cpds(
-            factors.TabularCPD(
-                cpt.child, len(rows), rows, **(parents if cpt.parents else {}), state_names=states
-            )
-        )
+        parents, sizes = list(cpt.parents) or None, list(cpt.table.shape[:-1]) or None
+        cpd = factors.TabularCPD(cpt.child, len(rows), rows, parents, sizes, state_names=states)
+        model.add_cpds(cpd)
     return model
 
 
@@ -155,9 +149,7 @@ def from_pyagrum(other: Any) -> Network:
     if not hasattr(other, "variable") or not hasattr(other, "cpt"):
         raise LacunetError(
             f"a pyagrum.BayesNet is needed, not {_kind(other)}.",
-            "to_pyagrum(network) goes the other way."
-            if isinstance(other, Network)
-            else "from_pyagrum(bn) reads one.",
+            "from_pyagrum(bn) reads one; to_pyagrum(network) goes the other way.",
         )
     variables = {other.variable(node).name(): other.variable(node) for node in other.nodes()}
     cpts = []

@@ -25,15 +25,11 @@ def memory_budget(memory: Memory = None) -> int:
         asked = size_in_bytes(memory) if isinstance(memory, str) else memory
     except ValueError:
         asked = float("nan")
-    if not isinstance(asked, Real) or not 0 <= asked < float("inf"):
+    is_size = isinstance(asked, Real) and 0 <= asked < float("inf")
+    if not is_size or 0 < asked < MEANT_AS_GIBIBYTES:
         raise LacunetError(
             f"memory is {memory!r}, but must be a number of bytes, or a size with its unit.",
             "memory=2**30 and memory='1GiB' are one GiB.",
-        )
-    if 0 < asked < MEANT_AS_GIBIBYTES:
-        raise LacunetError(
-            f"memory is {asked!r}, but is a number of bytes, and so few hold nothing.",
-            f"memory={asked!r} * 2**30 is {asked:g} GiB.",
         )
     return int(asked)
 

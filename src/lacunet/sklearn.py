@@ -27,6 +27,7 @@ from lacunet.building.edges import edges_of
 from lacunet.completion.posteriors import row_posteriors
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.batches import contradiction
+from lacunet.data.given import Data
 from lacunet.data.matching import Matcher, is_null
 from lacunet.data.skips import by_rules, ruled, skips_of
 from lacunet.data.table import Copies, EncodedTable, code_type
@@ -421,26 +422,18 @@ class Coder:
 
 def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
     """The coder of each column, by what is said of its codes."""
-    bins, codes, rules = estimator.bins, estimator.codes or {}, estimator.not_asked or {}
+    bins, said = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
     if not isinstance(bins, Integral) or bins < 1:
         raise LacunetError(f"bins is {bins!r}, not a number of intervals.", "as in bins=5.")
-    for option, by_column in (("codes", codes), ("not_asked", rules)):
-        if not isinstance(by_column, Mapping):
-            raise LacunetError(
-                f"{option} is {by_column!r}, not a mapping from columns to what is said of them.",
-                "as in codes={'Smokes': {9: None}} and not_asked={'Packs': 'Smokes=no'}.",
-            )
-        _refuse_strangers(f"{option}={{...}} names", by_column, columns)
-    return {
-        name: Coder.of(
-            cells,
-            weights,
-            int(bins),
-            {code: _meaning(m) for code, m in by_spelling(name, codes.get(name, {})).items()},
-            when_and_state(name, rules[name]) if name in rules else None,
-        )
-        for name, cells in columns.items()
-    }
+    for option in ("codes", "not_asked"):
+        _refuse_strangers(f"{option}={{...}} names", getattr(said, option), columns)
+    coders = {}
+    for name, cells in columns.items():
+        codes = by_spelling(name, said.codes.get(name, {}))
+        meanings = {code: _meaning(given) for code, given in codes.items()}
+        rule = when_and_state(name, said.not_asked[name]) if name in said.not_asked else None
+        coders[name] = Coder.of(cells, weights, int(bins), meanings, rule)
+    return coders
 
 
 def _refuse_strangers(subject: str, names: Iterable[str], columns: Collection[str]) -> None:

@@ -109,7 +109,7 @@ def test_memory_takes_sizes_with_their_unit() -> None:
         ({"prior": True}, "prior is True"),
         ({"memory": "500"}, "memory is '500', but must be (?s:.)*with its unit"),
         ({"memory": "much"}, "memory is 'much'"),
-        ({"memory": 0.5}, r"memory is 0\.5, .*\nHint: memory=0\.5 \* 2\*\*30 is 0\.5 GiB"),
+        ({"memory": 0.5}, r"memory is 0\.5, .*\nHint: memory=2\*\*30 and"),
         ({"memory": -1}, "memory is -1"),
         ({"memory": float("nan")}, "memory is nan"),
         ({"memory": float("inf")}, "memory is inf"),
