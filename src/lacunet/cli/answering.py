@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.asked import network_of, with_codes_asked
+from lacunet.cli.asked import data_of, network_of, with_codes_asked
 from lacunet.cli.files import has_data
+from lacunet.cli.learn import learned
 from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
 from lacunet.wording import assigned, in_shell
@@ -17,32 +18,30 @@ if TYPE_CHECKING:
 
 
 def known_and_coded(options: Namespace) -> tuple[Any, Network]:
-    """What answers, or with data the network to learn; and the network with codes for queries."""
+    """What answers, or with data the network to learn; and the network with codes for queries.
+
+    Without data it is the network that is named, or the result with all that it knows.
+    """
+    from lacunet.estimate.result import read_learned
+    from lacunet.formats.files import as_network
+
     if has_data(options):
         network = network_of(options)
         return network, with_codes_asked(options, network)
-    known: Any = answering(options)
-    return known, getattr(known, "network", known)
-
-
-def answering(options: Namespace) -> Result | Network:
-    """The network that answers without data, or the result with all that it knows."""
-    from lacunet.estimate.result import Result, read_learned
-
-    learned = network_of(options) if options.network is None else read_learned(options.network)
-    if not (learned.network if isinstance(learned, Result) else learned).has_cpts:
+    known = network_of(options) if options.network is None else read_learned(options.network)
+    network = as_network(known)
+    if not network.has_cpts:
         raise LacunetError(
             "the network has no CPTs, and no data are given to learn them from.",
             f"name the data after the network: lacunet {options.command} "
             f"{options.network or 'NETWORK'} DATA --query ...",
         )
-    uncertainty = learned.uncertainty if isinstance(learned, Result) else None
-    if options.intervals is not None and uncertainty is None:
+    if options.intervals is not None and getattr(known, "uncertainty", None) is None:
         raise LacunetError(
             "intervals come from data, and none are given.",
             "name the data after the network, or learn with --intervals -o FILE.json.",
         )
-    return learned
+    return known, network
 
 
 def queries_of(options: Namespace, network: Network) -> list[str]:
@@ -62,6 +61,23 @@ def example_query(command: str, network: Network) -> str:
     given = network.parents(child)[0]
     seen = f"do({given})" if command == "effect" else assigned(given, network.states(given)[0])
     return f"{child} | {seen}"
+
+
+def learned_anew(network: Network, options: Namespace) -> tuple[Result, int]:
+    """What the data give, and the exit status; notes say how it was learned, and what is not used.
+
+    An interruption leaves no intervals.
+    """
+    result, code = learned(network, options, data_of(options))
+    note(*result.notes)
+    if options.intervals is not None and not code:
+        uncertainty = result.require_intervals()
+        intervals = f"{100 * options.intervals:g}% intervals by {uncertainty.recipe}"
+        note(f"learned by {result.method}; {intervals}")
+        for direction in uncertainty.unidentified[:3]:
+            note(f"not identified by the data: {direction}")
+    note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
+    return result, code
 
 
 def note_what_is_not_used(options: Namespace, instead: str) -> None:

@@ -49,36 +49,20 @@ def run(options: Namespace) -> None:
     """Print the diagnosis."""
     import numpy as np
 
-    from lacunet.data.read import ReadReport
-    from lacunet.data.reading import with_data_codes
-    from lacunet.diagnosis.diagnosis import diagnosed
-    from lacunet.formats.files import network_beside
-    from lacunet.memory import memory_budget
+    from lacunet.diagnosis.diagnosis import diagnosed, rows_to_diagnose
     from lacunet.missingness.fitted import FEWEST_ROWS, MOST_ROWS, learned_graph
     from lacunet.report.diagnosed import page
-    from lacunet.statistics.observations import latent_in, missing_in, observations, rows_within
+    from lacunet.statistics.observations import latent_in
 
     network = network_of(options)
     left_out: Mapping[str, str] = getattr(options, "left_out", {})
     data = replace(data_of(options), aside=tuple(left_out))
-    network = network_beside(network, data, "diagnose").with_tables(None)
-    budget = memory_budget(options.memory)
-    with (
-        progress_bar() as progress,
-        observations(data, network, budget, progress=progress) as rows,
-    ):
-        read_report = ReadReport()
-        table, _ = rows_within(rows, network, budget, ReadReport())
-        summary = missing_in(rows, (), read_report)
-    note(*rows.notes(read_report), *table.notes)
-    coded = with_data_codes(network, data)
+    with progress_bar() as progress:
+        coded, summary, table = rows_to_diagnose(network, data, options.memory, progress)
+    note(*table.notes)
+    random = np.random.default_rng(options.seed)
     diagnosis = diagnosed(
-        coded,
-        summary,
-        table,
-        np.random.default_rng(options.seed),
-        try_graph=options.try_graph,
-        left_out=left_out.values(),
+        coded, summary, table, random, try_graph=options.try_graph, left_out=left_out.values()
     )
 
     def write_mechanisms() -> None:

@@ -6,10 +6,15 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import example_query, known_and_coded, note_what_is_not_used, queries_of
-from lacunet.cli.asked import data_of, graph_asked, noted_rows
+from lacunet.cli.answering import (
+    example_query,
+    known_and_coded,
+    learned_anew,
+    note_what_is_not_used,
+    queries_of,
+)
+from lacunet.cli.asked import graph_asked, noted_rows
 from lacunet.cli.files import has_data
-from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
@@ -120,10 +125,6 @@ def _effects(
         options.usage_error("--population is for --missingness GRAPH without --method")
     elif has_data(options):
         options.intervals = options.intervals or 0.95
-        source, code = learned(known, options, data_of(options))
+        source, code = learned_anew(known, options)
         more["interval"] = None if code else options.intervals  # an interruption leaves none
-        note(*source.warnings, f"learned by {source.method}")
-        note_what_is_not_used(
-            options, f"the CPTs are learned anew from the data by {source.method}"
-        )
     return [effect(source, **question, **more) for question in asked], code

@@ -6,10 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import known_and_coded, note_what_is_not_used, queries_of
-from lacunet.cli.asked import data_of
+from lacunet.cli.answering import known_and_coded, learned_anew, queries_of
 from lacunet.cli.files import has_data
-from lacunet.cli.learn import learned
 from lacunet.cli.options import (
     DATA_OR_STATISTICS_HELP,
     add,
@@ -17,11 +15,9 @@ from lacunet.cli.options import (
     add_network_or_edges,
     add_shared,
 )
-from lacunet.cli.terminal import note
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:
-    from lacunet.estimate.result import Result
     from lacunet.inference.answer import Answer
 
 HELP = "answer queries about a network, or about one learned from data, with intervals"
@@ -64,8 +60,7 @@ def run(options: Namespace) -> int:
     asked = [asked_query(text, coded) for text in texts]
     code = 0
     if has_data(options):
-        result, code = learned(result, options, data_of(options))
-        _note_learned(result, options, has_intervals=not code)
+        result, code = learned_anew(result, options)
     interval = False if code else options.intervals
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
@@ -76,18 +71,6 @@ def run(options: Namespace) -> int:
     else:
         print("\n\n".join(map(_as_text, answers)))
     return code
-
-
-def _note_learned(result: Result, options: Namespace, *, has_intervals: bool) -> None:
-    """Say how the answers were learned, and what was not used."""
-    note(*result.notes)
-    if options.intervals is not None and has_intervals:
-        uncertainty = result.require_intervals()
-        intervals = f"{100 * options.intervals:g}% intervals by {uncertainty.recipe}"
-        note(f"learned by {result.method}; {intervals}")
-        for direction in uncertainty.unidentified[:3]:
-            note(f"not identified by the data: {direction}")
-    note_what_is_not_used(options, f"the CPTs are learned anew from the data by {result.method}")
 
 
 def _as_text(answer: Answer) -> str:

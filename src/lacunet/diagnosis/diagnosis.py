@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.building.network import only_data, warned_network_of_columns
 from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -37,7 +37,7 @@ from lacunet.missingness.fitted import CANNOT_BE_SEEN, from_few_rows, observed_p
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, as_progress
+from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index
@@ -189,6 +189,15 @@ def diagnose(
     if network is None:
         columns, data = warned_network_of_columns(data)
         network, left_out = columns.network, columns.left_out.values()
+    rows = rows_to_diagnose(network, data, memory, progress)
+    random = generator(0 if rng is None else rng)
+    return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
+
+
+def rows_to_diagnose(
+    network: NetworkOrEdges, data: Data, memory: Memory, progress: Progress
+) -> tuple[Network, MissingSummary, EncodedTable]:
+    """The network with the codes of the data, what is missing, and rows that stand for all."""
     network = network_beside(network, data, "diagnose").with_tables(None)
     budget = memory_budget(memory)
     with observations(data, network, budget, progress=progress) as rows:
@@ -196,8 +205,7 @@ def diagnose(
         read_report = ReadReport()
         summary = missing_in(rows, (), read_report)
         rows.notes(read_report)  # warns of what was met
-    coded, random = with_data_codes(network, data), generator(0 if rng is None else rng)
-    return diagnosed(coded, summary, table, random, try_graph=try_graph, left_out=left_out)
+    return with_data_codes(network, data), summary, table
 
 
 def diagnosed(
