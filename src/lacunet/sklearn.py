@@ -422,16 +422,16 @@ class Coder:
 
 def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
     """The coder of each column, by what is said of its codes."""
-    bins, said = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
+    bins, data = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
     if not isinstance(bins, Integral) or bins < 1:
         raise LacunetError(f"bins is {bins!r}, not a number of intervals.", "as in bins=5.")
     for option in ("codes", "not_asked"):
-        _refuse_strangers(f"{option}={{...}} names", getattr(said, option), columns)
+        _refuse_strangers(f"{option}={{...}} names", getattr(data, option), columns)
     coders = {}
     for name, cells in columns.items():
-        codes = by_spelling(name, said.codes.get(name, {}))
+        codes = by_spelling(name, data.codes.get(name, {}))
         meanings = {code: _meaning(given) for code, given in codes.items()}
-        rule = when_and_state(name, said.not_asked[name]) if name in said.not_asked else None
+        rule = when_and_state(name, data.not_asked[name]) if name in data.not_asked else None
         coders[name] = Coder.of(cells, weights, int(bins), meanings, rule)
     return coders
 

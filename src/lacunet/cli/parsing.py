@@ -127,6 +127,8 @@ class Parser(ArgumentParser):
 
         Options that stand in place of files are those of the default ``in_place``.
         """
+        self.refuse_unknown(words)
+        self.words = words
         last = [action for action in self._actions if not action.option_strings][-1:]
         if {word.partition("=")[0] for word in words} & {*(self.get_default("in_place") or ())}:
             last[0].nargs, last[0].required = "*", False
@@ -201,13 +203,7 @@ def asks_for_json(words: Sequence[str]) -> bool:
 def parsed(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
-        command = command_parser(words[0])
-        given = renamed(words[0], words[1:])
-        command.refuse_unknown(given)
-        command.words = given
-        options = command.parsed(given)
-        options.command = words[0]
-        return options
+        return command_parser(words[0]).parsed(renamed(words[0], words[1:]))
     return top_parser().parse_args(words)
 
 
@@ -242,7 +238,7 @@ def command_parser(name: str) -> Parser:
     command.instead |= getattr(module, "INSTEAD", {}) | GONE.get(name, {})
     if name not in IMMEDIATE:
         add_shared(command, "--progress")
-    command.set_defaults(run=module.run, usage_error=command.error)
+    command.set_defaults(run=module.run, usage_error=command.error, command=name)
     return command
 
 

@@ -54,11 +54,9 @@ def run(options: Namespace) -> None:
     elif not options.json:
         print("\n\n".join(map(str, cpts)) if cpts else network)
     elif cpts:
-        states_of = {cpt.child: dict(zip(cpt.family, cpt.states, strict=True)) for cpt in cpts}
-        rows = {
-            cpt.child: {**plain(cpt, "parents table interval"), "states": states_of[cpt.child]}
-            for cpt in cpts
-        }
+        rows = {cpt.child: plain(cpt, "parents table interval") for cpt in cpts}
+        for cpt in cpts:
+            rows[cpt.child]["states"] = dict(zip(cpt.family, cpt.states, strict=True))
         print(json.dumps(rows))
     else:
         print(render(network).rstrip())
