@@ -28,11 +28,10 @@ from lacunet.estimate.method import Learned, Setting, Stage
 from lacunet.estimate.prior import ONE_PER_CELL
 from lacunet.missingness.augmented import Augmented, augmented
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Cpt, FloatArray, Scope
+from lacunet.model.network import Cpt, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.gather import Needs, Statistics
-from lacunet.statistics.rows import Rows
 from lacunet.wording import listed
 
 SHARE_OF_MEMORY = 1 / 8  # that the CPT of one mechanism may take
@@ -107,9 +106,13 @@ def _solved(
     cpt_of = dict(learned.mechanisms)
     for name, causes in counted.items():
         if name not in left:
-            family, rows = network.family(whole.name_of[name]), _columns(name, causes)
-            counts = _counts(name, causes, statistics.distinct[rows], network.shape(family))
-            table, _ = posterior_mode(counts, 1.0, float(concentration))
+            family = network.family(whole.name_of[name])
+            variables, mechanisms = _split(causes)
+            rows, shape = statistics.distinct[_columns(name, causes)], network.shape(family)
+            shown = rows.is_shown(variables)
+            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
+            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
+            table, _ = posterior_mode(np.asarray(counts), 1.0, float(concentration))
             *parents, node = family
             cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
     notes = learned.notes
@@ -121,13 +124,3 @@ def _solved(
     names = (*graph.partially_observed, SELECTION.variable)
     in_order = {name: cpt_of[name] for name in names if name in cpt_of}
     return replace(learned, mechanisms=in_order, notes=notes)
-
-
-def _counts(
-    variable: str, causes: Iterable[Node], rows: Rows, shape: tuple[int, ...]
-) -> FloatArray:
-    """The weights of rows by the causes of a mechanism, and whether they show the variable."""
-    names, mechanisms = _split(causes)
-    shown = rows.is_shown(names)
-    cells = rows.cells(names, shown, (*mechanisms, Mechanism(variable)))
-    return np.asarray(added_up(cells, rows.weights[shown], prod(shape)).reshape(shape))
