@@ -172,14 +172,16 @@ def _about_support(
     name, parents, rows = family.variable, family.parents, backing.size
     without, is_shown = backing == 0, name not in hidden
     number = int(np.count_nonzero(without))
+    verb = "rests" if number == 1 else "rest"
+    rest = f"{number:,} of {counted(rows, 'CPT row')} {verb} on the model alone"
     if number == rows:
         others = f"its{' other' if hidden else ''} parents"
         shown = f"{name} with {others}" if is_shown and parents else name if is_shown else others
-        yield Warned(f"no row shows {shown}: {_rest(rows, rows)}", NO_DATA, "all of them", 1.0)
+        yield Warned(f"no row shows {shown}: {rest}", NO_DATA, "all of them", 1.0)
     elif number:
         where = "; ".join(configurations(without, parents, network))
         shown = f"shows {name} where" if is_shown else "has"
-        words = f"no row {shown} {where}: {_rest(number, rows)}"
+        words = f"no row {shown} {where}: {rest}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
     pseudo = pseudo_counts_of(prior, network, name).sum(axis=-1)
     weak = int(np.count_nonzero(~without & (backing < pseudo)))
@@ -191,11 +193,6 @@ def _about_support(
         part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
         words = f"{part} on fewer rows than {words}: mostly the prior"
         yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
-
-
-def _rest(number: int, rows: int) -> str:
-    verb = "rests" if number == 1 else "rest"
-    return f"{number:,} of {counted(rows, 'CPT row')} {verb} on the model alone"
 
 
 def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) -> list[str]:

@@ -124,7 +124,13 @@ class _Writer:
             case float() | np.floating():
                 encoded = {"is": "float", "value": float(value).hex()}
             case np.ndarray():
-                encoded = _written_array(value)
+                plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+                encoded = {
+                    "is": "array",
+                    "type": plain.dtype.str,
+                    "shape": list(value.shape),
+                    "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
+                }
             case _ if type(value) in NAME_OF:
                 content = {
                     field.name: self.written(getattr(value, field.name)) for field in fields(value)
@@ -156,16 +162,6 @@ class _Writer:
         if structure not in self.structures:
             self.structures.append(structure)
         return self.structures.index(structure)
-
-
-def _written_array(value: np.ndarray[Any, Any]) -> Any:
-    plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
-    return {
-        "is": "array",
-        "type": plain.dtype.str,
-        "shape": list(value.shape),
-        "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
-    }
 
 
 @dataclass(frozen=True)
