@@ -233,13 +233,12 @@ class PropensityTable:
 class Propensity:
     """The probability that a mechanism is 1, given its parents and its ``free`` mechanisms.
 
-    Its other mechanism parents, ``at_one``, are at 1.
+    Its other mechanism parents are at 1.
     """
 
     mechanism: Mechanism
     parents: Scope
     free: Mechanisms
-    at_one: Mechanisms
     sample: Sample
 
     @property

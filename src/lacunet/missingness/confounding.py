@@ -68,25 +68,13 @@ def confounded_pair(
     if known is None or not re.search(BOTH, known.graph):
         return None
     graph = _read(known.graph, network)
-    if not do and _is_described(graph):
-        return None
     return _pair(graph, frozenset(targets), frozenset(given), frozenset(do))
-
-
-@lru_cache(maxsize=16)
-def _is_described(graph: MixedGraph) -> bool:
-    """Whether the CPTs give the joint law, hidden causes or not."""
-    return next(_undescribed(graph), None) is None
-
-
-def _undescribed(graph: MixedGraph) -> Iterator[Path]:
-    """Paths by which variables depend on more than their parents."""
-    nodes = frozenset(graph.order)
-    return _dependences(graph, graph, nodes, nodes, _NONE)
 
 
 @lru_cache(maxsize=4096)
 def _pair(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> tuple[str, str] | None:
+    if not graph.hidden:
+        return None
     fixed &= cut(graph, fixed).ancestors(asked | seen)  # setting anything else changes nothing
     path = _open_path(graph, asked, seen, fixed)
     if path is None or (not fixed and _is_in_family(graph, asked, seen)):
@@ -132,7 +120,9 @@ def undescribed_pairs(graph: MissingnessGraph) -> tuple[tuple[str, str], ...]:
     ()
     """
     among = _among_variables(graph)
-    return tuple(dict.fromkeys(_hidden_step(among, path) for path in _undescribed(among)))
+    nodes = frozenset(among.order)
+    paths = _dependences(among, among, nodes, nodes, _NONE)
+    return tuple(dict.fromkeys(_hidden_step(among, path) for path in paths))
 
 
 def notes_on_graph(graph: MissingnessGraph, partially: Collection[str] | None) -> tuple[str, ...]:

@@ -152,7 +152,12 @@ def _decide(
     mixed.meter.allow(inf)
     large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
     if large is not None:
-        why = f"{_why_recoverable(large)}; {_size_words(large)}"
+        scope, free = len(large.odds.scope), len(large.odds.free)
+        why = (
+            f"{_why_recoverable(large)}; too large to compute: over {scope} variables, {free} of "
+            f"them partially observed, it would need 2^{free} tables of their joint states; the "
+            f"limit is {SCOPE_LIMIT} variables, {FREE_LIMIT} of them partially observed"
+        )
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 
@@ -215,11 +220,6 @@ def _checked_query(
         raise MissingnessGraphError("the query has no variable left of the bar.")
     for name in asked.names:
         if name not in graph.network.states_of:
-            if is_query(str(name)):
-                raise MissingnessGraphError(
-                    f"the network has no variable {name!r}.",
-                    f"give the text of a query by itself: recover({name!r}).",
-                )
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
     twice = {name for name in asked.names if asked.names.count(name) > 1}
     if twice:
@@ -243,31 +243,26 @@ def _checked_population(
 
 def _why_recoverable(term: Term) -> str:
     """What makes the query recoverable, and what each form of the estimand assumes."""
-    assumed = list(dict.fromkeys(term.assumptions()))
-    return (
-        f"{_form(term)}; it assumes that {', and that '.join(assumed)}" if assumed else _form(term)
-    )
-
-
-def _form(term: Term) -> str:
     plain = term
     while isinstance(plain, OtherConditions):
         plain = plain.term
-    if not term.do:
-        return _plain_form(plain)
     done, left = (", ".join(map(quoted, names)) for names in (term.do, term.target))
-    if not plain.do:
-        return f"seeing {done} is as good as doing it, and {_plain_form(plain)}"
-    if isinstance(plain, SumOut) and isinstance(plain.term, Product):
-        more = ", ".join(map(quoted, plain.term.second.target))
-        return (
-            f"{more} {'block' if ',' in more else 'blocks'} every back-door path from {done} to "
-            f"{left}, and both factors of the adjustment are recoverable"
-        )
-    return (
+    form = (
         f"the law under do({done}) is a product of kernels of districts, and each factor is "
         "recoverable"
     )
+    if not plain.do:
+        seen = f"seeing {done} is as good as doing it, and " if done else ""
+        form = f"{seen}{_plain_form(plain)}"
+    elif isinstance(plain, SumOut) and isinstance(plain.term, Product):
+        more = plain.term.second.target
+        form = (
+            f"{', '.join(map(quoted, more))} {'blocks' if len(more) == 1 else 'block'} every "
+            f"back-door path from {done} to {left}, and both factors of the adjustment are "
+            "recoverable"
+        )
+    assumed = list(dict.fromkeys(term.assumptions()))
+    return f"{form}; it assumes that {', and that '.join(assumed)}" if assumed else form
 
 
 def _plain_form(term: Term) -> str:
@@ -284,23 +279,15 @@ def _plain_form(term: Term) -> str:
             f"taking {helpers} in and dividing it out again leaves two queries that are each "
             "recoverable"
         )
-    if isinstance(term, Factor):
-        return _sampled(term)
-    return "the chain rule takes it apart into queries that are each recoverable"
-
-
-def _sampled(term: Factor) -> str:
-    if not term.sample.selected:
-        return "its variables are always observed"
+    if not isinstance(term, Factor):
+        return "the chain rule takes it apart into queries that are each recoverable"
     shown = ", ".join(map(quoted, term.shown))
-    rows = f"the rows that show {shown}" if shown else "the rows that were recorded"
-    if not term.sample.weights:
-        return f"{rows} are a fair sample of it"
+    rows = f"the rows that {f'show {shown}' if shown else 'were recorded'} are a fair sample of it"
     weighted = ", ".join(str(weight.mechanism) for weight in term.sample.weights)
-    return (
-        f"{rows} are a fair sample of it once they are weighted by the inverse propensities of "
-        f"{weighted}, which the data tell"
-    )
+    if weighted:
+        rows += " once they are weighted by the inverse propensities of "
+        rows += f"{weighted}, which the data tell"
+    return rows if term.sample.selected else "its variables are always observed"
 
 
 def _self_censoring(graph: MixedGraph, name: str) -> str:
@@ -329,15 +316,6 @@ def _two_models(graph: MixedGraph, witness: Witness) -> str:
         if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
     ]
     return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")
-
-
-def _size_words(term: NoSelfCensoring) -> str:
-    scope, free = len(term.odds.scope), len(term.odds.free)
-    return (
-        f"too large to compute: over {scope} variables, {free} of them partially observed, it "
-        f"would need 2^{free} tables of their joint states; the limit is {SCOPE_LIMIT} variables, "
-        f"{FREE_LIMIT} of them partially observed"
-    )
 
 
 def _tried(search: TermSearch) -> str:

@@ -152,8 +152,7 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
 def _by_share(
     graph: MixedGraph, known: Known, i: Mechanism, free: Set, most: int
 ) -> Propensity | None:
-    at_one = graph.mechanism_parents[i] - free
-    need = graph.parents_shown_by[i] | at_one
+    need = graph.parents_shown_by[i] | (graph.mechanism_parents[i] - free)
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
         return None
@@ -165,12 +164,10 @@ def _by_share(
     sample = find_sample(graph, known, need, allowed, separates, most)
     if sample is None:
         return None
-    order = graph.mechanisms
     return Share(
         mechanism=i,
         parents=graph.variable_parents([i]),
-        free=tuple(m for m in order if m in free),
-        at_one=tuple(m for m in order if m in at_one),
+        free=tuple(m for m in graph.mechanisms if m in free),
         sample=sample,
     )
 
@@ -179,9 +176,8 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None
     others = graph.above[i]  # K
     if graph.selection or not others <= frozenset(graph.mechanisms):
         return None  # the odds would be those among the rows recorded
-    order = [k for k in graph.mechanisms if k in others]
     propensities = []  # where R_i may be 0 and the rest of K is 1
-    for k in order:
+    for k in (k for k in graph.mechanisms if k in others):
         above = graph.mechanism_parents[k]
         propensity = lookup(known, k, above & {i})
         if propensity is None or not above <= others | {i}:
@@ -199,7 +195,6 @@ def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None
         mechanism=i,
         parents=graph.variable_parents([i]),
         free=(),
-        at_one=tuple(k for k in order if k in graph.mechanism_parents[i]),
         sample=sample,
         scope=inside,
         others=tuple(propensities),

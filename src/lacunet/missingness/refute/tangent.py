@@ -48,8 +48,20 @@ _models = lru_cache(maxsize=128)(models_of)
 @lru_cache(maxsize=256)
 def _generic(submodel: Submodel, seed: int) -> tuple[_Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
-    point = _random_point(_models(submodel), np.random.default_rng(seed))
-    grid = point.models.grid
+    models, rng = _models(submodel), np.random.default_rng(seed)
+    grid = models.grid
+
+    def draw(size: tuple[int, int]) -> Integers:
+        table = rng.integers(1, PRIME, size)
+        table[:, -1] = (1 - table[:, :-1].sum(axis=1)) % PRIME
+        return table
+
+    weights = models.drawn(draw)
+    joint = np.ones(grid.length, dtype=np.int64)
+    for factor in models.factors(weights):
+        joint = joint * factor % PRIME
+    inverses = models.factors(_inverse(weights))
+    point = _Point(models, joint, dict(zip(submodel.nodes, inverses, strict=True)))
     manifest = _gradients(point, grid.manifest, grid.cells + 1)[: grid.cells]
     if grid.is_selected:  # the law is known up to its scale: one parameter more
         law = grid.law(point.joint.astype(np.float64))
@@ -72,20 +84,6 @@ class _Point:
     models: Models
     joint: Integers
     inverse_at: Mapping[AnyNode, Integers]
-
-
-def _random_point(models: Models, rng: np.random.Generator) -> _Point:
-    def draw(size: tuple[int, int]) -> Integers:
-        table = rng.integers(1, PRIME, size)
-        table[:, -1] = (1 - table[:, :-1].sum(axis=1)) % PRIME
-        return table
-
-    weights = models.drawn(draw)
-    joint = np.ones(models.grid.length, dtype=np.int64)
-    for factor in models.factors(weights):
-        joint = joint * factor % PRIME
-    inverses = models.factors(_inverse(weights))
-    return _Point(models, joint, dict(zip(models.grid.submodel.nodes, inverses, strict=True)))
 
 
 def _inverse(values: Integers) -> Integers:
