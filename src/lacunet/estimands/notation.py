@@ -28,6 +28,7 @@ class Notation:
     equal = " = "
     proportional = " ∝ "
     bar = " | "
+    law, intervention = "P", "do"
     pattern, smaller_pattern = "T", "U"
 
     def name(self, variable: str, primes: int = 0) -> str:
@@ -52,16 +53,20 @@ class Notation:
 
     def done(self, names: Sequence[str]) -> str:
         """An intervention, after the bar."""
-        return f"do({self.listed(names)})"
+        return f"{self.intervention}{self.parens(self.listed(names))}"
 
     def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
         """P(left | right)."""
         above, below = self.listed(left), self.listed(right)
-        return f"P({above}{self.bar}{below})" if below else f"P({above})"
+        return f"{self.law}{self.parens(f'{above}{self.bar}{below}' if below else above)}"
 
     def summed(self, listed: Sequence[str]) -> str:
         """The sum over what is listed, before what is summed; nothing if there is nothing."""
         return f"sum over {self.listed(listed)} of " if listed else ""
+
+    def parens(self, inside: str) -> str:
+        """A part of a formula in parentheses."""
+        return f"({inside})"
 
     def bracketed(self, inside: str) -> str:
         """A part of a formula in brackets."""
@@ -75,7 +80,7 @@ class Notation:
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         """A formula that holds for any value of some variables."""
-        return f"{written} for any value of {self.listed(names)}"
+        return f"{written}{self.words(' for any value of ')}{self.listed(names)}"
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         """One over one plus the odds, whose denominator has some factors at R = 0."""
@@ -116,6 +121,7 @@ class _Latex(Notation):
     times = r" \, "
     proportional = r" \propto "
     bar = r" \mid "
+    intervention = r"\mathrm{do}"
     smaller_pattern = "T'"
 
     def name(self, variable: str, primes: int = 0) -> str:
@@ -130,17 +136,11 @@ class _Latex(Notation):
     def labelled(self, letter: str, inside: str, dashes: int = 0) -> str:
         return rf"\{letter}{chr(39) * dashes}_{{{inside}}}"
 
-    def done(self, names: Sequence[str]) -> str:
-        return rf"\mathrm{{do}}({self.listed(names)})"
-
     def summed(self, listed: Sequence[str]) -> str:
         return rf"\sum_{{{self.listed(listed)}}} " if listed else ""
 
     def divided(self, above: str, below: Sequence[str]) -> str:
         return rf"\frac{{{above}}}{{{' '.join(below)}}}" if below else above
-
-    def for_any(self, written: str, names: Sequence[str]) -> str:
-        return rf"{written} \quad \text{{for any value of }} {self.listed(names)}"
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         below = rf"{total} {others}\big|_{{{hidden}}}"
@@ -171,6 +171,8 @@ class _MathMl(Notation):
     times = '<mspace width="0.17em"/>'
     equal = "<mo>=</mo>"
     proportional = "<mo>∝</mo>"
+    bar = "<mo>∣</mo>"
+    law, intervention = "<mi>P</mi>", "<mi>do</mi>"
     pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:
@@ -197,12 +199,8 @@ class _MathMl(Notation):
             base = f"<msup>{base}<mo>{'′' * dashes}</mo></msup>"
         return f"<msub>{base}<mrow>{inside}</mrow></msub>"
 
-    def done(self, names: Sequence[str]) -> str:
-        return f"<mi>do</mi>{_parens(self.listed(names))}"
-
-    def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
-        above, below = self.listed(left), self.listed(right)
-        return f"<mi>P</mi>{_parens(f'{above}<mo>∣</mo>{below}' if below else above)}"
+    def parens(self, inside: str) -> str:
+        return f'<mo stretchy="false">(</mo>{inside}<mo stretchy="false">)</mo>'
 
     def summed(self, listed: Sequence[str]) -> str:
         return _under("∑", self.listed(listed)) if listed else ""
@@ -215,9 +213,6 @@ class _MathMl(Notation):
         parts = f"<mrow>{above}</mrow><mrow>{''.join(below)}</mrow>"
         return f"<mfrac>{parts}</mfrac>" if below else above
 
-    def for_any(self, written: str, names: Sequence[str]) -> str:
-        return f"{written}{self.words('  for any value of ')}{self.listed(names)}"
-
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         bar = f"<msub><mo>|</mo><mrow>{hidden}</mrow></msub>"
         odds = self.divided(above, [total, others, bar])
@@ -226,7 +221,7 @@ class _MathMl(Notation):
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         shown = "<mo>,</mo><msub><mi>R</mi><mi>T</mi></msub><mo>=</mo><mn>0</mn><mo>,</mo>"
         shown += "<msub><mi>R</mi><mrow><mo>−</mo><mi>T</mi></mrow></msub><mo>=</mo><mn>1</mn>"
-        above = f"<mi>P</mi>{_parens(f'{_parens(scope)}<mo>∖</mo><mi>T</mi>{shown}')}"
+        above = f"<mi>P</mi>{self.parens(f'{self.parens(scope)}<mo>∖</mo><mi>T</mi>{shown}')}"
         below = f"{_under('∑', '<mi>T</mi>')}{complete}{_under('∏', _inside('⊊'))}{smaller}"
         where = (
             f"{self.words('  for the nonempty ')}<mi>T</mi><mo>⊆</mo><mo>{{</mo>{free}<mo>}}</mo>"
@@ -239,17 +234,13 @@ class _MathMl(Notation):
 
     def highest_posterior(self, probability: str) -> str:
         given = "<mi>θ</mi><mo>∣</mo><msub><mi>D</mi><mi>observed</mi></msub>"
-        most = f"<munder><mi>arg max</mi><mi>θ</mi></munder><mi>P</mi>{_parens(given)}"
+        most = f"<munder><mi>arg max</mi><mi>θ</mi></munder><mi>P</mi>{self.parens(given)}"
         return f"{most}<mo>,</mo><mspace width='0.33em'/>{probability}"
 
     def block(self, lines: Sequence[str]) -> str:
         rows = "".join(f"<mtr><mtd>{line}</mtd></mtr>" for line in lines)
         inside = f'<mtable columnalign="left">{rows}</mtable>' if len(lines) > 1 else lines[0]
         return f'<math display="block">{inside}</math>'
-
-
-def _parens(inside: str) -> str:
-    return f'<mo stretchy="false">(</mo>{inside}<mo stretchy="false">)</mo>'
 
 
 def _under(sign: str, below: str) -> str:

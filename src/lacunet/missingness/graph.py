@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
@@ -527,9 +528,5 @@ def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, 
 
 def is_path(text: str) -> bool:
     """Whether a string is a file's path rather than the text of a graph."""
-    if re.search(rf"R\[|\n|{RIGHT}|{BOTH}|<=|≤", text):
-        try:
-            return Path(text).is_file()
-        except (OSError, ValueError):
-            return False
-    return True
+    is_text = re.search(rf"R\[|\n|{RIGHT}|{BOTH}|<=|≤", text)
+    return not is_text or isfile(text)

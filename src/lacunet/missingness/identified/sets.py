@@ -264,7 +264,7 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
 
 def _random(model: Models, seed: int) -> FloatArray:
     weights = np.random.default_rng(seed).uniform(0.2, 1.0, model.size)
-    return _normalised(model, np.where(model.zeros, 0.0, weights))
+    return model.normalised(np.where(model.zeros, 0.0, weights))
 
 
 def fitted(
@@ -297,20 +297,11 @@ def fitted(
             part * block.gathered(quotient(expected, f))
             for part, block, f in zip(model.parts(weights), model.blocks, factors, strict=True)
         ]
-        weights = _normalised(model, np.concatenate(parts), weights)
+        weights = model.normalised(np.concatenate(parts), weights)
         if fit - before <= SETTLED * abs(fit):
             break
         before = fit
     return weights
-
-
-def _normalised(
-    model: Models, weights: FloatArray, otherwise: FloatArray | None = None
-) -> FloatArray:
-    """Weights that add up to one in every group; those of a group without any as they were."""
-    totals = model.group_sums.T @ (model.group_sums @ weights)
-    kept = weights if otherwise is None else otherwise
-    return np.divide(weights, totals, out=kept.copy(), where=totals > 0)
 
 
 def _log_likelihood(counts: FloatArray, law: FloatArray) -> float:
@@ -367,7 +358,7 @@ def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray
         slopes = np.concatenate([model.manifest_slopes(weights), model.group_sums]) * weights
         sides = np.concatenate([gap, np.zeros(model.group_sums.shape[0])])
         change = np.linalg.lstsq(slopes, sides, rcond=1e-10)[0]  # as a share of each weight
-        weights = _normalised(model, np.maximum(weights + weights * change, 0.0))
+        weights = model.normalised(np.maximum(weights + weights * change, 0.0))
     return None
 
 

@@ -7,7 +7,7 @@ CPT of one node, or those of a mixture for several. What a model says of what ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -142,15 +142,19 @@ class Models:
         result[self._free] += change
         return result
 
-    def drawn(self, draw: Callable[[tuple[int, int]], NDArray[Number]]) -> NDArray[Number]:
-        """A model whose CPTs are drawn one after the other, with the zeros that it must have."""
-        tables = []
-        for node in self.grid.submodel.nodes:
-            table = draw(self.grid.sizes[node])
-            if node in self.grid.held:
-                table[self.grid.held[node]] = [1, 0]
-            tables.append(table.reshape(-1))
-        return np.concatenate(tables)
+    def normalised(self, weights: FloatArray, otherwise: FloatArray | None = None) -> FloatArray:
+        """Weights that add up to one in every group; those of a group without any as they were."""
+        totals = added_up(self.group, weights, self.size)[self.group]
+        kept = weights if otherwise is None else otherwise
+        return np.divide(weights, totals, out=kept.copy(), where=totals > 0)
+
+    def drawn_modulo(self, prime: int, rng: np.random.Generator) -> Integers:
+        """A random model in the integers modulo a prime, with the zeros that it must have."""
+        weights, last = rng.integers(1, prime, self.size), self._last[self._free]
+        weights[self._free[self._held]] = 1
+        sums = added_up(last, weights[self._free].astype(np.float64), self.size)
+        weights[last] = (1 - sums[last].astype(np.int64)) % prime
+        return weights
 
     def parts(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
         """The weights of each block."""
@@ -269,13 +273,8 @@ def random_weights(models: Models, seed: int) -> FloatArray:
 
     No entry is near zero, but for those that are zero.
     """
-    rng = np.random.default_rng(seed)
-
-    def draw(size: tuple[int, int]) -> FloatArray:
-        table = rng.uniform(0.0, 1.0, size) ** 2 + 0.1
-        return np.asarray(table / table.sum(axis=1, keepdims=True))
-
-    return models.drawn(draw)
+    weights = np.random.default_rng(seed).uniform(0.0, 1.0, models.size) ** 2 + 0.1
+    return models.normalised(np.where(models.zeros, 0.0, weights))
 
 
 def cpt_block(grid: Grid, node: AnyNode) -> Block:

@@ -48,15 +48,8 @@ _models = lru_cache(maxsize=128)(models_of)
 @lru_cache(maxsize=256)
 def _generic(submodel: Submodel, seed: int) -> tuple[_Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
-    models, rng = _models(submodel), np.random.default_rng(seed)
-    grid = models.grid
-
-    def draw(size: tuple[int, int]) -> Integers:
-        table = rng.integers(1, PRIME, size)
-        table[:, -1] = (1 - table[:, :-1].sum(axis=1)) % PRIME
-        return table
-
-    weights = models.drawn(draw)
+    models = _models(submodel)
+    grid, weights = models.grid, models.drawn_modulo(PRIME, np.random.default_rng(seed))
     joint = np.ones(grid.length, dtype=np.int64)
     for factor in models.factors(weights):
         joint = joint * factor % PRIME
