@@ -122,7 +122,7 @@ def test_a_cell_without_data_backs_off_and_is_named() -> None:
     columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
     table = EncodedTable(dict.fromkeys("XYZ", 2), columns)
     shown = Sample((Mechanism("Z"),), ())
-    weight = Share(Mechanism("Y"), ("X",), (), (), shown)
+    weight = Share(Mechanism("Y"), ("X",), (), shown)
     run = Run(distinct_rows(table, "XYZ"))
     plan = Factor(("Y",), ("X",), Sample((Mechanism("Y"),), (weight,)))
     result = plan.compute(run)
@@ -179,7 +179,7 @@ def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_se
     rows = np.array([[0, 0, 0], [0, 1, 1], [0, 2, 0], [1, 2, 2], [0, 2, 2]], np.uint8)
     columns = {name: rows[:, at] for at, name in enumerate("XYZ")}
     run = Run(distinct_rows(EncodedTable(dict.fromkeys("XYZ", 2), columns), "XYZ"))
-    weight = Share(Mechanism("Y"), (), (Mechanism("Z"),), (), Sample((), ()))
+    weight = Share(Mechanism("Y"), (), (Mechanism("Z"),), Sample((), ()))
     Factor(("Y",), (), Sample((Mechanism("Y"), Mechanism("Z")), (weight,))).compute(run)
     assert not run.notes
     Factor(("Y",), (), Sample((Mechanism("Y"),), (weight,))).compute(run)

@@ -87,7 +87,10 @@ def _open_path(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> Pa
     after = cut(graph, fixed)
     above = after.ancestors(asked | seen) - fixed
     free = above - seen
-    parts = [(part, _scope(after, part) & free) for part in districts(after, above)]
+    parts = [
+        (part, part.union(*(after.parents[node] for node in part)) & free)
+        for part in districts(after, above)
+    ]
 
     def near(node: Node) -> Nodes:
         return _NONE.union(*(scope for _, scope in parts if node in scope))
@@ -151,10 +154,6 @@ def _among_variables(graph: MissingnessGraph) -> MixedGraph:
     parents: dict[Node, Iterable[Node]] = {name: graph.network.parents(name) for name in order}
     pairs = [pair for pair in graph.hidden if not any(isinstance(n, Mechanism) for n in pair)]
     return MixedGraph.of(parents, pairs)
-
-
-def _scope(graph: MixedGraph, part: Nodes) -> Nodes:
-    return part.union(*(graph.parents[node] for node in part))
 
 
 def _dependences(

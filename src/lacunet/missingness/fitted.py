@@ -328,11 +328,10 @@ def learned_graph(
         seen = columns if part is table else {node: _column(part, node) for node in nodes}
         is_shown = _column(part, Mechanism(name))
         known = known_of.get(name, ())
-        below = {node for node in nodes if name in reached([variable_of(node)], above)}
         candidates = {
             node: column
             for node, column in seen.items()
-            if node != name and not (isinstance(node, Mechanism) and node in below)
+            if node != name and name not in reached(mechanisms_in([node]), above)
         }
         candidates |= {node: _column(part, node) for node in known if isinstance(node, Mechanism)}
         fixed = tuple(node for node in known if node in candidates)

@@ -189,8 +189,10 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
                 "name at least one: Age -> R[X] if Age decides whether X is recorded, R[X] if X is "
                 "missing completely at random.",
             )
-        if data is not None:
-            _check_explained(graph, data)
+        if data is not None:  # verdicts without these mechanisms would be of other data
+            quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
+            with quiet, observations(data, network, memory_budget()) as rows:
+                graph.check_partially(rows.look().hidden(network), ())
         return graph
 
     @classmethod
@@ -441,14 +443,6 @@ def _network_given(value: NetworkOrEdges, data: Data | None) -> Network:
         "MissingnessGraph.parse(text, edges, data=data) takes those of the data."
     )
     return network
-
-
-def _check_explained(graph: MissingnessGraph, data: Data) -> None:
-    """Refuse missing values without a mechanism: verdicts would be of other data."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # estimates give them
-        with observations(data, graph.network, memory_budget()) as rows:
-            graph.check_partially(rows.look().hidden(graph.network), ())
 
 
 def _never_more(later: Node, earlier: Node) -> tuple[str, str]:

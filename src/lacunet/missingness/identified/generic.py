@@ -63,10 +63,10 @@ def near(graph: MixedGraph, asked: Asked, known: tuple[Scope, ...] = ()) -> Mixe
 def _in_part(
     graph: Drawing, part: MixedGraph, asked: Asked, known: tuple[Scope, ...]
 ) -> bool | None:
-    sizes = tuple((name, graph.network.cardinality(name)) for name in part.variables)
+    sizes = {name: graph.network.cardinality(name) for name in part.variables}
     before: tuple[int, int] | None = None
     for hidden_states in range(2, MOST_HIDDEN_STATES + 1):
-        submodel = _submodel(part, sizes, hidden_states, known)
+        submodel = Submodel(part, sizes, hidden_states, known)
         if submodel.work > LARGEST_WORK:
             return None
         observed, with_query = pair = ranks(submodel, asked)
@@ -76,14 +76,3 @@ def _in_part(
             return True
         before = pair
     return None
-
-
-@lru_cache(maxsize=64)
-def _submodel(
-    part: MixedGraph,
-    sizes: tuple[tuple[str, int], ...],
-    hidden_states: int,
-    known: tuple[Scope, ...],
-) -> Submodel:
-    """The same value for every query of a graph, so that its Jacobian is made once."""
-    return Submodel(part, dict(sizes), hidden_states, known)

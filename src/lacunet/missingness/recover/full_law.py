@@ -24,7 +24,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reached
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node, quoted, variable_of
+from lacunet.model.nodes import Node, quoted, variable_of
 
 
 @lru_cache(maxsize=256)
@@ -36,6 +36,7 @@ def recover_full_law(graph: Drawing) -> Verdict:
     Examples
     --------
     >>> from lacunet.model.network import Network
+    >>> from lacunet.model.nodes import Mechanism
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     >>> colluder = Drawing(network, {"Y": ["X", Mechanism("X")], "X": []})
     >>> print(recover_full_law(colluder).why[:48])
@@ -56,9 +57,11 @@ def recover_full_law(graph: Drawing) -> Verdict:
     if mixed.monotone:
         why = "with mechanisms that are never 1 without another, the law of all is not decided"
         return Verdict(graph, asked, UNDECIDED, why)
-    paths = [path for m in mixed.mechanisms if (path := _colluding_path(mixed, m))]
-    if paths:
-        path = min(paths, key=len)
+    every = frozenset(mixed.order)
+    ends = [(mechanism.variable, mechanism) for mechanism in mixed.mechanisms]
+    paths = [mixed.open_path([name], [m], every - {name, m}) for name, m in ends]
+    if any(paths):
+        path = min(filter(None, paths), key=len)
         written = path_in_words(path, _arrows(mixed, path))
         why = (
             f"{written} joins {quoted(str(path[0]))} to its own mechanism given all "
@@ -81,13 +84,6 @@ def _scope(graph: MixedGraph) -> Scope:
     joined = reached(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
     partial = (m.variable for m in graph.mechanisms)
     return graph.named([*joined, *graph.variable_parents(joined), *partial])
-
-
-def _colluding_path(graph: MixedGraph, mechanism: Mechanism) -> tuple[Node, ...] | None:
-    """A path from a variable to its mechanism that all the others leave open, if there is one."""
-    name = mechanism.variable
-    others = [node for node in graph.order if node not in (name, mechanism)]
-    return graph.open_path([name], [mechanism], others)
 
 
 def _arrows(graph: MixedGraph, path: tuple[Node, ...]) -> list[str]:

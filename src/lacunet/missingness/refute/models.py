@@ -165,18 +165,16 @@ class Models:
         ends = np.cumsum([0, *(block.size for block in self.blocks)]).tolist()
         return [slice(*pair) for pair in pairwise(ends)]
 
-    def under(self, do: Sequence[str]) -> Models:
+    def under(self, do: Scope) -> Models:
         """The same where some variables are set from outside, whatever they would have been."""
-        if not do:
-            return self
-        if tuple(do) not in self._under:
+        if do not in self._under:
             blocks = tuple(_set(self.grid, block, do) for block in self.blocks)
-            self._under[tuple(do)] = replace(self, blocks=blocks)
-        return self._under[tuple(do)]
+            self._under[do] = replace(self, blocks=blocks)
+        return self._under[do]
 
     @cached_property
-    def _under(self) -> dict[tuple[str, ...], Models]:
-        return {}
+    def _under(self) -> dict[Scope, Models]:
+        return {(): self}
 
     def factors(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
         """The kernel of every block at every configuration."""

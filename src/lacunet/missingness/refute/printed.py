@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from lacunet.missingness.refute.submodels import AnyNode
@@ -35,7 +33,12 @@ def two_models(witness: Witness, network: Network) -> Rows:
         for entry in np.ndindex(*first.shape):
             is_listed = first.shape[-1] > 2 or entry[-1] == 1
             if is_listed and abs(first[entry] - second[entry]) > SAME:
-                *given, state = _states(witness, network, (*parents, node), entry)
+                *given, state = [
+                    assigned(
+                        quoted(n) if isinstance(n, str) else n, _state(witness, network, n, index)
+                    )
+                    for n, index in zip((*parents, node), entry, strict=True)
+                ]
                 values = _both(float(first[entry]), float(second[entry]))
                 rows.append([conditional(state, given), *values])
     return [rows[0], *(row for row in rows[1:] if row != rows[0])]
@@ -46,17 +49,6 @@ def other_states(witness: Witness, network: Network) -> str:
     sizes = witness.submodel.cardinality_of
     more = [f"{quoted(n)} has {k} states" for n, k in sizes.items() if k != network.cardinality(n)]
     return f"in these models {', '.join(more)}" if more else ""
-
-
-def _states(
-    witness: Witness, network: Network, nodes: Sequence[AnyNode], cell: Sequence[int]
-) -> list[str]:
-    return [
-        assigned(
-            quoted(node) if isinstance(node, str) else node, _state(witness, network, node, index)
-        )
-        for node, index in zip(nodes, cell, strict=True)
-    ]
 
 
 def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str:

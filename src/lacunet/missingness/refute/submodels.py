@@ -7,7 +7,7 @@ too; what does not determine a query there does not determine it in the graph.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
 from math import prod
@@ -59,7 +59,7 @@ KINDS = (  # cheap ones first
 AnyNode = Node | HiddenCause
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Submodel:
     """A graph with so many states for each variable; hidden causes have ``hidden_states``.
 
@@ -67,7 +67,7 @@ class Submodel:
     """
 
     graph: MixedGraph
-    cardinality_of: Mapping[str, int]
+    cardinality_of: Mapping[str, int] = field(hash=False)
     hidden_states: int = 2
     known: tuple[Scope, ...] = ()
 

@@ -14,7 +14,7 @@ there never exceeds the generic one, and falls short of it with a probability be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,6 +24,7 @@ from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.grid import Integers
 from lacunet.missingness.refute.models import Models, models_of
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
+from lacunet.model.network import Scope
 from lacunet.statistics.counts import added_up
 
 PRIME = 2**31 - 1
@@ -90,7 +91,7 @@ def _inverse(values: Integers) -> Integers:
     return result
 
 
-def _gradients(point: _Point, groups: Integers, count: int, do: Sequence[str] = ()) -> Integers:
+def _gradients(point: _Point, groups: Integers, count: int, do: Scope = ()) -> Integers:
     """The derivative of the sum of the joint over each group, by every parameter."""
     joint = _without_choice(point, do)
     others = [(joint * inverse % PRIME).astype(np.float64) for inverse in point.inverse_at.values()]
@@ -98,7 +99,7 @@ def _gradients(point: _Point, groups: Integers, count: int, do: Sequence[str] = 
     return point.models.under(do).slopes(others, groups, count).astype(np.int64) % PRIME
 
 
-def _without_choice(point: _Point, do: Sequence[str]) -> Integers:
+def _without_choice(point: _Point, do: Scope) -> Integers:
     """The joint without the CPTs of what is intervened on: the truncated factorisation."""
     joint = point.joint
     for name in do:
