@@ -8,7 +8,7 @@ what it comes to on some rows (``compute``). Execution decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 
 import numpy as np
@@ -93,11 +93,7 @@ class Term:
 
     target: Scope
     given: Scope
-
-    @property
-    def do(self) -> Scope:
-        """What is intervened on: what its parts intervene on, if nothing else is said."""
-        return self.parts[0].do if self.parts else ()
+    do: Scope = field(default=(), kw_only=True)
 
     @property
     def conditions(self) -> Scope:
@@ -146,7 +142,7 @@ class Term:
     @property
     def parts(self) -> tuple[Term, ...]:
         """The terms that this one is made of."""
-        values = (getattr(self, field.name) for field in fields(self))
+        values = (getattr(self, part.name) for part in fields(self))
         return tuple(value for value in values if isinstance(value, Term))
 
     @property
@@ -256,7 +252,7 @@ class Product(Term):
     @classmethod
     def of(cls, first: Term, second: Term) -> Product:
         """The product; its target is both targets, given what the second is given."""
-        return cls((*first.target, *second.target), second.given, first, second)
+        return cls((*first.target, *second.target), second.given, first, second, do=first.do)
 
     def written(self, writer: Writer) -> str:
         """One factor times the other."""
@@ -309,13 +305,7 @@ class Kernels(Term):
     2002.
     """
 
-    done: Scope
     factors: tuple[Term, ...]
-
-    @property
-    def do(self) -> Scope:
-        """What no factor has as its target."""
-        return self.done
 
     @property
     def parts(self) -> tuple[Term, ...]:
@@ -398,13 +388,7 @@ class OtherConditions(Term):
     effect on A: the term is the same for any value of it.
     """
 
-    done: Scope
     term: Term
-
-    @property
-    def do(self) -> Scope:
-        """C."""
-        return self.done
 
     @property
     def is_exact(self) -> bool:

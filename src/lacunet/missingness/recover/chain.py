@@ -189,7 +189,7 @@ def _effects(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
 def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b)`."""
     for product in _multiplied(search, query, query.target, more, depth):
-        yield SumOut(search.graph.named(query.target), product.given, product)
+        yield SumOut(search.graph.named(query.target), product.given, product, do=product.do)
 
 
 def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -233,7 +233,7 @@ def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]
             whole = query._replace(target=query.target | moved, given=query.given - moved)
             term = _solve(search, whole, depth)
             if term is not None:
-                yield Conditioned(search.graph.named(query.target), names, term)
+                yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
 
 
 def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -243,7 +243,7 @@ def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
             more = frozenset(chosen)
             yield from _standardised(search, query, more, depth)
             for term in _split(search, query._replace(target=query.target | more), depth):
-                yield SumOut(graph.named(query.target), term.given, term)
+                yield SumOut(graph.named(query.target), term.given, term, do=term.do)
 
 
 def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -253,7 +253,8 @@ def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
         forward = query._replace(given=query.given | more)
         backward = query._replace(target=more, given=query.target | query.given)
         for parts in _both(search, forward, backward, depth):
-            yield Inverted(graph.named(query.target), graph.named(query.given), *parts)
+            sides = graph.named(query.target), graph.named(query.given)
+            yield Inverted(*sides, *parts, do=parts[0].do)
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:

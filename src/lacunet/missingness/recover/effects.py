@@ -212,26 +212,28 @@ class _Districts:
         if len(factors) == 1 and not factors[0].given:
             return factors[0]
         done = frozenset(name for factor in factors for name in factor.conditions) - target
-        return Kernels(self.graph.named(target), (), self.graph.named(done), tuple(factors))
+        return Kernels(self.graph.named(target), (), tuple(factors), do=self.graph.named(done))
 
     def summed(self, term: Term, target: Names) -> Term:
         """The sum over the rest of the target."""
         if target == frozenset(term.target):
             return term
-        return SumOut(self.graph.named(target), term.given, term)
+        return SumOut(self.graph.named(target), term.given, term, do=term.do)
 
     def conditional(self, term: Term, target: Names, given: Names) -> Term:
         """P(target | given) from a term that has no conditions but interventions."""
         joint = self.summed(term, target | given)
         named = self.graph.named
-        return Conditioned(named(target), named(given), joint) if given else joint
+        if not given:
+            return joint
+        return Conditioned(named(target), named(given), joint, do=joint.do)
 
 
 def with_conditions(graph: MixedGraph, term: Term, given: Names, do: Names) -> Term:
     """The same under the conditions asked for: idle ones added, those without effect gone."""
     if frozenset(term.given) == given and frozenset(term.do) == do:
         return term
-    return OtherConditions(term.target, graph.named(given), graph.named(do), term)
+    return OtherConditions(term.target, graph.named(given), term, do=graph.named(do))
 
 
 def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:
