@@ -21,7 +21,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from lacunet.errors import LacunetError
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.model.nodes import (
     BARE_NAME,
@@ -58,22 +57,6 @@ class Statement:
     right: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
-class _GraphText(Written):
-    """A text of edges among these variables and their mechanisms."""
-
-    variables: Collection[str]
-
-    def wrong(self, problem: str, position: int, hint: str = _HINT) -> LacunetError:
-        """What to raise, with what can be read."""
-        return super().wrong(problem, position, hint)
-
-    def node(self, name: str) -> Node:
-        """The variable, or the mechanism that is called R_X."""
-        of = name.removeprefix("R_")
-        return Mechanism(of) if name not in self.variables and of in self.variables else name
-
-
 def parse_statements(
     text: str,
     source: str = "missingness graph",
@@ -99,7 +82,10 @@ def parse_statements(
     ('A', 'b c') -> (Mechanism(variable='D'),)
     (Mechanism(variable='E'),)  ()
     """
-    written = _GraphText(source, text, MissingnessGraphError, variables)
+    written = Written(
+        source, text, lambda *words: MissingnessGraphError(words[0], words[1] or _HINT)
+    )
+    nodes = partial(_nodes, written, variables)
     statement: list[Token] = []
     for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
         if not token.kind:
@@ -112,7 +98,6 @@ def parse_statements(
         if token.kind != "end":
             statement.append(token)
         elif statement:
-            nodes = partial(_nodes, written)
             alone, edges = edges_in([*statement, token], _ARROWS, nodes, written)
             if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
                 raise written.wrong("an arrow is missing after this", token.position - 1)
@@ -123,8 +108,10 @@ def parse_statements(
             statement = []
 
 
-def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Node]:
-    """The nodes of a list."""
+def _nodes(
+    written: Written, variables: Collection[str], part: Sequence[Token], after: Token
+) -> list[Node]:
+    """The nodes of a list; R_X is a mechanism where only X is a variable."""
     tokens, index = [*part, after], 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
@@ -133,23 +120,26 @@ def _nodes(written: _GraphText, part: Sequence[Token], after: Token) -> list[Nod
             if tokens[index + 2].kind != "close":
                 close = f"close the mechanism: {nodes[-1]}."
                 raise written.wrong(
-                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2], close)
+                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2]) or close
                 )
             index += 2
         else:
-            nodes.append(written.node(_name(tokens[index], written)))
+            name = _name(tokens[index], written)
+            of = name.removeprefix("R_")
+            is_mechanism = of in variables and name not in variables
+            nodes.append(Mechanism(of) if is_mechanism else name)
         index += 2 if tokens[index + 1].kind == "comma" else 1
     if index < len(part):
         raise written.wrong(
-            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index], _HINT)
+            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
         )
     return nodes
 
 
-def _quotes(token: Token, otherwise: str) -> str:
+def _quotes(token: Token) -> str:
     """What to do with a second name behind a name, unless it was meant as an arrow."""
     is_name = token.kind == "bare" and token.text.strip("-=")
-    return 'a name with a space goes in quotes: R["X Y"].' if is_name else otherwise
+    return 'a name with a space goes in quotes: R["X Y"].' if is_name else ""
 
 
 def _name(token: Token, written: Written) -> str:

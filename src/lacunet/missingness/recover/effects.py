@@ -144,10 +144,10 @@ class _Districts:
         local = self.local
         given, do = _as_done(self.graph, query)
         inside = frozenset(local.named(local.ancestors(query.target | given, do)))
-        factors = _all_found(map(self.kernel, _district_names(local, inside)))
-        if factors is None:
+        joint = self.product(inside, map(self.kernel, _district_names(local, inside)))
+        if joint is None:
             return None
-        term = self.conditional(self.multiplied(inside, factors), query.target, given)
+        term = self.conditional(joint, query.target, given)
         return with_conditions(self.graph, term, query.given, query.do)
 
     def kernel(self, district: Names) -> Term | None:
@@ -165,7 +165,7 @@ class _Districts:
         ]
         if any(simplified(self.graph, query).do for query in queries):
             return None
-        return self.product(district, queries)
+        return self.product(district, map(self.solve, queries))
 
     def from_around(self, district: Names) -> Term | None:
         """Q[D] from the kernel of the district of the whole graph that D is part of."""
@@ -180,7 +180,7 @@ class _Districts:
                 near = _around(local, frozenset({name}), frozenset(order[: index + 1]))
                 blanket = near.union(local.variable_parents(near)) - {name}
                 queries.append(Query(frozenset({name}), blanket))
-        term = self.product(around, queries)
+        term = self.product(around, map(self.solve, queries))
         if term is None:
             return None
         for above, inner in steps:
@@ -202,10 +202,14 @@ class _Districts:
         """The variables used, parents first."""
         return [name for name in topological(self.local) if isinstance(name, str)]
 
-    def product(self, target: Names, queries: list[Query]) -> Term | None:
-        """The product of the estimands of several queries, if each has one."""
-        factors = _all_found(map(self.solve, queries))
-        return None if factors is None else self.multiplied(target, factors)
+    def product(self, target: Names, terms: Iterable[Term | None]) -> Term | None:
+        """The product of some kernels, if there are all; the rest is not tried after a failure."""
+        factors = []
+        for term in terms:
+            if term is None:
+                return None
+            factors.append(term)
+        return self.multiplied(target, factors)
 
     def multiplied(self, target: Names, factors: list[Term]) -> Term:
         """The product of some kernels; what is no target of theirs counts as done."""
@@ -234,16 +238,6 @@ def with_conditions(graph: MixedGraph, term: Term, given: Names, do: Names) -> T
     if frozenset(term.given) == given and frozenset(term.do) == do:
         return term
     return OtherConditions(term.target, graph.named(given), term, do=graph.named(do))
-
-
-def _all_found(terms: Iterable[Term | None]) -> list[Term] | None:
-    """The terms, if there are all; after one that is not there no other is looked for."""
-    solved = []
-    for term in terms:
-        if term is None:
-            return None
-        solved.append(term)
-    return solved
 
 
 def _steps_inside(
