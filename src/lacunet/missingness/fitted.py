@@ -30,7 +30,7 @@ are missing at random.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, prod
 from typing import Any
@@ -250,14 +250,8 @@ class LearnedGraph(MissingnessGraph):
 
     origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        network: Network,
-        causes: Mapping[str, Iterable[Node]],
-        origin_of: Mapping[tuple[Node, str], Origin],
-        **parts: Any,
-    ) -> None:
-        super().__init__(network, causes, **parts)
+    def __init__(self, origin_of: Mapping[tuple[Node, str], Origin], **parts: Any) -> None:
+        super().__init__(**parts)
         vars(self).update(origin_of=dict(origin_of))
 
     def __str__(self) -> str:

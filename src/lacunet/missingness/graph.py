@@ -390,15 +390,9 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         """
         from lacunet.missingness.recover.answers import recover
 
-        if target is not None:
-            return recover(self, target, given, do, population=population, effort=effort)
-        if any((given, do, population)):
-            raise MissingnessGraphError(
-                "recover() is given no target.",
-                "as in graph.recover('P(Ill | do(Drug), Age)'); graph.recover() alone is about "
-                "the CPT of every variable.",
-            )
-        return self.recover_families(effort)
+        if target is None and not any((given, do, population)):
+            return self.recover_families(effort)
+        return recover(self, target or (), given, do, population=population, effort=effort)
 
     def recover_full_law(self) -> Verdict:
         """Decide whether variables and mechanisms together can be recovered: P(X, R).

@@ -217,7 +217,10 @@ def _checked_query(
         parts = [names_and_states(part, graph.network)[0] for part in split_query(target)]
     asked = Asked(*((part,) if isinstance(part, str) else tuple(part) for part in parts))
     if not asked.target:
-        raise MissingnessGraphError("the query has no variable left of the bar.")
+        raise MissingnessGraphError(
+            "the query has no variable left of the bar.",
+            "as in graph.recover('P(Ill | do(Drug), Age)'); graph.recover() is about all CPTs.",
+        )
     for name in asked.names:
         if name not in graph.network.states_of:
             raise MissingnessGraphError.unknown_variable(name, graph.network.variables)
