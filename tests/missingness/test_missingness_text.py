@@ -256,7 +256,7 @@ def test_a_graph_takes_a_result_and_a_single_cause() -> None:
 )
 def test_another_name_of_a_mechanism_is_answered_with_ours(name: str) -> None:
     error = MissingnessGraphError.unknown_variable(name, ["Age", "Income"])
-    assert error.hint == "whether Income is recorded is written R[Income]."
+    assert error.hint == "did you mean R[Income]?"
 
 
 @pytest.mark.parametrize("text", ["Age group -> R[Ill]", "Ill -> R[Age group]"])

@@ -21,14 +21,9 @@ class MissingnessGraphError(LacunetError):
     ) -> MissingnessGraphError:
         """Name what may have been meant: a variable, or a mechanism written in another way."""
         hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
-        mechanism = re.fullmatch(r"R(?:\((?P<inside>.+)\)|[_.]?(?P<bare>.+))", name)
-        is_recorded = re.fullmatch(
-            rf"(?i:{RECORDED})[_. (]+(.+?)\)?|(.+?)[_. ]+(?i:{RECORDED})", name
-        )
-        if mechanism and (variable := mechanism["bare"] or mechanism["inside"]) in known:
+        meant = re.fullmatch(rf"(?i:{RECORDED})[_. (]*(.+?)\)?|(.+?)[_. ]+(?i:{RECORDED})", name)
+        if meant and (variable := meant[1] or meant[2]) in known:  # R_X, Missing_X, X_missing
             hint = f"did you mean {Mechanism(variable)}?"
-        elif is_recorded and (variable := is_recorded[1] or is_recorded[2]) in known:  # Missing_X
-            hint = f"whether {variable} is recorded is written {Mechanism(variable)}."
         return cls(f"{where}the network has no variable {name!r}.", hint)
 
 

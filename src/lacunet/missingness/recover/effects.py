@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
-from itertools import combinations
+from itertools import chain, combinations, islice
 
 from lacunet.estimands.terms import Conditioned, Kernels, OtherConditions, SumOut, Term
 from lacunet.missingness.recover.queries import (
@@ -65,15 +65,9 @@ def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
     if not blocks(every):
         return
     usable = tuple(sorted(usable, key=lambda name: name in graph.partial))
-    count = 0
-    for size in range(min(len(usable), LARGEST_SET + 1)):
-        for chosen in combinations(usable, size):
-            if blocks(frozenset(chosen)):
-                yield frozenset(chosen)
-                count += 1
-                if count == MOST_SETS:
-                    return
-    yield every
+    sizes = range(min(len(usable), LARGEST_SET + 1))
+    sets = (frozenset(chosen) for size in sizes for chosen in combinations(usable, size))
+    yield from islice(chain(filter(blocks, sets), [every]), MOST_SETS)
 
 
 @lru_cache(maxsize=8192)

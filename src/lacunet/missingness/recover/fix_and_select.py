@@ -87,12 +87,10 @@ def _odds_term(
 def _scopes(graph: MixedGraph, names: Names) -> Iterator[Names]:
     """The query, then what its mechanisms depend on, step by step; each with one more variable."""
     grown = _grown(graph, names)
-    seen = set()
     nearby = graph.named(graph.ancestors(grown[-1]))
     more = [base | {name} for base in grown for name in nearby[:8]]
-    for scope in (*grown, *more, frozenset(nearby)):
-        if len(scope) <= SCOPE_LIMIT and scope not in seen:
-            seen.add(scope)
+    for scope in dict.fromkeys((*grown, *more, frozenset(nearby))):
+        if len(scope) <= SCOPE_LIMIT:
             yield scope
 
 
