@@ -43,7 +43,7 @@ from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows, cells_of
-from lacunet.missingness.graph import MissingnessGraph, caused
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.missingness.separation.drawing import mechanisms_in
@@ -265,8 +265,7 @@ class LearnedGraph(MissingnessGraph):
             ]
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
-        given = [] if self.selection is None else [caused((SELECTION, self.selection))]
-        given += self._not_causes()
+        given = self._statements({} if self.selection is None else {SELECTION: self.selection})
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
         return "\n".join(lines)
 

@@ -53,12 +53,6 @@ if TYPE_CHECKING:
     from lacunet.missingness.verdict import Verdict, Verdicts
 
 
-def caused(item: tuple[Mechanism, tuple[Node, ...]]) -> Statement:
-    """The statement of a mechanism and its causes."""
-    mechanism, nodes = item
-    return Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
-
-
 @dataclass(frozen=True, init=False, eq=False)
 class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
     """Why values are missing: what decides whether each variable is recorded.
@@ -247,14 +241,20 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
             file.write(f"{self}\n".encode())
 
     def __str__(self) -> str:
-        return write_statements([*map(caused, self.causes_of.items()), *self._not_causes()])
+        return write_statements(self._statements(self.causes_of))
 
-    def _not_causes(self) -> list[Statement]:
-        """What the graph says beside the causes of its mechanisms."""
-        pairs = [Statement((left,), "<->", (right,)) for left, right in self.hidden]
-        return pairs + [
-            Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
-            for later, earlier in self.monotone
+    def _statements(self, causes_of: Mapping[Mechanism, tuple[Node, ...]]) -> list[Statement]:
+        """What the graph says: the causes of some mechanisms, and all the rest."""
+        return [
+            *(
+                Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
+                for mechanism, nodes in causes_of.items()
+            ),
+            *(Statement((left,), "<->", (right,)) for left, right in self.hidden),
+            *(
+                Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
+                for later, earlier in self.monotone
+            ),
         ]
 
     def to_networkx(self) -> nx.DiGraph[object]:

@@ -114,12 +114,6 @@ class MixedGraph:
         )
 
     @cached_property
-    def around(self) -> Mapping[Node, tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]]:
-        """The children, parents and siblings of every node, in order."""
-        near = self.children, self.parents, self.siblings
-        return {n: tuple(self.sorted(relation[n]) for relation in near) for n in self.order}  # type: ignore[misc]
-
-    @cached_property
     def bits_around(self) -> tuple[tuple[int, int, int], ...]:
         """The children, parents and siblings of every node, as sets of bits."""
         near = self.children, self.parents, self.siblings
@@ -296,7 +290,8 @@ class MixedGraph:
     def _steps(self, state: _State, blocked: Nodes, above: Nodes) -> list[_State]:
         """Where an open walk goes on."""
         node, by_head = state
-        children, parents, siblings = self.around[node]
+        near = self.bits_around[self.rank[node]]
+        children, parents, siblings = ([self.order[r] for r in _set_bits(bits)] for bits in near)
         steps: list[_State] = []
         passes = node not in blocked
         if passes:
