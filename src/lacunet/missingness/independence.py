@@ -114,8 +114,7 @@ def pearson(counts: FloatArray) -> tuple[FloatArray, NDArray[np.int64], FloatArr
     """
     right, below = counts.sum(axis=3, keepdims=True), counts.sum(axis=2, keepdims=True)
     total = right.sum(axis=2, keepdims=True)
-    expected = np.zeros_like(counts)
-    np.divide(right * below, total, out=expected, where=total > 0)
+    expected = quotient(right * below, total)
     apart = np.square(counts - expected)
     np.divide(apart, expected, out=apart, where=expected > 0)  # elsewhere it is zero
     rows = np.maximum((right[..., 0] > 0).sum(axis=2) - 1, 0)

@@ -93,9 +93,8 @@ def learn_missingness(
     deadline = Deadline.asked(time_limit)
     if data is None:
         network, data = None, only_data(network, "learn_missingness")
-    shorthands = {"weight": weight, "counts": counts, "missing": missing}
-    shorthands |= {"strata": strata, "cluster": cluster}
-    data = data_given(data, **shorthands)
+    design = {"strata": strata, "cluster": cluster}
+    data = data_given(data, weight=weight, counts=counts, missing=missing, **design)
     if network is None:
         columns, data = warned_network_of_columns(data)
         network = columns.network

@@ -16,7 +16,7 @@ self-censoring" puts the patterns of I together: it needs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial, reduce
 from itertools import combinations, permutations
 
@@ -190,13 +190,11 @@ def _hidings(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, ...]
     return tuple(graphs)
 
 
-def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
+def _orders(graph: MixedGraph) -> Iterable[tuple[Node, ...]]:
     """Topological orders of a graph with hidden causes, a few, each orienting them differently."""
-    if not graph.hidden:
-        return
     joined = [m for m in graph.mechanisms if graph.siblings[m]][:4]
-    seen = set()
-    for preferred in permutations(joined):
+    orders: dict[tuple[bool, ...], tuple[Node, ...]] = {}
+    for preferred in permutations(joined) if graph.hidden else ():
         priority: dict[Node, int] = {m: index for index, m in enumerate(preferred)}
         order = topological(  # variables first; among mechanisms the preferred order decides
             graph,
@@ -204,6 +202,5 @@ def _orders(graph: MixedGraph) -> Iterator[tuple[Node, ...]]:
         )
         rank = {node: index for index, node in enumerate(order)}
         turned = tuple(rank[left] < rank[right] for left, right in graph.hidden)
-        if turned not in seen:
-            seen.add(turned)
-            yield order
+        orders.setdefault(turned, order)
+    return orders.values()
