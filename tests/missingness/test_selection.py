@@ -63,6 +63,11 @@ def test_selection_causes_nothing(text: str, match: str) -> None:
         MissingnessGraph.parse(text, NETWORK)
 
 
+def test_a_mechanism_that_decides_on_selection_is_added_to_the_graph() -> None:
+    graph = MissingnessGraph(NETWORK, {}, selection=[Mechanism("Test")])
+    assert graph == MissingnessGraph.parse("R[Test] -> R[*]", NETWORK)
+
+
 def test_what_does_not_depend_on_selection_given_its_conditions_is_recovered() -> None:
     assert BY_AGE.recover(["Ill"], ["Age"]).estimand == "P(Ill | Age) = P(Ill | Age, R[*]=1)"
     assert BY_AGE.recover(["Test"], ["Ill"]).status == "recoverable"
