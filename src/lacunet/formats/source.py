@@ -129,19 +129,15 @@ def unquoted(text: str) -> str:
 NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _SEPARATOR = r"(?:\s*+,\s*+|\s++)"
 _NUMBERS = re.compile(rf"\s*+{NUMBER}(?:{_SEPARATOR}{NUMBER})*+\s*+")
-_ONE = re.compile(NUMBER)
 
 
 def read_numbers(text: str, location: str, child: str) -> list[float]:
     """The numbers of a CPT, separated by blanks or single commas; at least one."""
     if not _NUMBERS.fullmatch(text):
-        raise FormatError.not_a_number(location, child, _first_wrong(text))
+        words = re.split(r"\s*,\s*|\s+", text.strip())
+        wrong = next((word for word in words if not re.fullmatch(NUMBER, word)), text.strip())
+        raise FormatError.not_a_number(location, child, wrong)
     return [float(word) for word in text.replace(",", " ").split()]
-
-
-def _first_wrong(text: str) -> str:
-    words = re.split(r"\s*,\s*|\s+", text.strip())
-    return next((word for word in words if not _ONE.fullmatch(word)), text.strip())
 
 
 def numerals(row: Iterable[float] | FloatArray, separator: str = " ") -> str:

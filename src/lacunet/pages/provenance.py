@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from hashlib import sha256
+from hashlib import file_digest
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -91,11 +91,8 @@ def provenance(
 def _hash(path: Path) -> str:
     if not path.is_file():
         return ""
-    digest = sha256()
     with path.open("rb") as stream:
-        while block := stream.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def provenance_section(source: Provenance, *further: str) -> str:

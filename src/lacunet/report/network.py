@@ -66,8 +66,10 @@ def _data(
     side: ShownNetwork, source: Provenance, other: ShownNetwork | None = None
 ) -> dict[str, Any]:
     network, file = side.network, source.network or "NETWORK"
+    ends = Counter(end for edge in network.edges for end in edge)
     return {
-        "opens_on": network.variables.index(_best_connected(network)),
+        # On the variable with most parents and children.
+        "opens_on": network.variables.index(max(network.variables, key=ends.__getitem__)),
         "variables": variables_as_data(network),
         **(
             carried(network, side.behind, other=other, file=file)
@@ -77,19 +79,9 @@ def _data(
     }
 
 
-def _best_connected(network: Network) -> str:
-    """The variable that a large network opens on: the one with most parents and children."""
-    ends = Counter(end for edge in network.edges for end in edge)
-    return max(network.variables, key=ends.__getitem__)
-
-
 def _listing(network: Network) -> str:
     rows = [
-        [
-            name,
-            ", ".join(network.parents(name)) or "–",
-            ", ".join(network.states(name)),
-        ]
+        [name, ", ".join(network.parents(name)) or "–", ", ".join(network.states(name))]
         for name in network.variables
     ]
     return section("listing", "Variables", table(["variable", "parents", "states"], rows, 3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from lacunet.errors import as_level
@@ -118,19 +118,18 @@ def _data(result: Result) -> str:
 def _reading(network: Network) -> list[str]:
     """How cells became states: cuts, codes, and questions that were not asked."""
     sentences = []
-    cut = [
-        f"{name} at {_and([f'{point:g}' for point in cuts if isfinite(point)])}"
-        for name, cuts in network.cuts_of.items()
-    ]
-    if cut:
-        listed = "; ".join(cut)
-        sentences.append(f"Numbers were cut into intervals, each with its lower end: {listed}.")
-    names_of: dict[tuple[tuple[str, Meaning], ...], list[str]] = {}
+    if network.cuts_of:
+        cut = "; ".join(
+            f"{name} at {_and([f'{point:g}' for point in cuts if isfinite(point)])}"
+            for name, cuts in network.cuts_of.items()
+        )
+        sentences.append(f"Numbers were cut into intervals, each with its lower end: {cut}.")
+    names_of: dict[str, list[str]] = {}
     for name, codes in network.codes_of.items():
-        names_of.setdefault(tuple(codes.items()), []).append(name)
-    coded = [f"{_codes(codes)} in {_and(names)}" for codes, names in names_of.items()]
-    if coded:
-        sentences.append("Codes were read as follows: " + "; ".join(coded) + ".")
+        names_of.setdefault(_codes(codes), []).append(name)
+    if names_of:
+        coded = "; ".join(f"{words} in {_and(names)}" for words, names in names_of.items())
+        sentences.append(f"Codes were read as follows: {coded}.")
     rules = [
         f"{name} was not asked where {rule.when}, and has the state {rule.state!r} there"
         for name, rule in network.not_asked_of.items()
@@ -138,15 +137,12 @@ def _reading(network: Network) -> list[str]:
     return [*sentences, *(["; ".join(rules) + "."] if rules else [])]
 
 
-def _codes(codes: Sequence[tuple[str, Meaning]]) -> str:
-    missing = [code for code, meaning in codes if meaning is None]
-    phrases = [f"{_and(missing)} as missing"] if missing else []
-    for code, meaning in codes:
-        if isinstance(meaning, str):
-            phrases.append(f"{code} as {meaning}")
-        elif meaning is not None:
-            phrases.append(f"{code} as one of {_and(list(meaning))}")
-    return ", ".join(phrases)
+def _codes(codes: Mapping[str, Meaning]) -> str:
+    codes_of: dict[str, list[str]] = {}
+    for code, meaning in codes.items():
+        words = f"one of {_and(meaning)}" if isinstance(meaning, tuple) else meaning or "missing"
+        codes_of.setdefault(words, []).append(code)
+    return ", ".join(f"{_and(codes)} as {words}" for words, codes in codes_of.items())
 
 
 def _and(words: Sequence[str]) -> str:

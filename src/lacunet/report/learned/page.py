@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,9 @@ def page(
     network = result.network
     disclosure = Disclosure(min_count, result.rows)
     source = disclosure.without_hashes(source)
+    if disclosure.is_limited:
+        quiet = {v: replace(report, warnings=()) for v, report in result.families.items()}
+        result = replace(result, families=quiet, why="", notes=(), ended=None)
     withheld = {v: disclosure.withheld(result.families[v].counts) for v in network.variables}
     behind = _behind(result, level, withheld, disclosure)
     order = _trouble(result)
@@ -87,12 +90,12 @@ def page(
     )
     data = {
         "method": result.method,
-        "why": "" if disclosure.is_limited else result.why,
+        "why": result.why,
         "rows": result.rows,
         "weight": result.total,
         "prior": _prior(result),
-        "notes": [] if disclosure.is_limited else list(result.notes),
-        "ended": None if result.ended is None or disclosure.is_limited else asdict(result.ended),
+        "notes": list(result.notes),
+        "ended": None if result.ended is None else asdict(result.ended),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
         "opens_on": index_of[order[0]],
@@ -106,21 +109,19 @@ def page(
         network_section(data, why_not_live=_why_not_live(result, disclosure)),
         _families_section(names, index_of, facts, disclosure),
     ]
-    if not disclosure.is_limited:
-        sections += [
-            *([] if summary is None else [missing_section(summary)]),
-            em_section(result.ended),
-            *([] if summary is None else [complete_section(network, summary)]),
-        ]
+    summary = None if disclosure.is_limited else summary
+    sections += [] if summary is None else [missing_section(summary)]
+    sections.append(em_section(result.ended))
+    sections += [] if summary is None else [complete_section(network, summary)]
     return report_page(
         "learned",
         f"{counted(len(facts), 'CPT')} by {result.method} from {counted(result.rows, 'row')}",
         sections,
         data,
         source,
-        words=_chosen(result, level, disclosure),
+        words=_chosen(result, level),
         facts=_tiles(result, summary, order[0], disclosure),
-        notes=_warnings(result, index_of, disclosure),
+        notes=_warnings(result, index_of),
         ending=_ending(data),
     )
 
@@ -199,9 +200,9 @@ def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
     return facts
 
 
-def _chosen(result: Result, level: float | None, disclosure: Disclosure) -> str:
+def _chosen(result: Result, level: float | None) -> str:
     """The method, why it was chosen, what it assumes, and where intervals come from."""
-    why = "" if disclosure.is_limited else result.why.rstrip(".")
+    why = result.why.rstrip(".")
     words = f"Learned by {result.method}{': ' if why else ''}{why}."
     if result.assumption not in why:
         words += f" It assumes that {result.assumption}."
@@ -249,8 +250,8 @@ def _weakness(report: FamilyReport) -> str:
     return f"{kind} {shown:,.0f}"
 
 
-def _warnings(result: Result, index_of: Mapping[str, int], disclosure: Disclosure) -> str:
-    if disclosure.is_limited or not result.warnings:
+def _warnings(result: Result, index_of: Mapping[str, int]) -> str:
+    if not result.warnings:
         return ""
     items = [
         f"<li>{panel_link(index_of[name], named(name))}: {named(text)}</li>"
