@@ -177,8 +177,9 @@ def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(n
             called(first, RAIN, *more)
 
 
-def test_data_in_place_of_a_network_are_answered_in_python() -> None:
-    for first in ("rows.csv", pd.DataFrame(SEEN)):
+def test_data_in_place_of_a_network_are_answered_in_python(tmp_path: Path) -> None:
+    pd.DataFrame(SEEN).assign(Id=1).to_csv(tmp_path / "rows.csv", index=False)
+    for first in (tmp_path / "rows.csv", pd.DataFrame(SEEN)):
         with pytest.raises(lc.LacunetError, match="network comes first, then the data") as refused:
             lc.learn(first, SEEN)
         assert "--edges" not in str(refused.value)

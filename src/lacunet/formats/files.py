@@ -92,7 +92,7 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
     if data is None:
         return as_network(value)
     value = pairs_in_frame(value)
-    _refuse_data(value, data, function)
+    _refuse_swapped(value, data, function)
     edges, statistics = _edges_in(value, data), _room_of_statistics(data)
     if edges is None or isinstance(data.source, Network):
         network = as_network(value)
@@ -142,25 +142,20 @@ def as_learned(value: Any) -> Any:
     return results.read_learned(value)
 
 
-def _refuse_data(value: object, data: Any, function: str) -> None:
-    """Refuse data in place of a network; the two may be swapped."""
+def _refuse_swapped(value: object, data: Any, function: str) -> None:
+    """Refuse data in place of a network where a network or edges stand in place of the data."""
+    source = data.source
     is_table = hasattr(value, "columns") and not hasattr(value, "network")
-    is_table |= isinstance(value, Mapping) and isinstance(data.source, Network)
+    is_table |= isinstance(value, Mapping) and isinstance(source, Network)
     is_file = isinstance(value, str | os.PathLike) and _suffix(os.fspath(value)) in OF_DATA
-    if not (is_table or is_file or isinstance(value, type(data))):
-        return
-    first, source = repr(value) if isinstance(value, str) else "data", data.source
-    if is_network(source) or are_edges(source):
+    is_data = is_table or is_file or isinstance(value, type(data))
+    if is_data and (is_network(source) or are_edges(source)):
         kind = "network" if is_network(source) else "edges"
         second = repr(source) if isinstance(source, str) else kind
+        first = repr(value) if isinstance(value, str) else "data"
         raise NetworkError(
             "the arguments are swapped: the network comes first, then the data.",
             f"as in {function}({second}, {first}).",
-        )
-    if not (is_file and _holds_edges(os.fspath(value))):  # type: ignore[call-overload]
-        raise NetworkError(
-            f"a network is needed, not {first if is_file else type(value).__name__}.",
-            f"the network comes first, then the data: {function}(edges, {first}).",
         )
 
 
