@@ -410,16 +410,12 @@ def _format_of(name: str) -> str:
     suffix = _suffix(name)
     if suffix in FORMATS:
         return FORMATS[suffix]
-    if suffix == STATISTICS:
+    if suffix in (STATISTICS, *OF_DATA):
+        kind = "statistics" if suffix == STATISTICS else "data"
         raise FormatError(
-            f"{name}: this is the name of statistics, not of a network.",
-            "name a file of a network; statistics come after it, in place of the data.",
-        )
-    if suffix in OF_DATA:
-        raise FormatError(
-            f"{name}: this is the name of data, not of a network.",
-            f"the file of a network ends with one of {', '.join(FORMATS)}; where data are taken, "
-            f"the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
+            f"{name}: this is the name of {kind}, not of a network.",
+            f"the file of a network ends with one of {', '.join(FORMATS)}; where {kind} are taken, "
+            f"the network comes first, then the {kind}; {DATA_ALONE}{_bundled(name)}",
         )
     if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither a network file nor edges.", meant)

@@ -289,17 +289,15 @@ class _Parser:
         raise self._wrong(expected)
 
     def _takes(self, pattern: str) -> bool:
-        self._skip()
-        match = re.compile(pattern, re.IGNORECASE).match(self.text, self.position)
+        match = re.compile(rf"\s*{pattern}", re.IGNORECASE).match(self.text, self.position)
         self.position = match.end() if match else self.position
         return match is not None
 
     def _skip(self) -> None:
-        while self.position < len(self.text) and self.text[self.position].isspace():
-            self.position += 1
+        self.position = len(self.text) - len(self.text[self.position :].lstrip())
 
     def _wrong(self, expected: str) -> DictionaryError:
-        here = self.text[self.position :] or "the end"
+        here = self.text[self.position :].strip() or "the end"
         return DictionaryError(
             f"the rule {self.text!r} is not understood at {here!r}: expected {expected}.",
             "write conditions such as 'Smoked=no and not Age=young'.",

@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
-from lacunet.model.labelled import Library, frame_of, rows_as_html
+from lacunet.model.labelled import Library, frame_of, interval_columns, rows_as_html
 from lacunet.output import writing_to
 from lacunet.pages.disclosure import rows_behind
 from lacunet.wording import text_table
@@ -131,19 +131,15 @@ def cpt_table(result: Result, variable: str, level: float = 0.95) -> EstimateTab
     network = result.network
     cpt = network.cpt(network.known(variable))
     size = cpt.table.shape[-1]
-    cells = list(product(*(network.states(name) for name in cpt.family)))
-    rows = rows_behind(result.families[variable]).ravel().astype(int)
-    columns: dict[str, list[Any]] = {
-        name: [cell[axis] for cell in cells] for axis, name in enumerate(cpt.family)
-    }
-    numbers: dict[str, list[Any]] = {"estimate": cpt.table.ravel().tolist()}
+    states = zip(*product(*cpt.states), strict=True)
+    columns: dict[str, list[Any]] = dict(zip(cpt.family, map(list, states), strict=True))
+    numbers: dict[str, Any] = {"estimate": cpt.table}
     if result.uncertainty is not None:
-        ends = result.interval(variable, level).reshape(-1, 2)
-        numbers |= {"low": ends[:, 0].tolist(), "high": ends[:, 1].tolist()}
-    numbers["rows"] = np.repeat(rows, size).tolist()
+        numbers |= interval_columns(result.interval(variable, level))
+    numbers["rows"] = np.repeat(rows_behind(result.families[variable]).astype(int), size)
     if result.uncertainty is not None:
         sizes = np.asarray(result.uncertainty.spread_of[variable].row_sizes, dtype=float)
-        numbers["effective size"] = np.repeat(sizes.ravel(), size).tolist()
+        numbers["effective size"] = np.repeat(sizes, size)
     for name, values in numbers.items():
-        columns[name if name not in columns else f"{name} (number)"] = values
+        columns[name if name not in columns else f"{name} (number)"] = np.ravel(values).tolist()
     return EstimateTable(cpt.title, columns, len(cpt.family))
