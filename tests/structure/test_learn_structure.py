@@ -530,7 +530,7 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
         ({"score": "bdeu", "equivalent_size": float("inf")}, "equivalent_size is inf"),
         ({"tiers": "smoke,, asia; lung"}, "tiers .* cannot be read"),
         ({"required": "lung -> lung"}, "'lung' cannot be its own parent"),
-        ({"missingness": 3}, "missingness is a int"),
+        ({"missingness": 3}, "missingness is 3"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:

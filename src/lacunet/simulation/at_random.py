@@ -224,21 +224,10 @@ def _in_order(chosen: Collection[str], names: Scope) -> Scope:
 
 def _check_mechanisms(asked: MAR | InformedMAR) -> None:
     check_share("the share of variables that go missing", asked.share)
-    what, name = "the number of parents of a mechanism", type(asked).__name__
-    hint = _meant_as_rate(name, asked.share, asked.parents)
-    check_whole(what, asked.parents, hint=hint)
-    check_beta(asked.beta)
-
-
-def _meant_as_rate(name: str, share: float, parents: object) -> str:
-    """The call that hides at a rate, where the rate stands in place of the number of parents."""
-    rate = Fraction(3, 10)
-    if isinstance(parents, float) and 0.01 <= parents <= 0.99:
-        rate = Fraction(float(parents)).limit_denominator(100)
-    beta = rate.numerator, rate.denominator - rate.numerator
-    return (
+    hint = (
         "parents says how many variables a mechanism looks at. The share of values that are "
-        f"missing is the mean of beta: {name}(share={share!r}, beta={beta!r}) hides "
-        f"{float(rate):.0%} of them on average. MCAR(share={share!r}, rate={float(rate)!r}) has a "
-        "rate."
+        f"missing is the mean of beta: {type(asked).__name__}(share={asked.share!r}, beta=(3, 7)) "
+        "hides 30% of them on average; MCAR(share=..., rate=0.3) has a rate."
     )
+    check_whole("the number of parents of a mechanism", asked.parents, hint=hint)
+    check_beta(asked.beta)

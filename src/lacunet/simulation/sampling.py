@@ -116,8 +116,7 @@ def draw_columns(
         block = slice(start, min(start + BLOCK, rows))
         for sampler in samplers:
             uniform = rng.random(block.stop - block.start)
-            offsets = _offsets(sampler, columns, block)
-            drawn[sampler.child][block] = _search(sampler, offsets, uniform)
+            drawn[sampler.child][block] = _search(sampler, columns, block, uniform)
     return drawn
 
 
@@ -149,16 +148,13 @@ def _sampler(cpt: Cpt) -> _Sampler:
     return _Sampler(cpt.child, tuple(zip(cpt.parents, strides, strict=True)), sums.ravel(), steps)
 
 
-def _offsets(sampler: _Sampler, columns: Mapping[str, Codes], block: slice) -> NDArray[np.intp]:
-    """Where in ``sums`` the row of each row's parent configuration starts."""
-    offsets = np.zeros(block.stop - block.start, np.intp)
+def _search(
+    sampler: _Sampler, columns: Mapping[str, Codes], block: slice, uniform: FloatArray
+) -> NDArray[np.intp]:
+    """The number of sums that are at most the uniform number, by halving."""
+    offsets = np.zeros(len(uniform), np.intp)  # where the row of the parent configuration starts
     for parent, stride in sampler.strides:
         offsets += np.multiply(columns[parent][block], stride, dtype=np.intp)
-    return offsets
-
-
-def _search(sampler: _Sampler, offsets: NDArray[np.intp], uniform: FloatArray) -> NDArray[np.intp]:
-    """The number of sums that are at most the uniform number, by halving."""
     state = np.zeros(len(uniform), np.intp)
     for step in reversed(range(sampler.steps)):
         middle = offsets + state

@@ -362,23 +362,18 @@ def learn_structure(
     _run(job, search, method)
     structure = network_of(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
-    structure = structure.with_reversible(cpdag.reversible)
+    structure, graph = structure.with_reversible(cpdag.reversible), mechanisms.graph
     return LearnedStructure(
         network=_in_order(_with_cpts(job, search, structure, prior), given),
         cpdag=cpdag.in_order(given),
-        score=_score(search),
+        score=next((step.score for step in search.trace[::-1] if step.is_accepted), nan),
         trace=tuple(search.trace),
         strengths=_strengths(job, search, strengths),
-        missingness=mechanisms.over(_in_order(structure, given)),
+        missingness=graph and graph.with_edges_of(_in_order(structure, given)),
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(
-            *columns.notes,
-            *untiered(tiers, given),
-            *remarks(rows),
-            *mechanisms.notes,
-        ),
+        notes=(*columns.notes, *untiered(tiers, given), *remarks(rows), *mechanisms.notes),
         why=_why(job, search, mechanisms),
         warned=columns.notes,
     )
@@ -445,15 +440,11 @@ def _check(
     if 0 < (strengths or 0) < FEW_REPLICATES:
         replicates = counted(int(strengths or 0), "bootstrap replicate")
         warn(f"{replicates} for edge strengths: so few say little; the default is {REPLICATES}")
-    if isinstance(missingness, str) and missingness.lower() in ("none", "mcar"):
+    is_word = isinstance(missingness, str) and missingness.lower() in ("none", "mcar")
+    if is_word or not isinstance(missingness, str | MissingnessGraph | None):
         raise LacunetError(
             f"missingness is {missingness!r}, which is not a missingness graph.",
-            "for completely at random give None: missingness=None.",
-        )
-    if not isinstance(missingness, str | MissingnessGraph | None):
-        raise LacunetError(
-            f"missingness is a {type(missingness).__name__}.",
-            "give 'learn', a missingness graph, or None.",
+            "give 'learn', a graph or its text, or for completely at random missingness=None.",
         )
 
 
@@ -692,11 +683,6 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
     )
     names = job.table.variables
     return {(names[x], names[y]): strength for (x, y), strength in strength_of.items()}
-
-
-def _score(search: Search) -> float:
-    accepted = [step.score for step in search.trace if step.is_accepted]
-    return accepted[-1] if accepted else nan
 
 
 PAIRED_SEARCH = (

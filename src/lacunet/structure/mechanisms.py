@@ -30,10 +30,6 @@ class LearnedMechanisms:
     not_ignorable: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def over(self, network: Network) -> MissingnessGraph | None:
-        """The same mechanisms over a network with arcs."""
-        return self.graph and self.graph.with_edges_of(network)
-
     @property
     def to_judge(self) -> MissingnessGraph | None:
         """The graph, if the judge must not leave its mechanisms out."""
