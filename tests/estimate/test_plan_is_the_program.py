@@ -152,7 +152,7 @@ def test_rows_too_few_for_em_are_explained_as_left_to_the_closed_form(
     data = lc.Data(to_arrow(table, NETWORK), weight=weights)
     told, result = lc.explain(NETWORK, data), lc.learn(NETWORK, data)
     choice = f"factored-mar alone: {words}, too few for EM"
-    assert told.plan.intention == choice
+    assert told.plan.intention == told.intention == choice
     assert told.stages == ("factored-mar",)
     assert "if there are fewer than" not in str(told)
     assert choice in result.why

@@ -81,6 +81,16 @@ class Explanation:
         return self.plan.method
 
     @property
+    def category(self) -> str:
+        """What a missingness graph says of the missing values; empty where there is none."""
+        return self.plan.category
+
+    @property
+    def intention(self) -> str:
+        """What the stages do together; empty where one stage says it all."""
+        return self.plan.intention
+
+    @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
         return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
