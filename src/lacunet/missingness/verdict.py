@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
@@ -432,16 +432,11 @@ def largest_table(term: Term, network: Network) -> float:
 
 def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
     """What should have been shown together, or in parts."""
-    start = f"{verdict.query} cannot be estimated: "
-    if isinstance(term, Factor):
-        names = listed(term.shown or rows.scope)
-        return NoRowsError(
-            f"{start}no row shows all of {names}, which its estimand needs together."
-        )
-    partial = [name for name in rows.scope if name in verdict.graph.causes]
+    partial: Sequence[str] = [name for name in rows.scope if name in verdict.graph.causes]
+    needed, parts = (term.shown, "") if isinstance(term, Factor) else (partial, ", or of some part")
     return NoRowsError(
-        f"{start}its estimand is put together from rows that show parts of "
-        f"{listed(partial or rows.scope)}, and for some part no row does."
+        f"{verdict.query} cannot be estimated: no row shows all of {listed(needed or rows.scope)}"
+        f"{parts}, which its estimand needs together."
     )
 
 

@@ -97,8 +97,8 @@ class IdentifiedSet:
         Of what is not identified this means that the models that fit best are at or near an edge.
         """
         cell = self.widest
-        error = max(float(self.low_error[cell]), float(self.high_error[cell]))
-        return float(self.high[cell] - self.low[cell]) < error
+        errors = self.low_error[cell], self.high_error[cell]
+        return bool(self.high[cell] - self.low[cell] < max(errors))
 
     @property
     def widest(self) -> tuple[int, ...]:

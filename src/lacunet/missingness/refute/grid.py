@@ -41,10 +41,6 @@ class Grid:
     seen: Mapping[str, Integers]
     held: Mapping[AnyNode, NDArray[np.bool_]]
 
-    def entries(self, node: AnyNode) -> Integers:
-        """The entry of a node's CPT that each configuration takes, row by row."""
-        return self.rows[node] * self.sizes[node][1] + self.value_of[node]
-
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """The numbers of states of some nodes."""
         return tuple(map(self.submodel.states, names))

@@ -278,7 +278,8 @@ def random_weights(models: Models, seed: int) -> FloatArray:
 def cpt_block(grid: Grid, node: AnyNode) -> Block:
     """The CPT of one node, row by row."""
     rows, states = grid.sizes[node]
-    return Block((node,), np.repeat(np.arange(rows), states), grid.entries(node))
+    entries = grid.rows[node] * states + grid.value_of[node]
+    return Block((node,), np.repeat(np.arange(rows), states), entries)
 
 
 def matching(grid: Grid, nodes: Sequence[AnyNode], responses: dict[AnyNode, Integers]) -> Sparse:
