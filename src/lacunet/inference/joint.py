@@ -39,7 +39,6 @@ from lacunet.inference.elimination.order import (
     greedy_order,
     joined,
     numbered,
-    one_per_edge,
 )
 from lacunet.inference.errors import (
     MOST_NAMES,
@@ -424,7 +423,7 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
     neighbours = joined([(*scope, name) for name, scope in parents_of.items()])
     nodes = list(neighbours)
     graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
-    ordered = [nodes[number] for number in greedy_order(graph, one_per_edge, range(len(nodes)))]
+    ordered = [nodes[number] for number in greedy_order(graph, [1] * len(nodes))]
     number_of = {name: number for number, name in enumerate(ordered)}
     families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
     line_of: dict[str, int] = {}

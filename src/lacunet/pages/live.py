@@ -20,9 +20,7 @@ from lacunet.inference.elimination.order import (
     cells_of,
     greedy_order,
     joined,
-    light_order,
     numbered,
-    one_per_edge,
 )
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network, Scope
@@ -133,7 +131,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     nodes = list(neighbours)
     weights = _weights(network)
     graph = numbered(neighbours, weights)
-    numbers = greedy_order(graph, one_per_edge, range(len(nodes)))
+    numbers = greedy_order(graph, [1] * len(nodes))
     order = [nodes[number] for number in numbers]
     if MANY_CELLS < cells_of(graph, numbers) <= SEARCHED * MOST_CELLS:
         order = best_order(neighbours, weights, order, patience=PATIENCE)
@@ -143,7 +141,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
 def cliques_size(network: Network) -> float:
     """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
     graph = numbered(joined(network.families), _weights(network))
-    return cells_of(graph, light_order(graph))
+    return cells_of(graph, greedy_order(graph))
 
 
 def _weights(network: Network) -> dict[str, float]:
