@@ -34,12 +34,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import repeat, zip_longest
 from operator import or_
 from string import ascii_letters
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,9 @@ VERSION = -1  # the axis of versions, among variables
 SMALL = 1e-100
 SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
 FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
-FEW_CELLS = 2**14  # in all tables of a clique: one call does it
-MANY_CELLS = 2**15
+FEW_CELLS = 2**16  # in all tables of a clique: one call does it
 SMALL_CLIQUE = 2**8  # cells: smaller ones are joined, as a call costs more than they do
-FEW_FACTORS = 16
+FEW_FACTORS = 60  # of which a call can multiply 63
 
 
 class AxesKept(NamedTuple):
@@ -86,16 +85,6 @@ def axes_kept(scope: Sequence[int], kept: Sequence[int]) -> AxesKept:
     order = tuple([left.index(variable) for variable in kept])
     out = tuple([axis for axis, variable in enumerate(scope) if variable not in kept])
     return AxesKept(out, order if left != list(kept) else ())
-
-
-class LetteredTable(NamedTuple):
-    """A table with a letter for each axis."""
-
-    letters: str
-    table: FloatArray
-
-
-ONE = LetteredTable("", np.ones(()))
 
 
 class Message(NamedTuple):
@@ -246,8 +235,8 @@ def _summed(
 ) -> tuple[FloatArray, float, float]:
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
-    A small clique takes one call. In a large one, variables are summed out one after the other,
-    each from the product of the tables that have it.
+    A small clique takes one call. In a large one, two tables at a time are multiplied, and what no
+    other has is summed out.
     """
     work, members = plan.cliques[clique], plan.tree.cliques[clique]
     picks, last = work.picks, (VERSION,) if work.picks else ()
@@ -256,14 +245,15 @@ def _summed(
             table if pick is None or len(pick) == table.shape[-1] else table.take(pick, axis=-1)
             for table, pick in zip(tables, picks, strict=True)
         ]
-    if work.formula:
+    if work.is_small:
         message = np.asarray(np.einsum(work.formula, *tables, *work.ones))
-    elif picks and work.versions * plan.tree.cells[clique] > MANY_CELLS:
-        versions = [_version(tables, picks, number) for number in range(work.versions)]
-        each = [_summed_in_turn(work, members, version, ()) for version in versions]
-        message = np.stack(each, axis=-1)
     else:
-        message = _summed_in_turn(work, members, tables, picks)
+        each = []
+        for number in range(work.versions):
+            factors = [*_version(tables, picks, number), *work.ones]
+            path = _path(work.formula, tuple([factor.shape for factor in factors]))
+            each.append(np.asarray(np.einsum(work.formula, *factors, optimize=path)))
+        message = np.stack(each, axis=-1) if picks else each[0]
     peak = float(np.maximum.reduce(message, axis=None))
     if peak >= SMALL:
         return message, peak, 0.0
@@ -275,6 +265,16 @@ def _summed(
     return message, float(message.max()), log_scale
 
 
+@lru_cache(maxsize=256)
+def _path(formula: str, shapes: tuple[Numbers, ...]) -> list[Any]:
+    """In which order to multiply tables of some shapes: many of them two by two."""
+    if len(shapes) >= FEW_FACTORS:
+        return ["einsum_path", *[(0, 1)] * (len(shapes) - 1)]
+    tables = [np.broadcast_to(0.0, shape) for shape in shapes]
+    path: list[Any] = np.einsum_path(formula, *tables, optimize="greedy")[0]
+    return path
+
+
 def _version(
     tables: Sequence[FloatArray], picks: Sequence[Integers | None], number: int
 ) -> list[FloatArray]:
@@ -284,68 +284,6 @@ def _version(
     ]
 
 
-def _summed_in_turn(
-    clique: CliquePlan,
-    members: Numbers,
-    tables: Sequence[FloatArray],
-    picks: Sequence[Integers | None],
-) -> FloatArray:
-    """The product over a clique, all but the variables kept summed out one after the other."""
-    scopes = [*_versioned(clique.scopes, picks), *clique.absent]
-    last = (VERSION,) if picks else ()
-    inputs, left = _formula(members, scopes, (*clique.kept, *last)).split("->")
-    letters = inputs.split(",")
-    factors = list(map(LetteredTable, letters, (*tables, *clique.ones)))
-    for letter in sorted(set("".join(letters)) - set(left), key=ascii_letters.index):
-        with_it = [factor for factor in factors if letter in factor.letters]
-        factors = [factor for factor in factors if letter not in factor.letters]
-        factors.append(_multiplied(with_it, letter))
-    return _einsum([_multiplied(factors)], left)
-
-
-def _einsum(factors: Sequence[LetteredTable], left: str) -> FloatArray:
-    """The product of some tables, all axes but those left summed out."""
-    formula = ",".join([factor.letters for factor in factors]) + "->" + left
-    return np.asarray(np.einsum(formula, *[factor.table for factor in factors]))
-
-
-def _multiplied(factors: list[LetteredTable], out: str = "") -> LetteredTable:
-    """The product of some tables, small ones first; one axis summed out with the last of them."""
-    product, *rest = sorted(factors, key=lambda factor: factor.table.size)
-    for factor in rest[:-1]:
-        product = _joined(product, factor, "")
-    return _joined(product, rest[-1] if rest else ONE, out)
-
-
-def _joined(first: LetteredTable, second: LetteredTable, out: str) -> LetteredTable:
-    """The product of two tables, an axis summed out; the axes are in any order.
-
-    Many cells are multiplied at a fraction of the speed if there are ten axes of a few states
-    each. So they are merged into those of both tables and those of either, the longest last.
-    """
-    size_of = dict(zip(first.letters, first.table.shape, strict=True))
-    size_of.update(zip(second.letters, second.table.shape, strict=True))
-    left = "".join([axis for axis in size_of if axis != out])
-    if math.prod(size_of.values()) <= MANY_CELLS:
-        return LetteredTable(left, _einsum([first, second], left))
-    mine, theirs = set(first.letters), set(second.letters)
-    parts = (mine & theirs, mine - theirs, theirs - mine)
-    blocks = ["".join([axis for axis in left if axis in part]) for part in parts]
-    blocks.sort(key=lambda block: math.prod([size_of[axis] for axis in block]))
-    blocks.append(out)
-    merged = []
-    for letters, table in (first, second):
-        held = [slot for slot, block in enumerate(blocks) if block and block[0] in letters]
-        held = sorted(held, key=lambda slot: (slot < 3, slot))  # what is summed out comes first
-        places = [letters.index(axis) for slot in held for axis in blocks[slot]]
-        lengths = [math.prod([size_of[axis] for axis in blocks[slot]]) for slot in held]
-        names = "".join([ascii_letters[slot] for slot in held])
-        merged.append(LetteredTable(names, table.transpose(places).reshape(lengths)))
-    left = "".join(blocks[:3])
-    product = _einsum(merged, "".join([ascii_letters[slot] for slot in range(3) if blocks[slot]]))
-    return LetteredTable(left, product.reshape([size_of[axis] for axis in left]))
-
-
 def _product(
     plan: CalibrationPlan, clique: int, tables: list[FloatArray]
 ) -> tuple[FloatArray, float]:
@@ -353,28 +291,19 @@ def _product(
     tree, scope, work = plan.tree, plan.tree.cliques[clique], plan.cliques[clique]
     if work.picks:
         tables = _version(tables, work.picks, 0)
-    if work.product:
+    if work.is_small:
         product = np.asarray(np.einsum(work.product, *tables, *work.ones))
         if float(np.maximum.reduce(product, axis=None)) >= SMALL:
             return product, 0.0
     scopes = (*work.scopes, tree.separators[clique])  # the parent's message is last
-    in_order = list(map(aligned, tables, scopes, repeat(scope)))
-    in_order.sort(key=_size)
-    product, log_scale = _in_turn(in_order), 0.0
+    in_order = sorted(map(aligned, tables, scopes, repeat(scope)), key=np.size)
+    shape = tuple([tree.sizes[variable] for variable in scope])
+    product, log_scale = np.ones(()), 0.0
+    for table in in_order:
+        product = np.multiply(product, table, out=product if product.shape == shape else None)
     if float(product.max()) < SMALL:
         product, log_scale = _in_turn_scaled(in_order)
-    shape = tuple([tree.sizes[variable] for variable in scope])
-    return product if product.shape == shape else np.broadcast_to(product, shape), log_scale
-
-
-def _in_turn(tables: Sequence[FloatArray]) -> FloatArray:
-    product, is_ours = tables[0] if tables else np.ones(()), False
-    for table in tables[1:]:
-        if is_ours and all(map(_covers, product.shape, table.shape)):
-            product *= table
-        else:
-            product, is_ours = np.asarray(product * table), True
-    return product
+    return np.broadcast_to(product, shape), log_scale
 
 
 def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
@@ -387,14 +316,6 @@ def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
             product /= peak
             log_scale += math.log(peak)
     return product, log_scale
-
-
-def _size(table: FloatArray) -> int:
-    return table.size
-
-
-def _covers(size: int, other: int) -> bool:
-    return other in (1, size)
 
 
 BYTES = 8  # of one cell
@@ -429,9 +350,9 @@ class CliquePlan(NamedTuple):
 
     It multiplies its ``factors``, then the messages of its children, the last first; ``scopes`` are
     theirs. ``kept`` is what the rest is summed out of: the separator, in a root the first marginal
-    that is read off there. For a small clique ``formula`` says so with a letter for each variable,
-    and ``product`` the same with nothing summed out; ``ones`` stands for ``absent`` variables,
-    which no table has.
+    that is read off there. ``formula`` says so with a letter for each variable, in a clique that
+    ``is_small`` for all versions together; ``product`` is the same with nothing summed out.
+    ``ones`` stands for ``absent`` variables, which no table has.
 
     ``listeners`` are the children that wait for a message on the way out. ``readings`` are the
     marginals to read off: the number of each, and the table that has it, which is the belief (0)
@@ -446,6 +367,7 @@ class CliquePlan(NamedTuple):
     factors: Sequence[int]
     scopes: Sequence[Numbers]
     kept: Numbers
+    is_small: bool
     formula: str
     product: str
     absent: Sequence[Numbers]
@@ -542,15 +464,13 @@ def calibration_plan(
         inputs += [tree.separators[child] for child in children[clique]]
         rest = tuple(set(tree.cliques[clique]).difference(*inputs))
         absent = [rest] if rest or not inputs else []
-        formula, product = "", ""
-        if tree.cells[clique] * len(ways) * len(inputs) <= FEW_CELLS and len(inputs) < FEW_FACTORS:
-            last = (VERSION,) if picks else ()
-            versioned = _versioned(inputs, picks)
-            formula = _formula(tree.cliques[clique], [*versioned, *absent], (*kept, *last))
-            if is_whole and waits[clique]:
-                from_parent = [] if is_root else [separator]
-                whole = tree.cliques[clique]
-                product = _formula(whole, [*inputs, *from_parent, *absent], whole)
+        cells, whole = tree.cells[clique] * len(ways) * len(inputs), tree.cliques[clique]
+        is_small = cells <= FEW_CELLS and len(inputs) < FEW_FACTORS
+        together = picks if is_small else ()
+        last = (VERSION,) if together else ()
+        formula = _formula(whole, [*_versioned(inputs, together), *absent], (*kept, *last))
+        from_parent = [] if is_root else [separator]
+        product = _formula(whole, [*inputs, *from_parent, *absent], whole)
         tables = [tree.cliques[clique] if is_whole else kept]
         tables += [tree.separators[child] for child in listeners]
         plans.append(
@@ -558,6 +478,7 @@ def calibration_plan(
                 factors[clique],
                 inputs,
                 kept,
+                is_small,
                 formula,
                 product,
                 absent,
