@@ -25,7 +25,6 @@ from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.groups import cells_along
 from lacunet.inference.expectation.messages import LABEL, MESSAGE, ProblemSteps, steps_of
 from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
-from lacunet.inference.expectation.shards import strides_of
 from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import ordered_keys, stable_order
@@ -67,7 +66,7 @@ class Batch:
     """Some problems with their steps, which are numbered as nodes.
 
     ``order`` has the nodes so that messages are computed before they are read. Beside it are where
-    the inputs of each begin, how they move along its axes (input, axis) and the nodes that
+    the inputs of each begin, their kinds (with a row of ``strides`` for each) and the nodes that
     eliminate the variables of its axes but the first. ``shapes`` are runs of it with equal sizes,
     ``turns`` those with equal levels, states and numbers of inputs; the states come last.
     """
@@ -77,7 +76,8 @@ class Batch:
     variable: Integers  # of each node
     order: Integers
     begins: Ragged
-    strides: Ragged
+    kinds: Ragged
+    strides: Integers
     scope: Ragged
     shapes: tuple[Shape, ...]
     turns: tuple[tuple[int, int, int], ...]
@@ -87,14 +87,10 @@ class Batch:
     def padded(self, start: int, stop: int) -> tuple[Integers, Integers]:
         """The strides and the scopes of a turn; an axis that a node lacks does not move it."""
         axes = self.scope.lengths[start:stop, None]
-        inputs = self.begins.matrix(start, stop).shape[1]
         most = int(axes.max())
         scope = np.repeat(self.order[start:stop, None], most, axis=1)
         scope[np.arange(most) < axes] = self.scope.between(start, stop)
-        strides = np.zeros((len(axes), inputs, 1 + most), dtype=np.int64)
-        is_there = np.repeat((np.arange(1 + most) <= axes)[:, None], inputs, axis=1)
-        strides[is_there] = self.strides.between(start, stop)
-        return strides, scope
+        return self.strides[self.kinds.matrix(start, stop)][..., : 1 + most], scope
 
 
 @dataclass(frozen=True)
@@ -136,18 +132,18 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     starts = steps.inputs.items % LABEL
     is_message = steps.inputs.items >= MESSAGE
     starts[is_message] = message_start[steps.inputs.items[is_message] - MESSAGE]
-    kinds = (structure.level, structure.size, structure.inputs.lengths, structure.shape)
-    columns = [kind[steps.step] for kind in kinds]
-    radices = [1 + int(kind.max(initial=0)) for kind in kinds]
+    alike = (structure.level, structure.size, structure.inputs.lengths, structure.shape)
+    columns = [column[steps.step] for column in alike]
+    radices = [1 + int(column.max(initial=0)) for column in alike]
     keys, bound = ordered_keys(columns, radices, len(steps.step))
     order = stable_order(keys, bound)
     begins, step = Ragged(steps.inputs.starts, starts).take(order), steps.step[order]
-    scope, strides = structure.scope.take(step), strides_of(structure, step)
+    scope, kinds = structure.scope.take(step), structure.kinds.take(step)
     shapes = []
     for start, stop in runs(keys[order]):
         node, scopes = order[start:stop], scope.matrix(start, stop)
         sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
-        moves = strides.matrix(start, stop).reshape(len(node), -1, len(sizes))
+        moves = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
         shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
     return Batch(
         problems=run.problems[here],
@@ -155,7 +151,8 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         variable=structure.variable[steps.step],
         order=order,
         begins=begins,
-        strides=strides,
+        kinds=kinds,
+        strides=structure.strides,
         scope=Ragged(scope.starts, scope.items + steps.shift[order][scope.owners]),
         shapes=tuple(shapes),
         turns=tuple(

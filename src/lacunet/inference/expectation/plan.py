@@ -142,9 +142,7 @@ def _shard(
     structure = run.structure
     cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
-    inputs = messages.inputs.owners
-    kinds = structure.kinds[structure.inputs.places(messages.step)]
-    tables = np.bincount(inputs, structure.table[kinds])
+    tables = structure.table_cells[messages.step]
     indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
     keep = bool(indices <= spare) and not is_lean
     cells_of_cpts = problems.factors.layout.cells

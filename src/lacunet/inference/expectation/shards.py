@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +13,7 @@ from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scalin
 from lacunet.inference.expectation.messages import Messages
 from lacunet.inference.expectation.structure import Structure
 from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import begins_of, distinct, ordered_keys, stable_order
+from lacunet.statistics.distinct import begins_of, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
 CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
@@ -43,8 +41,9 @@ class _Stack:
     """The messages in the order of computation.
 
     ``starts`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin; ``is_dense`` says which are products of matrices,
-    ``keep`` whether indices are kept, ``turns`` where the shape is another than before.
+    ``begins`` lists where its inputs begin, ``kinds`` of which kinds they are; ``is_dense`` says
+    which are products of matrices, ``keep`` whether indices are kept, ``turns`` where the shape is
+    another than before.
     """
 
     structure: Structure
@@ -53,32 +52,10 @@ class _Stack:
     mass: FloatArray
     is_dense: NDArray[np.bool_]
     begins: Ragged
+    kinds: Ragged
     turns: list[int]
     keep: bool
     is_lean: bool
-
-    @cached_property
-    def offsets(self) -> tuple[Ragged, Mapping[int, Integers]]:
-        """How far each cell of a clique is from where an input begins, if an index of it is kept.
-
-        That is the row of each input in the table of its step's shape, and these tables.
-        """
-        structure, inputs, kinds = self.structure, self.begins.lengths, len(self.structure.axis)
-        row = np.zeros(len(self.begins.items), dtype=np.int64)
-        gathered = np.flatnonzero(np.repeat(~self.is_dense & self.keep, inputs))
-        shape = np.repeat(structure.shape[self.step], inputs)[gathered]
-        kind = structure.kinds[structure.inputs.places(self.step)][gathered]
-        shapes = 1 + int(shape.max(initial=0))
-        keys, key = distinct(shape * kinds + kind, shapes * kinds)
-        starts = np.searchsorted(keys, kinds * np.arange(shapes + 1))  # those of each shape
-        row[gathered] = key - starts[shape]
-        step = np.zeros(1 + int(structure.shape.max()), dtype=np.int64)  # one of each shape
-        step[structure.shape[self.step]] = self.step
-        table_of = {}
-        for number in np.flatnonzero(np.diff(starts)).tolist():
-            chosen = keys[starts[number] : starts[number + 1]] - number * kinds
-            table_of[number] = _table(structure, chosen, _sizes(structure, int(step[number])))
-        return Ragged(self.begins.starts, row), table_of
 
     def group(self, start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
@@ -101,30 +78,21 @@ class _Stack:
 
         Where a message has no such input it holds anything.
         """
-        rows, table_of = self.offsets
         inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
         states, begin = int(self.structure.size[self.step[start]]), int(self.starts[start])
         index = np.empty((inputs, states, int(self.starts[stop]) - begin), dtype=np.int64)
         turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
         for left, right in pairwise([start, *turns, stop]):
-            table = table_of[int(self.structure.shape[self.step[left]])]
-            steps = table.take(rows.matrix(left, right).T, axis=0)
-            begins = self.begins.matrix(left, right).T
+            cells = self._recipe(left, right).index()
             here = slice(int(self.starts[left]) - begin, int(self.starts[right]) - begin)
-            cells = index[: len(begins), :, here]
-            np.add(
-                steps.transpose(0, 2, 1, 3),  # input, message, state, cell
-                begins[:, None, :, None],
-                out=cells.reshape(len(begins), states, right - left, -1, copy=False),
-            )
+            index[: len(cells), :, here] = cells
         return index
 
     def _recipe(self, start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
         sizes = _sizes(self.structure, int(self.step[start]))
-        begins = self.begins.matrix(start, stop)
-        strides = strides_of(self.structure, self.step[start:stop]).items
-        return Recipe(begins, strides.reshape(*begins.shape, len(sizes)), sizes)
+        strides = self.structure.strides[self.kinds.matrix(start, stop)][..., : len(sizes)]
+        return Recipe(self.begins.matrix(start, stop), strides, sizes)
 
 
 def shard_of(
@@ -177,6 +145,7 @@ def shard_of(
         messages.mass[order],
         kind[order] >= 0,
         Ragged(read.starts, begins),
+        structure.kinds.take(step[order]),
         (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
         keep,
         is_lean,
@@ -197,16 +166,6 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
     return few
 
 
-def _table(structure: Structure, kinds: Integers, sizes: tuple[int, ...]) -> Integers:
-    """How far each cell of a clique is from where an input begins: a row for each kind of input."""
-    strides = np.zeros((len(kinds), len(sizes)), dtype=np.int64)
-    places = structure.axis.places(kinds)
-    owner = np.repeat(np.arange(len(kinds)), structure.axis.lengths_of(kinds))
-    strides[owner, structure.axis.items[places]] = structure.stride[places]
-    table: Integers = strides @ np.indices(sizes).reshape(len(sizes), -1)
-    return table.reshape(len(kinds), sizes[0], -1)
-
-
 def _sizes(structure: Structure, step: int) -> tuple[int, ...]:
     """The states of the eliminated variable and of the message's axes."""
     return int(structure.size[step]), *structure.size[structure.scope.row(step)].tolist()
@@ -219,32 +178,16 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     """
     kinds = np.full(len(step), -1)
     large = np.flatnonzero(structure.cells[step] > least)
-    strides = strides_of(structure, step[large])
+    inputs = structure.kinds.take(step[large])
+    holds = structure.strides[inputs.items] != 0
+    patterns = Ragged(inputs.starts * holds.shape[1], holds.ravel().astype(np.int64))
     together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
         1 + int(structure.level.max(initial=0))
     ) + structure.level[step[large]]
-    kind = distinct_rows(Ragged(strides.starts, (strides.items != 0).astype(np.int64)), together)[1]
+    kind = distinct_rows(patterns, together)[1]
     cells = np.bincount(kind, structure.cells[step[large]])
     kinds[large] = np.where(cells[kind] >= DENSE_GROUP, kind, -1)
     return kinds
-
-
-def strides_of(structure: Structure, step: Integers) -> Ragged:
-    """How each input of each message moves along each axis of the clique."""
-    axes = 1 + structure.scope.lengths_of(step)
-    inputs = structure.inputs.lengths_of(step)
-    blocks = Ragged.of_lengths(axes * inputs, np.zeros(int(axes @ inputs), dtype=np.int64))
-    chosen = structure.inputs.places(step)
-    message = np.repeat(np.arange(len(step)), inputs)
-    slot = np.arange(len(chosen)) - np.repeat(np.cumsum(inputs) - inputs, inputs)
-    corner = blocks.starts[message] + slot * axes[message]
-    kinds = structure.kinds[chosen]
-    places = structure.axis.places(kinds)
-    lengths = structure.axis.lengths_of(kinds)
-    blocks.items[np.repeat(corner, lengths) + structure.axis.items[places]] = structure.stride[
-        places
-    ]
-    return blocks
 
 
 def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:

@@ -52,8 +52,8 @@ class Structure:
     Steps are numbered component by component, within it by number of states, then variable:
     the order of the axes of every message. ``inputs`` lists for each step its sources: slice
     ``i`` as ``~i``, the message of step ``j`` as ``j``. Inputs are of few ``kinds``: what is read,
-    and in which clique. ``axis`` lists for each kind its axes' places in that clique (0 the
-    eliminated variable, then the message's axes), with the ``stride`` of each.
+    and in which clique. ``strides`` has a row for each kind: how it moves along the axes of that
+    clique (the eliminated variable, then the message's axes), zero along one that it does not have.
     """
 
     of_component: Integers
@@ -65,10 +65,9 @@ class Structure:
     level: Integers
     is_scaled: NDArray[np.bool_]
     inputs: Ragged
-    kinds: Integers  # of the inputs
-    axis: Ragged
-    stride: Integers
-    table: FloatArray  # cells of an input of each kind
+    kinds: Ragged  # of the inputs
+    strides: Integers
+    table_cells: FloatArray  # of all inputs of a step
     shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
     slices: Slices
 
@@ -87,9 +86,13 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
     step = inputs.owners
     kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
     tables, source = joined([scope, slices.missing]), inputs.items[chosen]
-    strides = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
+    moves = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
     rows = np.where(source >= 0, source, len(scope) + ~source)  # of the tables: one of each kind
     axes = tables.take(rows)
+    places = _places_in_clique(axes, step[chosen], scope)
+    strides = np.zeros((len(chosen), 1 + int(scope.lengths.max(initial=0))), dtype=np.int64)
+    strides[axes.owners, places] = np.concatenate(moves)[tables.places(rows)]
+    cells = np.multiply.reduceat(size[axes.items].astype(np.float64), axes.starts[:-1])
     is_slice = inputs.items < 0
     slice_counts = np.bincount(step, is_slice, minlength=len(rounds)).astype(np.int64)
     level, is_scaled = _levels(rounds, reader, inputs.lengths, slice_counts)
@@ -103,10 +106,9 @@ def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structu
         level=level,
         is_scaled=is_scaled,
         inputs=inputs,
-        kinds=kinds,
-        axis=Ragged(axes.starts, _places_in_clique(axes, step[chosen], scope)),
-        stride=np.concatenate(strides)[tables.places(rows)],
-        table=np.multiply.reduceat(size[axes.items].astype(np.float64), axes.starts[:-1]),
+        kinds=Ragged(inputs.starts, kinds),
+        strides=strides,
+        table_cells=np.bincount(step, cells[kinds]).astype(np.float64),
         shape=_shapes(scope, size, inputs.lengths, clique),
         slices=slices,
     )
