@@ -321,9 +321,9 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.query(LEARNED, {"Age": "old"}, "Ill"), "query(network, 'Ill', {'Age': 'old'})"),  # type: ignore[arg-type]
         (lambda: lc.Network.from_data("Age -> Ill", "x.csv"), "from_data('x.csv', 'Age -> Ill')"),
         (lambda: lc.Network.from_data([("Age", "Ill")], ILL), "from_data(data, edges)"),
-        (lambda: lc.predict("Ill", LEARNED, "x.csv"), "predict(result, 'x.csv', 'Ill')"),
-        (lambda: lc.predict("Ill", ILL, LEARNED), "predict(result, data, 'Ill')"),
-        (lambda: lc.predict(ILL, RAIN, "Ill"), "predict(network, data, 'Ill')"),
+        (lambda: lc.predict("Ill", LEARNED, "x.csv"), "predict(network, data, targets)"),
+        (lambda: lc.predict("Ill", ILL, LEARNED), "predict(network, data, targets)"),
+        (lambda: lc.predict(ILL, RAIN, "Ill"), "predict(network, data, targets)"),
         (lambda: lc.learn("Age -> Ill", ILL, level=0.9), "result.interval(variable, 0.9)"),
         (lambda: lc.learn("Age -> Ill", ILL, confidence=0.9), "learn(..., intervals=True)"),
         (lambda: lc.learn("Age -> Ill", ILL, "mar"), "'direct-mar' or 'factored-mar'"),

@@ -692,7 +692,7 @@ def test_cells_of_few_rows_are_those_of_many(rows: int) -> None:
 
 def test_targets_in_place_of_the_data_are_answered_with_the_order() -> None:
     for targets in ("Rain", ["Rain", "Wet"]):
-        with pytest.raises(lc.LacunetError, match=r"swapped.*\n.*predict\(network, data, "):
+        with pytest.raises(lc.LacunetError, match=r"swapped.*\n.*predict\(network, data, targets"):
             lc.predict(RAIN, targets, {"Sprinkler": ["on"]})
 
 

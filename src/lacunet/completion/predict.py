@@ -25,7 +25,6 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, frame_like, kept_columns
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
-    OF_DATA,
     AnyNetwork,
     as_learned,
     as_network,
@@ -45,6 +44,10 @@ from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
 FEW = 8  # rows that are faster asked one by one
+SWAPPED = (
+    "the arguments are swapped: the network comes first, then the data, then the targets.",
+    "as in predict(network, data, targets).",
+)
 
 
 def _with_targets(args: Sequence[Any], named: Mapping[str, Any]) -> str:
@@ -132,11 +135,13 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
-    _refuse_order(network, data, targets)
+    if not is_network(network) and any(map(is_network, (data, targets))):
+        raise LacunetError(*SWAPPED)
     learned = as_learned(network)
     given = data_given(data, missing=missing).every_row(learned)
     network = network_beside(learned, given, "predict")
-    _refuse_swapped(network, data, targets)
+    if _are_variables(network, data):
+        raise LacunetError(*SWAPPED)
     names = _names(network, targets)
     answers = (give,) if isinstance(give, str) else tuple(give)
     if wrong := [answer for answer in answers if answer not in GIVEN]:
@@ -173,13 +178,10 @@ def predict(
         say_assumptions(learned, network, draws=False)
     patterns = sorted(rows.patterns, key=sorted)
     say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
-    if rows.partly and not given_targets:
-        _warn_of_shown_targets(rows.partly)
-    _warn_of_impossible(posteriors, names)
+    _say_what_is_lost(posteriors, 0 if given_targets else rows.partly)
     if is_objected:
         for name, shares in posteriors.unsupported_of.items():
             object_to_shares(shares, f"the predictions of {name!r}", unsupported)
-    _warn_of_outer_bounds(posteriors)
     columns = _columns(network, posteriors, answers, rows.values)
     if twice := [name for name in asked.keep if name in columns]:
         raise LacunetError(
@@ -189,39 +191,13 @@ def predict(
     return frame_like(given.source, {**rows.kept, **columns})
 
 
-def _refuse_order(network: Any, *others: Any) -> None:
-    """Refuse a network that comes after the data or the targets."""
-    if is_network(network) or not any(map(is_network, others)):
-        return
-    rest = sorted((arg for arg in (network, *others) if not is_network(arg)), key=_may_be_targets)
-    named = next(arg for arg in others if is_network(arg))
-    written = [repr(arg) if isinstance(arg, str) else "data" for arg in rest]
-    first = "network" if isinstance(named, Network) else "result"
-    first = repr(named) if isinstance(named, str) else first
-    raise LacunetError(
-        "the arguments are in another order: the network comes first, then the data, then the "
-        "targets.",
-        f"as in predict({', '.join([first, *written])}).",
-    )
-
-
-def _may_be_targets(value: Any) -> bool:
-    return isinstance(value, str) and not value.lower().removesuffix(".gz").endswith(OF_DATA)
-
-
-def _refuse_swapped(network: Network, data: Any, targets: Any) -> None:
-    """Refuse targets in place of the data."""
-    named = [data] if isinstance(data, str) else data
-    if not (isinstance(named, list | tuple) and named):
-        return
-    if all(isinstance(name, str) and name in network.states_of for name in named):
-        if isinstance(data, str) and os.path.exists(data):
-            return
-        second = repr(targets) if isinstance(targets, str) else "data"
-        raise LacunetError(
-            "the arguments are swapped: the data come first, then the targets.",
-            f"as in predict(network, {second}, {data!r}).",
-        )
+def _are_variables(network: Network, data: Any) -> bool:
+    """Whether targets were given in place of the data."""
+    names = [data] if isinstance(data, str) else data
+    if not (isinstance(names, list | tuple) and names):
+        return False
+    are_known = all(isinstance(name, str) and name in network.states_of for name in names)
+    return are_known and not (isinstance(data, str) and os.path.exists(data))
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,26 +315,21 @@ def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, .
     return tuple(name for name in names if name not in others)
 
 
-def _warn_of_shown_targets(rows: int) -> None:
-    show, miss = ("shows", "misses") if rows == 1 else ("show", "miss")
-    warn(
-        f"{counted(rows, 'row')} {show} some of the targets and {miss} others: a target is never "
-        "evidence for another. To use what is shown, predict with given_targets=True "
-        "(--given-targets), or leave that variable out of the targets."
-    )
-
-
-def _warn_of_impossible(posteriors: Posteriors, names: Sequence[str]) -> None:
-    is_impossible = np.isnan(posteriors.of_target[names[0]]).any(axis=1)
+def _say_what_is_lost(posteriors: Posteriors, partly: int) -> None:
+    """Warn of targets that were shown, of rows without a prediction, and of wide bounds."""
+    if partly:
+        show, miss = ("shows", "misses") if partly == 1 else ("show", "miss")
+        warn(
+            f"{counted(partly, 'row')} {show} some of the targets and {miss} others: a target is "
+            "never evidence for another. To use what is shown, predict with given_targets=True "
+            "(--given-targets), or leave that variable out of the targets."
+        )
+    is_impossible = np.isnan(next(iter(posteriors.of_target.values()))).any(axis=1)
     if impossible := int(is_impossible.sum()):
-        first = int(np.argmax(is_impossible)) + 1
         warn(
             f"{counted(impossible, 'row')} of probability zero under the network (first: row "
-            f"{first}): nothing can be predicted there."
+            f"{int(np.argmax(is_impossible)) + 1}): nothing can be predicted there."
         )
-
-
-def _warn_of_outer_bounds(posteriors: Posteriors) -> None:
     for name, bounds in posteriors.bounds_of.items():
         if outer := int((~bounds.is_exact).sum()):
             warn(

@@ -34,29 +34,16 @@ MOST_CHOICES = 2**12  # of states for rows without data that are all tried
 MOST_CELLS = 2**22  # of a CPT with its selectors
 
 
-def _bare_families(question: JointQuestion) -> list[str]:
-    """The families that the answer depends on by rows without data."""
-    support, families = question.network.support or {}, []
-    for name in question.children:
-        if name in question.network.masked_of:
-            allowed = support[name][_allowed(question, name)]
-            if not allowed.all():
-                families.append(name)
-    return families
-
-
-def _allowed(question: JointQuestion, name: str) -> tuple[int | slice, ...]:
-    """Which rows of a CPT the evidence allows."""
-    return tuple([question.seen.get(parent, ANY) for parent in question.network.parents(name)])
-
-
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
-    support, bare_of = question.network.support or {}, {}
-    for name in _bare_families(question):
-        allowed = _allowed(question, name)
-        bare_of[name] = np.zeros(support[name].shape, dtype=np.bool_)
-        bare_of[name][allowed] = ~support[name][allowed]
+    network, bare_of = question.network, {}
+    for name in question.children:
+        if name in network.masked_of and network.support is not None:
+            allowed = tuple([question.seen.get(parent, ANY) for parent in network.parents(name)])
+            bare = np.zeros(network.support[name].shape, dtype=np.bool_)
+            bare[allowed] = ~network.support[name][allowed]
+            if bare.any():
+                bare_of[name] = bare
     return bare_of
 
 

@@ -149,25 +149,20 @@ def calibrate(
     ratios = [1.0] * plan.variants
     beliefs: dict[int, FloatArray] = {}
     for root, version_of in plan.roots.items():
-        is_whole, has_versions = marginals and plan.cliques[root].is_whole, plan.cliques[root].picks
-        if is_whole and not has_versions:
-            belief, log_scale = _product(plan, root, held[root])
-        else:
-            belief, _, log_scale = _summed(plan, root, held[root])
-        if has_versions:
-            totals = belief.reshape(-1, belief.shape[-1]).sum(axis=0).tolist()
-            belief = belief[..., 0]
-        else:
-            totals = [belief.sum()]
-        if not (total := float(totals[0])):
+        work = plan.cliques[root]
+        belief, _, log_scale = _summed(plan, root, held[root])
+        totals = belief.reshape(-1, work.versions).sum(axis=0).tolist()
+        if not (total := totals[0]):
             return IMPOSSIBLE
         ratios = [
             ratio * totals[version] / total
             for ratio, version in zip(ratios, version_of, strict=True)
         ]
         log_total += log_scale + math.log(total)
-        if is_whole and has_versions:
+        if marginals and work.is_whole:
             belief, _ = _product(plan, root, held[root])
+        elif work.picks:
+            belief = belief[..., 0]
         beliefs[root] = belief
     answers = _outward(plan, held, messages, beliefs) if marginals else ()
     return Calibration(log_total, answers, messages, ratios)
