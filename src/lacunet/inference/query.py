@@ -20,7 +20,6 @@ from lacunet.inference.answer import (
     LEVEL,
     Answer,
     AnswerBasis,
-    Share,
     resting,
     table_of,
     title,
@@ -238,11 +237,9 @@ def answered(
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory, shares=has_share)
-    (table,) = question.answers
-    (share,) = _shares(question, is_read=has_share)
+    (table,), (basis,) = question.answers, _bases(question, do, has_shares=has_share)
     is_learned = result is not network and hasattr(result, "require_intervals")
     has_any = is_learned and result.uncertainty is not None
-    basis = _basis(asked, scope, question.written, do, share)
     if has_bounds:
         basis = _with_bounds(basis, question)
     if interval is None and not has_any:
@@ -287,33 +284,33 @@ def _asked(
     return asked._replace(given=asked.given or evidence, do=asked.do or do)
 
 
-def _shares(question: JointQuestion, *, is_read: bool) -> list[Share]:
-    """What each answer rests on; or what computes it, without keeping what was calibrated."""
-    if is_read:
-        return [*question.shares]
-    later = replace(question)
+def _bases(
+    question: JointQuestion, do: Mapping[str, object], *, has_shares: bool
+) -> list[AnswerBasis]:
+    """What each answer is about, with the share of it that no data support.
 
-    def share(index: int) -> float | None:
-        return later.shares[index]
+    Without ``has_shares`` that is computed when it is read; what was calibrated is not kept for it.
+    """
+    written, states_of = question.written, question.network.states_of
+    later = question if has_shares else replace(question)
 
-    return [partial(share, index) for index in range(len(question.scopes))]
-
-
-def _basis(
-    network: Network,
-    scope: Scope,
-    written: Mapping[str, str],
-    do: Mapping[str, object],
-    share: Share,
-) -> AnswerBasis:
-    """What the answer about a scope is about, where all that is seen or done is written so."""
-
-    def heading() -> str:
+    def heading(scope: Scope) -> str:
         fixed = {name: state for name, state in written.items() if name in do}
         seen = {name: state for name, state in written.items() if name not in do}
         return title(scope, seen, fixed)
 
-    return AnswerBasis(heading, scope, tuple([network.states_of[name] for name in scope]), share)
+    def share(index: int) -> float | None:
+        return later.shares[index]
+
+    return [
+        AnswerBasis(
+            partial(heading, scope),
+            scope,
+            tuple([states_of[name] for name in scope]),
+            question.shares[index] if has_shares else partial(share, index),
+        )
+        for index, scope in enumerate(question.scopes)
+    ]
 
 
 def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
@@ -384,13 +381,7 @@ def marginals(
     has_shares = unsupported in ("warn", "refuse")
     question = posed(asked, scopes, given, memory, shares=has_shares)
     check_confounding(network, scopes, evidence, do)
-    tables = question.answers
-    shares = _shares(question, is_read=has_shares)
-    written = question.written
-    bases = [
-        _basis(network, scope, written, do, share)
-        for scope, share in zip(scopes, shares, strict=True)
-    ]
+    tables, bases = question.answers, _bases(question, do, has_shares=has_shares)
     if has_shares:
         _object(bases, question.shares, unsupported)
     if unsupported == "bounds":

@@ -58,7 +58,7 @@ SMALL = 1e-100
 SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
 FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
 FEW_CELLS = 2**16  # in all tables of a clique: one call does it
-SMALL_CLIQUE = 2**8  # cells: smaller ones are joined, as a call costs more than they do
+SMALL_CLIQUE = 2**7  # cells: smaller ones are joined, as a call costs more than they do
 FEW_FACTORS = 60  # of which a call can multiply 63
 
 
