@@ -141,7 +141,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
 def cliques_size(network: Network) -> float:
     """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
     graph = numbered(joined(network.families), _weights(network))
-    return cells_of(graph, greedy_order(graph))
+    return cells_of(graph, greedy_order(graph, [0] * len(graph.weights)))
 
 
 def _weights(network: Network) -> dict[str, float]:

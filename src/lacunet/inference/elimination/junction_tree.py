@@ -59,7 +59,7 @@ SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
 FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
 FEW_CELLS = 2**16  # in all tables of a clique: one call does it
 SMALL_CLIQUE = 2**7  # cells: smaller ones are joined, as a call costs more than they do
-FEW_FACTORS = 60  # of which a call can multiply 63
+FEW_FACTORS = 60  # a call can multiply 63
 
 
 class AxesKept(NamedTuple):
@@ -230,8 +230,8 @@ def _summed(
 ) -> tuple[FloatArray, float, float]:
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
-    A small clique takes one call. In a large one, two tables at a time are multiplied, and what no
-    other has is summed out.
+    A small clique takes one call. In a large one, a few tables at a time are multiplied, and what
+    no other has is summed out. Very many tables, and those that underflow, are multiplied in turn.
     """
     work, members = plan.cliques[clique], plan.tree.cliques[clique]
     picks, last = work.picks, (VERSION,) if work.picks else ()
@@ -240,9 +240,10 @@ def _summed(
             table if pick is None or len(pick) == table.shape[-1] else table.take(pick, axis=-1)
             for table, pick in zip(tables, picks, strict=True)
         ]
+    message = np.zeros(())
     if work.is_small:
         message = np.asarray(np.einsum(work.formula, *tables, *work.ones))
-    else:
+    elif len(tables) < FEW_FACTORS:
         each = []
         for number in range(work.versions):
             factors = [*_version(tables, picks, number), *work.ones]
@@ -262,9 +263,7 @@ def _summed(
 
 @lru_cache(maxsize=256)
 def _path(formula: str, shapes: tuple[Numbers, ...]) -> list[Any]:
-    """In which order to multiply tables of some shapes: many of them two by two."""
-    if len(shapes) >= FEW_FACTORS:
-        return ["einsum_path", *[(0, 1)] * (len(shapes) - 1)]
+    """In which order to multiply tables of some shapes."""
     tables = [np.broadcast_to(0.0, shape) for shape in shapes]
     path: list[Any] = np.einsum_path(formula, *tables, optimize="greedy")[0]
     return path
