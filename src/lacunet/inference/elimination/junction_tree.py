@@ -60,31 +60,7 @@ FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
 FEW_CELLS = 2**16  # in all tables of a clique: one call does it
 SMALL_CLIQUE = 2**7  # cells: smaller ones are joined, as a call costs more than they do
 FEW_FACTORS = 60  # a call can multiply 63
-
-
-class AxesKept(NamedTuple):
-    """How a marginal is read off a table: what is summed out, and the order of the other axes."""
-
-    out: Numbers
-    order: Numbers
-
-    def of(self, table: FloatArray) -> FloatArray:
-        """The marginal of a table."""
-        if self.out:
-            table = np.asarray(np.add.reduce(table, axis=self.out))
-        return table.transpose(self.order) if self.order else table
-
-
-def axes_kept(scope: Sequence[int], kept: Sequence[int]) -> AxesKept:
-    """How the marginal over the variables kept is read off a table over a scope.
-
-    >>> axes_kept((4, 5, 6), (6, 4))
-    AxesKept(out=(1,), order=(1, 0))
-    """
-    left = [variable for variable in scope if variable in kept]
-    order = tuple([left.index(variable) for variable in kept])
-    out = tuple([axis for axis, variable in enumerate(scope) if variable not in kept])
-    return AxesKept(out, order if left != list(kept) else ())
+ORDERED_FACTORS = 16  # the search for an order of more takes longer than what it saves
 
 
 class Message(NamedTuple):
@@ -207,14 +183,14 @@ def _outward(
         held[number].clear()
         sources = [beliefs.pop(number)]
         for child, read in clique.listeners:
-            sources.append(read.of(sources[0]))
+            sources.append(np.asarray(np.einsum(read, sources[0])))
             message = messages.pop(child).table
             if plan.cliques[child].picks:
                 message = message[..., 0]
             held[child].append(_without(sources[-1], message))
         total = sources[0].sum() if clique.readings else 1.0
         for index, source, read in clique.readings:
-            answers[index] = np.asarray(read.of(sources[source]) / total)
+            answers[index] = np.asarray(np.einsum(read, sources[source]) / total)
     return tuple([answers[index] for index in range(len(answers))])
 
 
@@ -231,7 +207,7 @@ def _summed(
     """The product over a clique, all but the variables kept summed out; its peak, what it lacks.
 
     A small clique takes one call. In a large one, a few tables at a time are multiplied, and what
-    no other has is summed out. Very many tables, and those that underflow, are multiplied in turn.
+    no other has is summed out. Many tables, and those that underflow, are multiplied in turn.
     """
     work, members = plan.cliques[clique], plan.tree.cliques[clique]
     picks, last = work.picks, (VERSION,) if work.picks else ()
@@ -243,7 +219,7 @@ def _summed(
     message = np.zeros(())
     if work.is_small:
         message = np.asarray(np.einsum(work.formula, *tables, *work.ones))
-    elif len(tables) < FEW_FACTORS:
+    elif len(tables) <= ORDERED_FACTORS:
         each = []
         for number in range(work.versions):
             factors = [*_version(tables, picks, number), *work.ones]
@@ -257,7 +233,7 @@ def _summed(
     product, log_scale = _in_turn_scaled(list(map(aligned, tables, scopes, repeat(whole))))
     shape = [plan.tree.sizes[variable] for variable in members]
     product = np.broadcast_to(product, (*shape, *product.shape[len(members) :]))
-    message = axes_kept(whole, (*work.kept, *last)).of(product)
+    message = np.asarray(np.einsum(_formula(members, [whole], (*work.kept, *last)), product))
     return message, float(message.max()), log_scale
 
 
@@ -303,7 +279,7 @@ def _product(
 def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     """The same, scaled whenever it becomes small; the logarithm of the scales."""
     product, log_scale = np.ones(()), 0.0
-    for table in tables:
+    for table in sorted(tables, key=np.size):
         product = product * table
         peak = float(product.max())
         if 0 < peak < SMALL:
@@ -366,8 +342,8 @@ class CliquePlan(NamedTuple):
     product: str
     absent: Sequence[Numbers]
     ones: Sequence[FloatArray]
-    listeners: Sequence[tuple[int, AxesKept]]
-    readings: Sequence[tuple[int, int, AxesKept]]
+    listeners: Sequence[tuple[int, str]]
+    readings: Sequence[tuple[int, int, str]]
     is_whole: bool
     versions: int
     picks: Sequence[Integers | None]
@@ -463,8 +439,10 @@ def calibration_plan(
         together = picks if is_small else ()
         last = (VERSION,) if together else ()
         formula = _formula(whole, [*_versioned(inputs, together), *absent], (*kept, *last))
-        from_parent = [] if is_root else [separator]
-        product = _formula(whole, [*inputs, *from_parent, *absent], whole)
+        product = ""
+        if is_whole and waits[clique]:
+            from_parent = [] if is_root else [separator]
+            product = _formula(whole, [*inputs, *from_parent, *absent], whole)
         tables = [tree.cliques[clique] if is_whole else kept]
         tables += [tree.separators[child] for child in listeners]
         plans.append(
@@ -477,7 +455,7 @@ def calibration_plan(
                 product,
                 absent,
                 [np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
-                [(child, axes_kept(tables[0], tree.separators[child])) for child in listeners],
+                [(child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners],
                 [(index, *_read_off(tables, wanted[index])) for index in read[clique]],
                 is_whole,
                 len(ways),
@@ -492,11 +470,11 @@ def calibration_plan(
     return CalibrationPlan(tree, plans, len(variants), roots)
 
 
-def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, AxesKept]:
+def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, str]:
     """The table with the fewest axes that has all variables kept, and how they are read off it."""
     has_all = [number for number, scope in enumerate(scopes) if set(kept) <= set(scope)]
     number = min(has_all, key=lambda number: len(scopes[number]))
-    return number, axes_kept(scopes[number], kept)
+    return number, _formula(scopes[number], [scopes[number]], kept)
 
 
 def _versioned(scopes: Sequence[Numbers], picks: Sequence[Integers | None]) -> list[Numbers]:
