@@ -277,7 +277,7 @@ def _product(
 
 
 def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
-    """The same, scaled whenever it becomes small; the logarithm of the scales."""
+    """The product of tables, scaled whenever it becomes small; the logarithm of the scales."""
     product, log_scale = np.ones(()), 0.0
     for table in sorted(tables, key=np.size):
         product = product * table
