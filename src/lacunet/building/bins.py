@@ -9,7 +9,7 @@ is among them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lacunet.building.states import tokens_in
 from lacunet.data.batches import copied_pieces, matcher_of, remarks
 from lacunet.data.encode import ColumnEncoder, distinct_cells
-from lacunet.data.errors import DataWarning
+from lacunet.data.errors import DataWarning, clipped
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from, with_data_codes
 from lacunet.data.source import DataSource, Piece
@@ -174,51 +174,48 @@ def _shortest(low: float, high: float) -> float:
 
 def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
     """The distinct numbers of a column, ascending, and in how many rows each occurs."""
-    missing = tokens_in(name, data)
     numbers: list[float] = []
     counts: list[float] = []
     for piece, copies in copied_pieces(source, [name], data):
-        for count, value in zip(*distinct_cells(piece.columns[name], copies), strict=True):
-            if value is not None and count and spelled(value) not in missing:
-                numbers.append(_as_number(name, value, data.decimal))
-                counts.append(count)
+        for value, number, count in _number_cells(piece, name, data, copies):
+            if number is None:
+                shown = value if len(repr(value)) <= 20 else "..."
+                raise BinsError(
+                    f"column {name!r} holds {clipped(value)}, which is not a number that can be "
+                    "cut.",
+                    f"give lacunet.Data(data, missing=[{shown!r}]) (--missing) if it means 'not "
+                    f"observed', or leave {name!r} out of bins if it is not a column of numbers.",
+                )
+            numbers.append(number)
+            counts.append(count)
     distinct, index_of = np.unique(np.array(numbers), return_inverse=True)
     return distinct, np.bincount(index_of, counts).astype(np.float64)
 
 
 def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
     """The distinct numbers that a column has in some rows, those that mean missing left out."""
+    cells = _number_cells(piece, name, data)
+    return np.array(sorted({number for _, number, _ in cells if number is not None}))
+
+
+def _number_cells(
+    piece: Piece, name: str, data: Data, copies: FloatArray | None = None
+) -> Iterator[tuple[object, float | None, float]]:
+    """Each distinct value of a column, the number that it is, if any, and in how many rows."""
     missing = tokens_in(name, data)
-    numbers = set()
-    for count, value in zip(*distinct_cells(piece.columns[name]), strict=True):
-        text = spelled(value) if value is not None and count else ""
-        number = number_of(text.replace(data.decimal, "."))
-        if number is not None and text not in missing:
-            numbers.add(float(number))
-    return np.array(sorted(numbers))
+    for count, value in zip(*distinct_cells(piece.columns[name], copies), strict=True):
+        if value is not None and count and spelled(value) not in missing:
+            yield value, _as_float(value, data.decimal), count
 
 
-def _as_number(name: str, value: object, decimal: str) -> float:
-    try:
-        if isinstance(value, int | float):
-            return float(value)
+def _as_float(value: object, decimal: str) -> float | None:
+    if not isinstance(value, int | float):
         number = number_of(str(value).strip().replace(decimal, "."))
-        if number is not None:
-            return float(number)
+        return None if number is None else float(number)
+    try:
+        return float(value)
     except OverflowError:
-        raise BinsError(
-            f"column {name!r} holds {spelled(value)[:20]}..., which is too large to be cut.",
-            f"{_as_missing(value)}, or give states=... instead.",
-        ) from None
-    raise BinsError(
-        f"column {name!r} holds {value!r}, which is not a number.",
-        f"{_as_missing(value)}, or leave {name!r} out of bins if it is not a column of numbers.",
-    )
-
-
-def _as_missing(value: object) -> str:
-    shown = value if len(repr(value)) <= 20 else "..."
-    return f"give lacunet.Data(data, missing=[{shown!r}]) (--missing) if it means 'not observed'"
+        return None
 
 
 def _checked(name: str, cuts: list[float]) -> tuple[float, ...]:

@@ -12,7 +12,6 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
-    DeclaredCodes,
     FirstRows,
     IdentifierError,
     Seen,
@@ -28,7 +27,7 @@ from lacunet.data.batches import matcher_of, wider_cuts
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
-from lacunet.data.reading import Reading, source_from
+from lacunet.data.reading import Reading, check_columns, source_from
 from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource
 from lacunet.data.table import Codes
@@ -39,7 +38,7 @@ from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import close_to, counted, did_you_mean, first_of, flag, in_shell
+from lacunet.wording import close_to, counted, first_of, in_shell
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,8 @@ def find_network(
     _check_names(drawn, source.columns, source.label, given)
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
-    _check_columns(dataset, (*columns, *hidden), source)
+    check_columns(source, (*columns, *hidden), dataset)
+    _check_rules(dataset, (*columns, *hidden), source)
     held = columns_held(source, dataset, columns, given, bins)
     if strangers := [name for name in held.cuts if name not in drawn.variables]:
         raise BinsError(
@@ -144,14 +144,11 @@ class ColumnsHeld:
             parents = {v: parsed_rule(text, states)[0] for v, text in when.items()}
         codes = {}
         for name in names:
-            column = (
-                self.seen[name] if name in self.seen else Seen(DeclaredCodes.of(name, self.data))
-            )
+            column = self.seen.get(name) or Seen.of(name, self.data)
             codes[name] = {
                 code: meaning
                 for code, meaning in column.missing_codes.items()
-                if code in column.declared.codes
-                or code not in states[name]  # else the state is meant
+                if code in column.codes or code not in states[name]  # else the state is meant
             }
         cuts = {name: points for name, points in self.cuts.items() if name in names}
         return Network(states, parents, cuts=cuts, codes=codes, not_asked=rules)
@@ -287,7 +284,7 @@ def network_of_columns(
         except StatesError as error:
             if len(column.cells) == 1:
                 given[name] = list(column.cells)
-            elif _is_measured(column, error) and not isinstance(error, WeightsError):
+            elif column.numbers and not isinstance(error, IdentifierError | WeightsError):
                 cut[name] = INTERVALS
             else:
                 columns.remove(name)
@@ -306,25 +303,8 @@ def network_of_columns(
     return replace(built, remarks=(*notes, *built.remarks), left_out=left_out)
 
 
-def _is_measured(seen: Seen, error: StatesError) -> bool:
-    """Whether too many values are numbers; whole ones of which none occurs twice name the rows."""
-    numbers = [number_of(text) for text in seen.cells]
-    whole = [number is not None and number % 1 == 0 for number in numbers]
-    is_identifier = isinstance(error, IdentifierError) and all(whole)
-    return bool(numbers) and None not in numbers and not is_identifier
-
-
-def _check_columns(data: Data, variables: Sequence[str], source: DataSource) -> None:
-    """Refuse what is said of columns that do not exist."""
-    known = {*variables, *source.columns}
-    for option in ("missing", "codes", "not_asked"):
-        given = getattr(data, option)
-        if strangers := [name for name in given if name is not None and name not in known]:
-            raise StatesError(
-                f"{option}= ({flag(option)}) names {listed(strangers)}, which {source.label} does "
-                "not have.",
-                did_you_mean(strangers[0], known),
-            )
+def _check_rules(data: Data, variables: Sequence[str], source: DataSource) -> None:
+    """Refuse rules that look at columns which are not variables."""
     others = [name for name in source.columns if name not in variables]
     for name, rule in data.not_asked.items():
         when, _ = when_and_state(name, rule)

@@ -60,25 +60,36 @@ class NestedError(StatesError):
     """The cells of a column are lists or records, not single values."""
 
 
-@dataclass(frozen=True)
-class DeclaredCodes:
-    """What is said of the values of one column, by their spelling.
+@dataclass
+class Seen:
+    """What a column was found to hold: the one object here that grows, piece by piece.
 
-    ``codes`` are those declared for the column, with what they mean (None: missing), ``missing``
-    what means "not observed" in all columns.
+    ``codes`` are those declared for the column, by their spelling, with what they mean (None:
+    missing), ``missing`` what means "not observed" in all columns.
+
+    ``cells`` counts each value by its spelling, ``order`` lists all categories of a column that has
+    some, ``tokens`` counts what was taken as missing without having been asked for, ``asked`` what
+    was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells with the
+    word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or records,
+    which are not counted.
     """
 
     codes: Mapping[str, object] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    cells: Counter[str] = field(default_factory=Counter)
+    order: dict[str, None] = field(default_factory=dict)
+    tokens: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    labelled: Counter[str] = field(default_factory=Counter)
+    nones: int = 0
+    empty: int = 0
+    is_nested: bool = False
+    rows: int = 0
 
     @classmethod
-    def of(cls, name: str, data: Data) -> DeclaredCodes:
-        """What the data's owner says of a column."""
+    def of(cls, name: str, data: Data) -> Seen:
+        """A column of which nothing is seen yet, with what the data's owner says of it."""
         return cls(data.codes_in(name), frozenset(map(spelled, data.missing_anywhere)))
-
-    def spelled(self, value: object) -> str:
-        """A value as it is spelled among what is said, if it is, else as states are."""
-        return as_declared(as_declared(spelled(value), self.missing), self.codes)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -89,29 +100,11 @@ class DeclaredCodes:
             if meaning is not None and not isinstance(meaning, list | tuple | set | frozenset)
         }
 
-
-@dataclass
-class Seen:
-    """What a column was found to hold: the one object here that grows, piece by piece.
-
-    ``cells`` counts each value by its spelling, ``order`` lists all categories of a column that has
-    some, ``tokens`` counts what was taken as missing without having been asked for, ``asked`` what
-    was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells with the
-    word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or records,
-    which are not counted.
-    """
-
-    declared: DeclaredCodes = field(default_factory=DeclaredCodes)
-    cells: Counter[str] = field(default_factory=Counter)
-    order: dict[str, None] = field(default_factory=dict)
-    tokens: Counter[str] = field(default_factory=Counter)
-    asked: Counter[str] = field(default_factory=Counter)
-    labelled: Counter[str] = field(default_factory=Counter)
-    nones: int = 0
-    empty: int = 0
-    has_fractions: bool = False
-    is_nested: bool = False
-    rows: int = 0
+    @property
+    def numbers(self) -> list[Decimal]:
+        """The numbers that it holds; none where it holds anything else."""
+        numbers = [number for text in self.cells if (number := number_of(text)) is not None]
+        return numbers if len(numbers) == len(self.cells) else []
 
     def add(self, column: Column) -> None:
         """Count the next cells."""
@@ -121,18 +114,21 @@ class Seen:
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(map(self.declared.spelled, values))
+            self.order |= dict.fromkeys(map(self._spelled, values))
         for value, count in zip(values, counts, strict=True):
             if is_null(value):
                 self.empty += count
             elif count:
-                self._count(self.declared.spelled(value), value, count)
+                self._count(self._spelled(value), count)
                 self.rows += count
 
-    def _count(self, text: str, value: object, count: int) -> None:
-        codes = self.declared.codes
-        if text in codes or text in self.declared.missing:
-            if codes.get(text) is None:
+    def _spelled(self, value: object) -> str:
+        """A value as it is spelled among what is said, if it is, else as states are."""
+        return as_declared(as_declared(spelled(value), self.missing), self.codes)
+
+    def _count(self, text: str, count: int) -> None:
+        if text in self.codes or text in self.missing:
+            if self.codes.get(text) is None:
                 self.asked[text] += count
             else:
                 self.labelled[text] += count
@@ -144,7 +140,6 @@ class Seen:
             self.tokens[text] += count
         elif text in self.cells or len(self.cells) <= KEPT_VALUES:
             self.cells[text] += count
-            self.has_fractions |= isinstance(value, float | Decimal) and value % 1 != 0
 
     def completed(self) -> Seen:
         """The same when all is read: the word None is a state where other cells are empty."""
@@ -157,9 +152,9 @@ class Seen:
     @property
     def missing_codes(self) -> dict[str, object]:
         """What later data have to be told about the column: its codes, and what was missing."""
-        codes: dict[str, object] = dict.fromkeys(self.declared.missing, None)
+        codes: dict[str, object] = dict.fromkeys(self.missing, None)
         codes |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
-        return codes | dict(self.declared.codes)
+        return codes | dict(self.codes)
 
 
 def _is_nested(column: Column) -> bool:
@@ -187,7 +182,7 @@ def seen_in(
     DataError
         There are no rows, and a column does not say its states otherwise.
     """
-    seen = {name: Seen(DeclaredCodes.of(name, data)) for name in columns}
+    seen = {name: Seen.of(name, data) for name in columns}
     first: list[tuple[Piece, FloatArray | None]] = []
     for piece, copies in copied_pieces(source, (*columns, *also), data):
         if sum(held.rows for held, _ in first) < MOST_ROWS:
@@ -195,15 +190,15 @@ def seen_in(
         for name in columns:
             seen[name].add(piece.columns[name])
     has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
-    if not has_rows and not all(column.declared.labels for column in seen.values()):
+    if not has_rows and not all(column.labels for column in seen.values()):
         raise DataError.no_rows(source.label)
     return {name: column.completed() for name, column in seen.items()}, first
 
 
 def tokens_in(name: str, data: Data) -> frozenset[str]:
     """What is not a number in a column of numbers, spelled as states are."""
-    declared = DeclaredCodes.of(name, data)
-    return frozenset({*TOKENS, "", NONE, *declared.missing, *declared.codes})
+    column = Seen.of(name, data)
+    return frozenset({*TOKENS, "", NONE, *column.missing, *column.codes})
 
 
 def states_of(
@@ -223,7 +218,7 @@ def states_of(
     >>> column = Seen(cells=Counter({"10": 3, "9": 1}), rows=5)
     >>> states_of("Age", column)
     ('9', '10')
-    >>> coded = Seen(DeclaredCodes({"2": "female", "1": "male", "9": None}), rows=5)
+    >>> coded = Seen({"2": "female", "1": "male", "9": None}, rows=5)
     >>> states_of("Sex", coded, extra=["not_asked"])
     ('male', 'female', 'not_asked')
     """
@@ -232,25 +227,20 @@ def states_of(
             f"column {name!r} holds lists or records; a variable has one value in each row.",
             f"leave {name!r} out of the edges, or make columns of single values from it.",
         )
-    labels = seen.declared.labels
+    labels, texts = seen.labels, sorted(_merged(seen.cells))
     if seen.order:
-        dropped = {*seen.asked, *seen.tokens, *(seen.declared.codes.keys() - labels.keys()), ""}
+        dropped = {*seen.asked, *seen.tokens, *(seen.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}
-        kept = [text for text in seen.order if text not in dropped]
-        if kept == sorted(kept) and None not in map(number_of, kept):  # numbers sorted as texts
-            kept.sort(key=lambda text: number_of(text) or 0)
-        kept = [labels.get(text, text) for text in kept]
-        states = tuple(dict.fromkeys((*kept, *labels.values(), *extra)))
-        _check(name, seen, states, in_edges)
-        return states
-    spelling = {text: text for text in _merged(seen.cells)} | labels
-    _check(name, seen, list(dict.fromkeys([*spelling.values(), *extra])), in_edges)
-    numbers = {text: number_of(text) for text in spelling}
-    if None not in numbers.values():
-        ordered = sorted(spelling, key=lambda text: numbers[text] or 0)
+        texts = [text for text in seen.order if text not in dropped]
     else:
-        ordered = sorted(_merged(seen.cells)) + list(labels)
-    return tuple(dict.fromkeys([*(spelling[text] for text in ordered), *extra]))
+        texts += labels
+    numbers = {text: number_of(text) for text in texts}
+    if None not in numbers.values() and (not seen.order or texts == sorted(texts)):
+        texts.sort(key=lambda text: numbers[text] or 0)  # they were sorted as texts
+    named = (labels.get(text, text) for text in texts)
+    states = tuple(dict.fromkeys((*named, *labels.values(), *extra)))
+    _check(name, seen, states, in_edges)
+    return states
 
 
 def _merged(cells: Mapping[str, int]) -> list[str]:
@@ -267,27 +257,25 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     built = "lacunet.Network.from_data(data, edges,"
     key = keyed(name, "=")
     give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
-    if not states:
+    if len(states) < 2:
+        held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
         raise StatesError(
-            f"column {name!r} holds no value: every cell is missing.",
-            f"leave {name!r} out of the edges, or give its states: {give}.",
-        )
-    if len(states) == 1:
-        raise StatesError(
-            f"column {name!r} is constant: it holds nothing but {states[0]!r}.",
+            f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
         )
     if len(states) <= MOST_STATES:
         return
     many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(states):,}"
     is_identifier = len(seen.cells) == seen.rows >= FEWEST_ROWS_OF_IDENTIFIER
-    if is_identifier and not seen.has_fractions and not _are_fractions(seen.cells):
+    if is_identifier and not any(number % 1 for number in seen.numbers):
         raise IdentifierError(
             f"column {name!r} looks like an identifier: each of its {seen.rows:,} values "
             "occurs once.",
             f"leave {name!r} out of the edges.",
         )
-    weights = "" if in_edges else _or_weights(name, seen)
+    weights = ""
+    if not in_edges and seen.numbers and min(seen.numbers) >= 0:
+        weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
     kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
     raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
@@ -296,20 +284,6 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         f"values, or give the states: {give}.",
     )
-
-
-def _are_fractions(cells: Iterable[str]) -> bool:
-    """Whether texts, as files hold them, are numbers and some of these are not whole."""
-    numbers = [number_of(text) for text in cells]
-    return None not in numbers and any(number % 1 > 0 for number in numbers if number is not None)
-
-
-def _or_weights(name: str, seen: Seen) -> str:
-    """What to write if the numbers are weights; nothing if they cannot be."""
-    numbers = [number_of(text) for text in seen.cells]
-    if not all(number is not None and number >= 0 for number in numbers):
-        return ""
-    return f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
 
 
 def taken_as_missing(
@@ -348,12 +322,10 @@ def _as_states(
     for name in (v for v in names if v in states_of):
         states, tokens = states_of[name], seen[name].tokens
         it = "it is a state" if len(tokens) == 1 else "any of them is a state"
-        are_few = len(states) <= FEW_STATES
-        every = "".join(f"{state!r}, " for state in states) if are_few else "..., "
-        every += ", ".join(map(repr, tokens))
-        typed = [*(states if are_few else ["..."]), *tokens]
-        typed = [f'"{text}"' if "," in text else text for text in typed]
-        option = in_shell(f"{keyed(name, '=')}={','.join(typed)}")
+        names = [*(states if len(states) <= FEW_STATES else ["..."]), *tokens]
+        every = ", ".join(text if text == "..." else repr(text) for text in names)
+        typed = ",".join(f'"{text}"' if "," in text else text for text in names)
+        option = in_shell(f"{keyed(name, '=')}={typed}")
         return (
             f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
             f"(--states {option})"
@@ -363,8 +335,8 @@ def _as_states(
 
 def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:
     """That no column holds any of the values that were said to mean "not observed"."""
-    asked = sorted({code for column in seen.values() for code in column.declared.missing})
-    if asked and not any(column.declared.missing & column.asked.keys() for column in seen.values()):
+    asked = sorted({code for column in seen.values() for code in column.missing})
+    if asked and not any(column.missing & column.asked.keys() for column in seen.values()):
         yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
 
 
@@ -378,7 +350,7 @@ def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
             f"codes={{{name!r}: {{'None': None}}}} (--missing {option}) if it "
             "means missing too."
         )
-    labels = seen.declared.labels
+    labels = seen.labels
     occurring = {*seen.cells, *(labels.get(code) for code in seen.labelled)}
     for code, state in labels.items():
         if state not in occurring:
@@ -408,31 +380,23 @@ def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str
     >>> _unlike_in_case({"yes": 9, "Yes": 2, "no": 5}, ["Yes", "no", "yes"])
     {'Yes': 'yes'}
     """
-    spellings: dict[str, list[str]] = {}
+    forms_of: dict[str, list[str]] = {}
     for state in states:
         if len(set(state.casefold())) > 1:
-            spellings.setdefault(state.casefold(), []).append(state)
-    commonest = {
-        word: max(forms, key=lambda state: cells.get(state, 0)) for word, forms in spellings.items()
-    }
-    return {
-        state: commonest[word]
-        for word, forms in spellings.items()
-        for state in forms
-        if state != commonest[word]
-    }
+            forms_of.setdefault(state.casefold(), []).append(state)
+    unlike: dict[str, str] = {}
+    for forms in forms_of.values():
+        commonest = max(forms, key=lambda state: cells.get(state, 0))
+        unlike |= {state: commonest for state in forms if state != commonest}
+    return unlike
 
 
 def _within(seen: Seen) -> str:
     """A doubt where a number means missing in all columns, and is one among others here."""
-    numbers = [number_of(text) for text in seen.cells]
-    shown = [number for number in numbers if number is not None]
-    if len(shown) < len(numbers) or len(shown) < 2:
-        return ""
-    for code in seen.asked:
+    for code in seen.asked if len(seen.numbers) > 1 else ():
         number = number_of(code)
-        is_general = code in seen.declared.missing and code not in seen.declared.codes
-        if is_general and number is not None and min(shown) < number < max(shown):
+        is_general = code in seen.missing and code not in seen.codes
+        if is_general and number is not None and min(seen.numbers) < number < max(seen.numbers):
             return (
                 f" Among the numbers here {code!r} could be one too: missing={{...: [{code}]}} "
                 "names the columns in which it is missing."

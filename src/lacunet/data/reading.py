@@ -72,7 +72,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
     column_of, notes = _matched_columns(source, network, data.latent)
-    _check_columns(source, network, data)
+    check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
     reading = Reading(with_data_codes(network, data), source, data, column_of, ())
     replacements = _replaced(network, reading.network)
@@ -234,11 +234,11 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _check_columns(source: DataSource, network: Network, data: Data) -> None:
+def check_columns(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
-    known = {*network.variables, *source.columns}
-    options = {"missing": data.missing, "codes": data.codes, "not_asked": data.not_asked}
-    for option, given in options.items():
+    known = {*variables, *source.columns}
+    for option in ("missing", "codes", "not_asked"):
+        given = getattr(data, option)
         if strangers := [name for name in given if name is not None and name not in known]:
             raise DataError(
                 f"{option}= ({flag(option)}) names {listed(strangers)}, but there is no such "

@@ -161,7 +161,7 @@ def _occurring(
     for name, column in seen.items():
         try:
             more = extra.get(name, ())
-            values = len(column.cells) + len(column.declared.labels) + len(more)
+            values = len(column.cells) + len(column.labels) + len(more)
             is_few = values < 2 and not column.order and not column.is_nested
             occurring[name] = tuple(column.cells) if is_few else states_of(name, column, more)
         except WeightsError:

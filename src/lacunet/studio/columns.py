@@ -9,7 +9,7 @@ from typing import Any
 
 from lacunet.building.bins import asked_bins, cuts_found
 from lacunet.building.proposals import suspicious
-from lacunet.building.states import DeclaredCodes, Seen, StatesError, states_of
+from lacunet.building.states import Seen, StatesError, states_of
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
 from lacunet.model.intervals import labels_of
@@ -44,7 +44,7 @@ class ReadColumns:
 def read_columns(data: Data) -> ReadColumns:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
-    seen = {name: Seen(DeclaredCodes.of(name, data)) for name in source.columns}
+    seen = {name: Seen.of(name, data) for name in source.columns}
     rows, first = 0, list[tuple[str, ...]]()
     for part in source.parts:
         for piece in part.read(source.columns):
