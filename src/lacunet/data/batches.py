@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -45,7 +45,6 @@ from lacunet.data.table import (
     Design,
     EncodedTable,
     Labels,
-    RowsOfUnits,
     added_rows,
     code_type,
 )
@@ -123,10 +122,30 @@ class Door:
         yield from self._each(lambda *rows: rows, silent)
 
     def _each(self, give: Callable[..., T], progress: Progress) -> Iterator[T]:
-        """What is made of each piece: itself, its rows as codes, and what they show alone."""
+        """What is made of each piece: itself, its rows as codes, and what they show alone.
+
+        In a thread, while the next piece is read, unless there is but one.
+        """
+
+        def encoded(placed: _PlacedPiece) -> T:
+            return give(placed.piece, *self._encoded(placed))
+
         data, report = self.reading.data, self.report
         pieces = _placed_pieces(self.reading.source, self.reading.wanted, progress)
-        yield from self._encoded_ahead(pieces, give)
+        first = list(islice(pieces, 2))
+        if len(first) < 2:
+            yield from map(encoded, first)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(1, "lacunet-encode") as pool:
+                pending = deque[Any]()
+                for placed in chain(first, pieces):
+                    pending.append(pool.submit(encoded, placed))
+                    if len(pending) > PIECES_AHEAD:
+                        yield pending.popleft().result()
+                while pending:
+                    yield pending.popleft().result()
         for option, length in data.lengths.items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
@@ -134,47 +153,18 @@ class Door:
             self._refuse_odd()
         report.contradicted += Counter({skips.name: skips.contradicted for skips in self.skips})
 
-    def _encoded_ahead(self, pieces: Iterator[_PlacedPiece], give: Callable[..., T]) -> Iterator[T]:
-        """The pieces as codes: in a thread, while the next is read, unless there is but one."""
-
-        def encoded(placed: _PlacedPiece) -> T:
-            return give(placed.piece, *self._encoded(placed))
-
-        first = list(islice(pieces, 2))
-        if len(first) < 2:
-            yield from map(encoded, first)
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(1, "lacunet-encode") as pool:
-            pending = deque[Any]()
-            for placed in chain(first, pieces):
-                pending.append(pool.submit(encoded, placed))
-                if len(pending) > PIECES_AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-
     def _refuse_odd(self) -> None:
         """Refuse values that are not states, and cells that contradict a rule."""
-        encoders = self.encoders
-        rows = {
-            v: encoder.first_refused
-            for v, encoder in encoders.items()
-            if encoder.first_refused is not None
-        }
+        row_of = {name: encoder.first_refused for name, encoder in self.encoders.items()}
+        rows = {name: row for name, row in row_of.items() if row is not None}
         if rows:
-            place_of = _places_of({*rows.values()}, self._part_starts)
-            raise unknown_states(
-                {
-                    v: (encoders[v].odd.refused, place_of[row], encoders[v].ambiguous)
-                    for v, row in rows.items()
-                },
-                self.reading.network.states_of,
-            )
+            place_of = _places_of(rows.values(), self._part_starts)
+            odd_in = {name: self.encoders[name].odd for name in rows}
+            states_of = self.reading.network.states_of
+            raise unknown_states(odd_in, states_of, {v: place_of[row] for v, row in rows.items()})
         for skips in self.skips:
             if skips.first is not None:
-                where = _places_of({skips.first}, self._part_starts)[skips.first]
+                where = _places_of([skips.first], self._part_starts)[skips.first]
                 raise contradiction(skips.name, skips.rule, skips.contradicted, where)
 
     def _encoded(self, placed: _PlacedPiece) -> tuple[EncodedTable, EncodedTable]:
@@ -182,15 +172,30 @@ class Door:
 
         Then the same rows by what they show alone, whatever was not asked.
         """
+        reading, network = self.reading, self.reading.network
         if not placed.row_in_part:
             self._part_starts.append((placed.row, placed.part))
-        columns = {name: self._codes(name, placed.piece) for name in self.reading.network.variables}
+        columns = {name: self._codes(name, placed.piece) for name in network.variables}
         whole = dict(columns)
         for skips in self.skips:
             whole[skips.name] = skips.applied(whole)
         if self.unseen:
             whole = by_rules(self.skips, columns, self.unseen)
-        table = self._reported(_table(self.reading, whole, placed))
+        for name in reading.data.fully_observed:
+            missing = whole[name] >= network.cardinality(name)
+            if missing.any():
+                raise PromiseError.broken(name, placed.where(int(np.argmax(missing))))
+        weights, copies = _weights(reading.data, placed)
+        table = EncodedTable(
+            network.cardinality_of,
+            whole,
+            weights,
+            row_numbers=None if weights is None else placed.row + 1 + np.arange(len(weights)),
+            copies=copies,
+            design=_design(reading.data, placed),
+            sets_of=reading.sets_of,
+        )
+        table = self._reported(table)
         return table, replace(table, columns=columns)
 
     def _codes(self, name: str, piece: Piece) -> Codes:
@@ -202,13 +207,17 @@ class Door:
 
     def _reported(self, table: EncodedTable) -> EncodedTable:
         """The rows of some weight; the report takes in what all of them say."""
-        report, given = self.report, table.rows
-        is_first = not report.given
+        report, data, given, design = self.report, self.reading.data, table.rows, table.design
         if table.weights is not None and not table.weights.all():
-            unweighted = _unweighted(self.reading, table)
-            report.unweighted = added_rows(report.unweighted, unweighted)
+            if data.is_clustered and data.weight is not None and design is not None:
+                # Rows of weight zero were sampled too; a count of zero is no row.
+                rows = 1.0 if table.copies is None else table.copies.rows
+                labels, units = design.units()
+                sums = np.bincount(units, (table.weights == 0) * rows, len(labels)).tolist()
+                zeros = {unit: n for unit, n in zip(labels, sums, strict=True) if n}
+                report.unweighted = added_rows(report.unweighted, zeros)
             table = table.take(np.flatnonzero(table.weights))
-        if is_first and self.reading.data.counts is None:
+        if not report.given and data.counts is None:
             report.is_aggregated = _looks_aggregated(table)
         if table.copies is not None:
             report.has_fractions |= bool((table.copies.rows % 1).any())
@@ -323,39 +332,8 @@ def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:
         raise DataError.unreadable(part.label, reason)
 
 
-def _table(reading: Reading, columns: dict[str, Codes], placed: _PlacedPiece) -> EncodedTable:
-    """The rows of a piece, those of weight zero among them."""
-    for name in reading.data.fully_observed:
-        missing = columns[name] >= reading.network.cardinality(name)
-        if missing.any():
-            raise PromiseError.broken(name, placed.where(int(np.argmax(missing))))
-    weights, copies = _weights(reading, placed)
-    rows = placed.piece.rows
-    return EncodedTable(
-        reading.network.cardinality_of,
-        columns,
-        weights,
-        row_numbers=None if weights is None else np.arange(placed.row + 1, placed.row + rows + 1),
-        copies=copies,
-        design=_design(reading, placed),
-        sets_of=reading.sets_of,
-    )
-
-
-def _unweighted(reading: Reading, table: EncodedTable) -> RowsOfUnits:
-    """The rows of weight zero in each stratum and cluster; a count of zero is no row."""
-    design = table.design
-    if design is None or design.replicates is not None or reading.data.weight is None:
-        return {}
-    rows = (table.row_weights == 0) * (1.0 if table.copies is None else table.copies.rows)
-    labels, units = design.units()
-    sums = np.bincount(units, rows, len(labels))
-    return {label: number for label, number in zip(labels, sums.tolist(), strict=True) if number}
-
-
-def _weights(reading: Reading, placed: _PlacedPiece) -> tuple[FloatArray | None, Copies | None]:
+def _weights(data: Data, placed: _PlacedPiece) -> tuple[FloatArray | None, Copies | None]:
     """What each row weighs, and how many rows it stands for."""
-    data = reading.data
     weights = _numbers(data.weight, "weight", data.decimal, placed)
     counts = _numbers(data.counts, "counts", data.decimal, placed)
     if counts is None:
@@ -384,8 +362,7 @@ def _piece_rows(whole: NDArray[Any], option: str, placed: _PlacedPiece) -> NDArr
     return whole[placed.row : stop]
 
 
-def _design(reading: Reading, placed: _PlacedPiece) -> Design | None:
-    data = reading.data
+def _design(data: Data, placed: _PlacedPiece) -> Design | None:
     strata = _labels(data.strata, "strata", placed)
     clusters = _labels(data.cluster, "cluster", placed)
     if data.replicate_weights is None:
@@ -429,40 +406,36 @@ def contradiction(name: str, rule: NotAsked, rows: int, where: str) -> DataError
 
 
 def unknown_states(
-    refused: Mapping[str, tuple[Counter[object], str, set[object]]],
+    odd_in: Mapping[str, OddCells],
     states_of: Mapping[str, Sequence[str]],
+    place_of: Mapping[str, str],
 ) -> UnknownStateError:
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
-    columns = [
-        _unknown_values(name, *details, states_of[name])
-        for name, details in list(refused.items())[:SHOWN_VALUES]
-    ]
-    more = len(refused) - SHOWN_VALUES
-    return UnknownStateError(
-        "\n".join([*columns, *([f"and {more} more columns."] if more > 0 else [])]),
-        _meant(refused, states_of)
-        + "".join(
-            wider_cuts(name, details[0], states_of[name]) for name, details in refused.items()
+    columns, offers, wider = [], [], ""
+    for name, odd in odd_in.items():
+        states, common = states_of[name], odd.refused.most_common(SHOWN_VALUES)
+        values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
+        more = len(odd.refused) - len(common)
+        values += f" and {more} more" if more else ""
+        first = f", first in {place_of[name]}" if name in place_of else ""
+        alike = ", ".join(sorted(map(clipped, odd.ambiguous))[:SHOWN_VALUES])
+        columns.append(
+            f"column {name!r} holds {values}{first}, but the network gives {name!r} the states "
+            f"{listed(states)}." + (f" More than one of them equals {alike}." if alike else "")
         )
+        plain = [v for v, _ in common if isinstance(v, str) and v not in odd.ambiguous]
+        offers += [offer for value in plain if (offer := did_you_mean(value, states))]
+        wider += wider_cuts(name, odd.refused, states)
+    if (more := len(columns) - SHOWN_VALUES) > 0:
+        columns[SHOWN_VALUES:] = [f"and {more} more columns."]
+    return UnknownStateError(
+        "\n".join(columns),
+        (f"{offers[0]} Otherwise " if offers else "")
+        + wider
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
-
-
-def _meant(
-    refused: Mapping[str, tuple[Counter[object], str, set[object]]],
-    states_of: Mapping[str, Sequence[str]],
-) -> str:
-    """The states that may be meant by the first value that is spelled much like some."""
-    offers = (
-        did_you_mean(value, states_of[name])
-        for name, (counts, _, ambiguous) in refused.items()
-        for value, _ in counts.most_common(SHOWN_VALUES)
-        if isinstance(value, str) and value not in ambiguous
-    )
-    offer = next(filter(None, offers), "")
-    return f"{offer} Otherwise " if offer else ""
 
 
 def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
@@ -484,37 +457,12 @@ def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> st
     return f"widen the cut points, bins={{{name!r}: [{python}]}} (--bins {shell}), "
 
 
-def _unknown_values(
-    column: str,
-    counts: Counter[object],
-    where: str,
-    ambiguous: set[object],
-    states: Sequence[str],
-) -> str:
-    """One sentence on the unknown values of a column."""
-    values = ", ".join(
-        f"{clipped(value)} ({counted(count, 'row')})"
-        for value, count in counts.most_common(SHOWN_VALUES)
-    )
-    more = f" and {len(counts) - SHOWN_VALUES} more" if len(counts) > SHOWN_VALUES else ""
-    alike = sorted(map(clipped, ambiguous))[:SHOWN_VALUES]
-    several = f" More than one of them equals {', '.join(alike)}." if alike else ""
-    first = f", first in {where}" if where else ""
-    return (
-        f"column {column!r} holds {values}{more}{first}, but the network gives "
-        f"{column!r} the states {listed(states)}.{several}"
-    )
-
-
-def _places_of(rows: set[int], part_starts: Sequence[tuple[int, Part]]) -> dict[int, str]:
+def _places_of(rows: Iterable[int], part_starts: Sequence[tuple[int, Part]]) -> dict[int, str]:
     """Where each row is found, in words; each part is searched once."""
     starts = [start for start, _ in part_starts]
-    in_part: dict[int, list[int]] = {}
-    for row in sorted(rows):
-        in_part.setdefault(bisect_right(starts, row) - 1, []).append(row)
     place_of: dict[int, str] = {}
-    for index, part_rows in in_part.items():
+    for index, in_part in groupby(sorted(rows), lambda row: bisect_right(starts, row) - 1):
         start, part = part_starts[index]
-        places = part.places([row - start for row in part_rows])
+        places = part.places([row - start for row in in_part])
         place_of |= {row + start: where for row, where in places.items()}
     return place_of

@@ -34,10 +34,14 @@ Indices = NDArray[np.integer[Any]]
 
 @dataclass
 class OddCells:
-    """The cells of a column that had spaces around their value, or no known value."""
+    """The cells of a column that had spaces around their value, or no known value.
+
+    Those of the latter that equal more than one state are ``ambiguous``.
+    """
 
     stripped: Counter[object] = field(default_factory=Counter)
     refused: Counter[object] = field(default_factory=Counter)
+    ambiguous: set[object] = field(default_factory=set)
 
 
 class ColumnEncoder:
@@ -51,7 +55,6 @@ class ColumnEncoder:
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.odd = OddCells()
-        self.ambiguous: set[object] = set()
         self.first_refused: int | None = None
         self._rows = 0
         self._texts: Any = None
@@ -117,7 +120,7 @@ class ColumnEncoder:
         is_kept = value in counter or len(counter) < KEPT_TEXTS
         counter[value if is_kept else OTHER_VALUES] += cells
         if match.outcome is Outcome.AMBIGUOUS and is_kept:
-            self.ambiguous.add(value)
+            self.odd.ambiguous.add(value)
 
 
 _PLAIN = (Outcome.STATE, Outcome.MISSING)

@@ -117,28 +117,8 @@ def _part(path: Path, data: Data) -> Part:
         saved = _saved(sys.stdin.buffer, "rows.csv")
         return _text(",", saved, "the standard input", data)
     label, opened = repr(str(path)), _format_of(path)
-    if opened is None and path.suffix.lower() in NETWORK_FORMATS:
-        raise DataError(
-            f"{label}: this is the name of a network, not of data.",
-            f"the network comes first, then the data, which end in one of {', '.join(FORMATS)}.",
-        )
-    if opened is None and path.suffix.lower() == STATISTICS:
-        raise DataError(
-            f"{label} holds statistics, and rows are needed here.",
-            "give the data that were counted. Statistics serve lacunet learn, explain, diagnose, "
-            "sensitivity, recover, effect, evaluate and compare, each with the network or the "
-            "edges that they were counted for, and lacunet merge and drift.",
-        )
     if opened is None:
-        foreign = FOREIGN.get(path.suffix.lower())
-        raise DataError(
-            f"{label} is not a kind of file that can be read."
-            if foreign
-            else f"the name of {label} does not say what kind of data it holds.",
-            f"save it as CSV; or in Python give {foreign.format(label)} in place of the path."
-            if foreign
-            else f"rename it to end in one of {', '.join(FORMATS)}.",
-        )
+        raise _refusal(label, path.suffix.lower())
     try:
         if not path.is_file():  # a pipe
             with path.open("rb") as pipe:
@@ -148,6 +128,24 @@ def _part(path: Path, data: Data) -> Part:
         raise DataError.damaged(label, error) from None
     except (OSError, UnicodeError) as error:
         raise DataError.unreadable(label, error) from None
+
+
+def _refusal(label: str, suffix: str) -> DataError:
+    """What to say of a file whose name is not that of data."""
+    endings, foreign = ", ".join(FORMATS), FOREIGN.get(suffix)
+    if suffix in NETWORK_FORMATS:
+        problem = f"{label}: this is the name of a network, not of data."
+        hint = f"the network comes first, then the data, which end in one of {endings}."
+    elif suffix == STATISTICS:
+        problem = f"{label} holds statistics, and rows are needed here."
+        hint = "give the data that were counted."
+    elif foreign:
+        problem = f"{label} is not a kind of file that can be read."
+        hint = f"save it as CSV; or in Python give {foreign.format(label)} in place of the path."
+    else:
+        problem = f"the name of {label} does not say what kind of data it holds."
+        hint = f"rename it to end in one of {endings}."
+    return DataError(problem, hint)
 
 
 def _saved(stream: Any, name: str) -> Path:

@@ -61,43 +61,37 @@ class ReplicateWeights:
     factors: Any = None
 
     def __post_init__(self) -> None:
-        names = list(self.columns) if not isinstance(self.columns, np.ndarray) else []
+        names = () if isinstance(self.columns, np.ndarray) else tuple(self.columns)
+        columns: Any = names
         if names and all(isinstance(name, str) for name in names):
-            object.__setattr__(self, "columns", tuple(names))
-            replicates = len(names)
             if twice := [name for name, number in Counter(names).items() if number > 1]:
                 raise WeightError(
                     f"replicate_weights= names the column {twice[0]!r} more than once.",
                     "name each replicate once.",
                 )
         else:
-            matrix = _matrix(self.columns)
-            object.__setattr__(self, "columns", matrix)
-            replicates = matrix.shape[1]
+            columns = _matrix(self.columns)
+        object.__setattr__(self, "columns", columns)
+        replicates = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
         object.__setattr__(self, "factors", self._factors(replicates))
 
     def _factors(self, replicates: int) -> FloatArray:
         if self.factors is not None:
             factors = number_array(self.factors, "replicate_weights")
             if len(factors) != replicates:
-                raise WeightError(
-                    f"{len(factors)} factors are given for {replicates} replicates.",
-                    "give one for each.",
-                )
+                raise WeightError.length("factors=", len(factors), replicates)
             return factors
-        if self.kind not in get_args(ReplicateKind):
+        rho, is_fay = self.rho or 0.0, self.kind == "fay"
+        is_kind = self.kind in get_args(ReplicateKind) and is_fay == (self.rho is not None)
+        if not is_kind or not 0 <= rho < 1:
             raise WeightError(
-                f"the kind of the replicate weights is {self.kind!r}.",
-                "say kind='jackknife', 'brr' or 'fay', or give factors=[...], one for each.",
+                f"the kind of the replicate weights is {self.kind!r}, with rho={self.rho}.",
+                "say kind='jackknife' or 'brr', kind='fay' with rho= from 0 and below 1, or give "
+                "factors=[...], one for each.",
             )
-        if (self.kind == "fay") != (self.rho is not None):
-            raise WeightError("rho= belongs to kind='fay', and has to be given there.")
-        if self.rho is not None and not 0 <= self.rho < 1:
-            raise WeightError(f"rho={self.rho} is not a number from 0 and below 1.")
-        factor = 1 / (replicates * (1 - (self.rho or 0.0)) ** 2)
         if self.kind == "jackknife":
-            factor = (replicates - 1) / replicates
-        return np.full(replicates, factor)
+            return np.full(replicates, (replicates - 1) / replicates)
+        return np.full(replicates, 1 / (replicates * (1 - rho) ** 2))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,10 +104,12 @@ def _matrix(weights: ArrayLike) -> FloatArray:
         matrix = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
         matrix = np.zeros(0)
-    if matrix.ndim != 2 or not matrix.shape[1]:
-        raise WeightError("replicate weights are columns' names, or a matrix of rows x replicates.")
-    if not (np.isfinite(matrix) & (matrix >= 0)).all():
-        raise WeightError("replicate weights are numbers from zero upwards, and never missing.")
+    is_matrix = matrix.ndim == 2 and matrix.shape[1] > 0
+    if not is_matrix or not (np.isfinite(matrix) & (matrix >= 0)).all():
+        raise WeightError(
+            "replicate weights are columns' names, or a matrix of rows x replicates with numbers "
+            "from zero upwards, none of them missing."
+        )
     return matrix
 
 
@@ -206,7 +202,9 @@ class Data:
 
     def __post_init__(self) -> None:
         self._check_source()
-        object.__setattr__(self, "source", _in_lists(self.source))
+        if is_one_row(self.source):
+            row = {name: [value] for name, value in self.source.items()}
+            object.__setattr__(self, "source", row)
         if self.unknown not in get_args(Unknown):
             raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
         for name in ("latent", "fully_observed"):
@@ -234,29 +232,21 @@ class Data:
                 "replicate_weights= does not say their kind.",
                 "give lacunet.ReplicateWeights([...], kind='jackknife'), or 'brr', or 'fay'.",
             )
-        if self.replicate_weights is not None and self.weight is None:
+        if self.replicate_weights is not None and (self.weight is None or self.is_clustered):
             raise WeightError(
-                "replicate_weights= are given without the weights that they are replicates of.",
-                "name these too: weight=.",
-            )
-        if self.replicate_weights is not None and self.is_clustered:
-            raise WeightError(
-                "replicate_weights= and strata= or cluster= are given: they say the same twice.",
-                "give one of the two.",
+                "replicate_weights= are given without weight=, or with strata= or cluster=.",
+                "name the weights that they are replicates of; and leave out strata and clusters, "
+                "which say the same again.",
             )
 
     def _check_source(self) -> None:
         if isinstance(self.source, Data):
             raise DataError("the source of Data is Data already.", "give it as it is.")
-        if (self.source is None) == (self.query is None):
+        has_query = self.query is not None
+        if (self.source is not None) == has_query or (self.database is not None and not has_query):
             raise DataError(
-                "give Data a source or a query, and not both.",
+                "give Data a source or a query, and not both, and a database with a query alone.",
                 "Data('rows.csv'), or Data(query='select ...', database='clinic.db').",
-            )
-        if self.query is None and self.database is not None:
-            raise DataError(
-                "database= is given without the query to run on it.",
-                "give that in place of a source: Data(query='select ...', database='clinic.db').",
             )
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
@@ -410,23 +400,12 @@ def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(column for role, columns in roles.items() if role not in but for column in columns)
 
 
-def _in_lists(source: Any) -> Any:
-    """The source; a dict of single values is one row, as a dict of lists.
-
-    >>> _in_lists({"Age": 40, "Ill": "yes"})
-    {'Age': [40], 'Ill': ['yes']}
-    """
-    return {name: [value] for name, value in source.items()} if is_one_row(source) else source
-
-
 def is_one_row(source: Any) -> bool:
     """Whether data are a dict of single values."""
-    is_dict = isinstance(source, Mapping) and bool(source)
-    return is_dict and not any(map(_is_column, source.values()))
-
-
-def _is_column(value: object) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+    if not isinstance(source, Mapping) or not source:
+        return False
+    cells = source.values()
+    return all(isinstance(cell, str | bytes) or not hasattr(cell, "__len__") for cell in cells)
 
 
 def _is_same(value: object, default: object) -> bool:

@@ -203,6 +203,7 @@ class ReadReport:
             cells = self.odd_in.setdefault(name, OddCells())
             cells.stripped.update(odd.stripped)
             cells.refused.update(odd.refused)
+            cells.ambiguous |= odd.ambiguous
 
     def add_replicates(self, sums: FloatArray) -> None:
         """Take in the replicate weights of other rows, added up."""

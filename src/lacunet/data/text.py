@@ -102,43 +102,6 @@ def delimiter_hint(columns: Sequence[str], delimiter: str = "") -> str:
     )
 
 
-class _Utf8:
-    """The bytes of a file for Arrow: as UTF-8, and always with a line break at the end.
-
-    With it, a quote in the last cell that is never closed shows, for the cell then holds it.
-    Once ``is_given_up``, or after an ``error``, the file seems to end. An error is kept here and
-    not raised, without its traceback, which would hold what Arrow is to let go of.
-    """
-
-    is_given_up = False
-    error: Exception | None = None
-
-    def __init__(self, raw: Any, file: TextFile) -> None:
-        self._raw = raw
-        self._decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
-        self._last = b"\n"
-
-    def read(self, size: int) -> bytes:
-        if self.is_given_up or self.error:
-            return b""
-        try:
-            return self._read(size)
-        except Exception as error:
-            self.error = error.with_traceback(None)
-            return b""
-
-    def _read(self, size: int) -> bytes:
-        chunk: bytes = self._raw.read(size)
-        if self._decoder:
-            while not (text := self._decoder.decode(chunk, not chunk)) and chunk:
-                chunk = self._raw.read(size)
-            chunk = text.encode()
-        if not chunk and self._last != b"\n":
-            chunk = b"\n"
-        self._last = chunk[-1:] or b"\n"
-        return chunk
-
-
 def _pieces(
     file: TextFile, empty: int, columns: Sequence[str], wanted: Sequence[str]
 ) -> Iterator[Piece]:
@@ -149,7 +112,7 @@ def _pieces(
         stream = pa.CompressedInputStream(raw, "gzip") if file.is_gzipped else raw
         try:
             options = _options(file, empty, columns, wanted)
-            with closing(_OpenReader(_Utf8(stream, file), options)) as reader:
+            with closing(_OpenReader(stream, file, options)) as reader:
                 while (following := reader.next()) is not None:
                     batch = following
                     cells = {name: batch.column(name) for name in wanted}
@@ -170,10 +133,19 @@ class _OpenReader:
 
     None of them may still have to call it, or let go of a block that it gave, when the interpreter
     ends: that aborts the process. So both are waited for: what they read from and what they read.
+
+    They get UTF-8, and always with a line break at the end: with it, a quote in the last cell that
+    is never closed shows, for the cell then holds it. Once ``is_given_up``, or after an ``error``,
+    the file seems to end. An error is kept here and not raised, without its traceback, which would
+    hold what Arrow is to let go of.
     """
 
-    def __init__(self, stream: _Utf8, options: Mapping[str, Any]) -> None:
-        self.stream, self.options = stream, options
+    is_given_up = False
+    error: Exception | None = None
+
+    def __init__(self, raw: Any, file: TextFile, options: Mapping[str, Any]) -> None:
+        self._raw, self._options, self._last = raw, options, b"\n"
+        self._decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._lent: list[Callable[[], object]] = []
         self._reader: Any = None
         OPEN.add(self)
@@ -185,24 +157,43 @@ class _OpenReader:
         try:
             if self._reader is None:
                 # Only Arrow may hold what it is handed: a name here is one in tracebacks of errors.
-                self._reader = arrow_csv.open_csv(self._hand_over(), **self.options)
+                self._reader = arrow_csv.open_csv(_Handed(self), **self._options)
             return self._reader.read_next_batch()
         except Exception as error:
-            if self.stream.error:  # for which Arrow failed, or ended
-                raise self.stream.error from None
+            if self.error:  # for which Arrow failed, or ended
+                raise self.error from None
             if isinstance(error, StopIteration):
                 return None
             raise
 
-    def _hand_over(self) -> _Handed:
-        handed = _Handed(self.stream, self._lent)
-        self._lent.append(ref(handed))
-        return handed
+    def read(self, size: int) -> bytes:
+        """The next bytes, for Arrow."""
+        if not self.is_given_up and not self.error:
+            try:
+                return self._read(size)
+            except Exception as error:
+                self.error = error.with_traceback(None)
+        return b""
+
+    def _read(self, size: int) -> bytes:
+        chunk: bytes = self._raw.read(size)
+        if self._decoder:
+            while not (text := self._decoder.decode(chunk, not chunk)) and chunk:
+                chunk = self._raw.read(size)
+            chunk = text.encode()
+        if not chunk and self._last != b"\n":
+            chunk = b"\n"
+        self._last = chunk[-1:] or b"\n"
+        return chunk
+
+    def lend(self, held: object) -> None:
+        """Wait for Arrow to let go of something before the end."""
+        self._lent[:] = [*(lent for lent in self._lent if lent() is not None), ref(held)]
 
     def close(self) -> None:
         """Let the threads come to an end, wherever they are."""
         OPEN.discard(self)
-        self.stream.is_given_up = True
+        self.is_given_up = True
         self._reader = None
         # No callback tells of it: it would run in the very thread that has to be done.
         latest = monotonic() + MOST_SECONDS
@@ -211,20 +202,17 @@ class _OpenReader:
 
 
 class _Handed:
-    """What Arrow holds of a stream: gone when no thread will read any more.
-
-    What it reads is ``lent`` to it: one more reference for each block that it still holds.
-    """
+    """What Arrow holds of a reader: gone when no thread will read any more."""
 
     closed = False
 
-    def __init__(self, stream: _Utf8, lent: list[Callable[[], object]]) -> None:
-        self._stream = stream
-        self._lent = lent
+    def __init__(self, reader: _OpenReader) -> None:
+        self._open = reader
+        reader.lend(self)
 
     def read(self, size: int) -> memoryview:
-        block = memoryview(self._stream.read(size))
-        self._lent[:] = [*(lent for lent in self._lent if lent() is not None), ref(block)]
+        block = memoryview(self._open.read(size))
+        self._open.lend(block)
         return block
 
     def close(self) -> None:

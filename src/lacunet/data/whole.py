@@ -139,7 +139,7 @@ def _categories(frame: Any, codes: NDArray[Any], states: Sequence[str]) -> Any:
 
 
 def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
-    """The frame with some columns, new or not, set all at once: one by one each takes a copy."""
+    """The frame with some columns, new or not."""
     if not columns:
         return frame
     library = _library(frame)
@@ -150,15 +150,10 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     if library == "pandas":
         import pandas as pd
 
-        fresh = [name for name in columns if name not in frame.columns]
-        old = [columns.get(name, index) for index, name in enumerate(frame.columns)]
-        cells = [frame.iloc[:, column] if isinstance(column, int) else column for column in old]
-        series = [
-            pd.Series(column, index=frame.index) for column in (*cells, *map(columns.get, fresh))
-        ]
-        whole: Any = pd.concat(series, axis=1, keys=range(len(series)))
-        whole.columns = frame.columns.append(pd.Index(fresh)) if fresh else frame.columns
-        return whole.__finalize__(frame)
+        whole = frame.copy(deep=False)
+        for name, column in columns.items():
+            whole[name] = pd.Series(column, index=frame.index)
+        return whole
     import pyarrow as pa
 
     fields = {field.name: field for field in frame.schema}

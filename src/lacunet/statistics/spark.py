@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -172,11 +171,9 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     sizes = Sizes(memory, row_bytes(reading.network.cardinality_of, reading.data.extras))
     task = Task(lenient, Gathering(Needs(families), network), sizes)
     statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
-    refused: dict[str, tuple[Counter[object], str, set[object]]] = {
-        name: (odd.refused, "", set()) for name, odd in read_report.odd_in.items() if odd.refused
-    }
+    refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
     if refused and reading.data.unknown == "error":
-        raise unknown_states(refused, network.states_of)
+        raise unknown_states(refused, network.states_of, {})
     if reading.data.unknown == "error":
         for name, rows in read_report.contradicted.items():
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
