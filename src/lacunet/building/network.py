@@ -23,7 +23,7 @@ from lacunet.building.states import (
     states_of,
     taken_as_missing,
 )
-from lacunet.data.batches import matcher_of, wider_cuts
+from lacunet.data.batches import WIDER_CUTS, matcher_of
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
@@ -225,10 +225,9 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
     ]
     if outside:
         rows = counted(sum(seen.cells[text] for text in outside), "row")
-        wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
         yield (
             f"column {name!r}: {first_of(outside, 3)} ({rows}) outside of the intervals "
-            f"{', '.join(labels_of(cuts))}, which learning refuses; {wider}."
+            f"{', '.join(labels_of(cuts))}, which learning refuses; {WIDER_CUTS}."
         )
 
 

@@ -49,11 +49,10 @@ from lacunet.data.table import (
     code_type,
 )
 from lacunet.model.dictionary import NotAsked
-from lacunet.model.intervals import cuts_of, spelled_cut
+from lacunet.model.intervals import cuts_of
 from lacunet.model.network import FloatArray
-from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, did_you_mean, in_shell, keyed
+from lacunet.wording import counted, did_you_mean
 
 if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
@@ -240,6 +239,9 @@ def matcher_of(reading: Reading, name: str) -> Matcher:
     )
 
 
+WIDER_CUTS = (
+    "let the cut points begin with -inf or end with inf (bins=, --bins), which only .json keeps"
+)
 FIRST_ROWS = 4096  # looked at to tell a table of counts
 
 
@@ -411,7 +413,7 @@ def unknown_states(
     place_of: Mapping[str, str],
 ) -> UnknownStateError:
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
-    columns, offers, wider = [], [], ""
+    columns, offers = [], []
     for name, odd in odd_in.items():
         states, common = states_of[name], odd.refused.most_common(SHOWN_VALUES)
         values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
@@ -425,36 +427,16 @@ def unknown_states(
         )
         plain = [v for v, _ in common if isinstance(v, str) and v not in odd.ambiguous]
         offers += [offer for value in plain if (offer := did_you_mean(value, states))]
-        wider += wider_cuts(name, odd.refused, states)
     if (more := len(columns) - SHOWN_VALUES) > 0:
         columns[SHOWN_VALUES:] = [f"and {more} more columns."]
     return UnknownStateError(
         "\n".join(columns),
         (f"{offers[0]} Otherwise " if offers else "")
-        + wider
+        + (f"{WIDER_CUTS}, " if any(cuts_of(states_of[name]) for name in odd_in) else "")
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
-
-
-def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
-    """How to cut so that numbers outside of all intervals are within one; or nothing."""
-    cuts = cuts_of(states)
-    if cuts is None:
-        return ""
-    # clipped: also of a number with thousands of digits; the comma: as decimal="," has it
-    numbers = [number_of(clipped(value).strip("'").replace(",", ".")) for value in values]
-    if None in numbers:
-        return ""
-    below = any(number < cuts[0] for number in numbers if number is not None)
-    above = any(number > cuts[-1] for number in numbers if number is not None)
-    if not below and not above:  # the network has the names of the intervals, not the cut points
-        return "keep the network as .json, which keeps cut points, "
-    wider = [*(["-inf"] if below else []), *map(spelled_cut, cuts), *(["inf"] if above else [])]
-    shell = in_shell(f"{keyed(name, '=')}={','.join(wider)}")
-    python = ", ".join(f"float({cut!r})" if "inf" in cut else cut for cut in wider)
-    return f"widen the cut points, bins={{{name!r}: [{python}]}} (--bins {shell}), "
 
 
 def _places_of(rows: Iterable[int], part_starts: Sequence[tuple[int, Part]]) -> dict[int, str]:

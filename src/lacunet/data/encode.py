@@ -166,13 +166,10 @@ def _distinct(column: Column) -> tuple[Indices, list[Any]]:
 
     One index more stands for null.
     """
-    return _distinct_objects(column) if isinstance(column, list) else _distinct_values(column)
-
-
-def _distinct_values(column: Any) -> tuple[Indices, list[Any]]:
-    """The distinct values of an Arrow array, and for each row the index of its own."""
     import pyarrow as pa
 
+    if isinstance(column, list):
+        return _distinct_objects(column)
     if pa.types.is_null(column.type):
         return np.zeros(len(column), dtype=np.int32), []
     if not pa.types.is_dictionary(column.type):
@@ -315,7 +312,7 @@ def spelled_column(column: Any) -> Any:
             return value.decode("utf-8", "backslashreplace")
         return None if value is None else spelled(value)
 
-    indices, values = _distinct_values(column)
+    indices, values = _distinct(column)
     codes = pa.array(indices.astype(np.int32), mask=indices >= len(values))
     return pa.DictionaryArray.from_arrays(codes, pa.array(map(text_of, values), pa.string()))
 

@@ -29,18 +29,6 @@ DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")
 ADDRESS = re.compile(r"(postgres|sqlite|duckdb|mysql|mariadb|mssql|oracle)[\w+]*:")
 QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 CHUNK = 1 << 16
-# Files of other programs, and the line that gives their rows as a table of pandas.
-FOREIGN = {
-    ".xlsx": "pandas.read_excel({})",
-    ".xls": "pandas.read_excel({})",
-    ".ods": "pandas.read_excel({})",
-    ".dta": "pandas.read_stata({})",
-    ".sav": "pandas.read_spss({})",
-    ".sas7bdat": "pandas.read_sas({})",
-    ".xpt": "pandas.read_sas({})",
-    ".json": "pandas.read_json({})",
-    ".rds": "pyreadr.read_r({})[None]",
-}
 
 
 def file_parts(data: Data) -> list[Part]:
@@ -132,19 +120,19 @@ def _part(path: Path, data: Data) -> Part:
 
 def _refusal(label: str, suffix: str) -> DataError:
     """What to say of a file whose name is not that of data."""
-    endings, foreign = ", ".join(FORMATS), FOREIGN.get(suffix)
+    endings = ", ".join(FORMATS)
     if suffix in NETWORK_FORMATS:
         problem = f"{label}: this is the name of a network, not of data."
         hint = f"the network comes first, then the data, which end in one of {endings}."
     elif suffix == STATISTICS:
         problem = f"{label} holds statistics, and rows are needed here."
         hint = "give the data that were counted."
-    elif foreign:
-        problem = f"{label} is not a kind of file that can be read."
-        hint = f"save it as CSV; or in Python give {foreign.format(label)} in place of the path."
     else:
         problem = f"the name of {label} does not say what kind of data it holds."
-        hint = f"rename it to end in one of {endings}."
+        hint = (
+            f"rename it to end in one of {endings}; save a file of another program as CSV, or read "
+            "it with pandas, and give the table in place of the path."
+        )
     return DataError(problem, hint)
 
 

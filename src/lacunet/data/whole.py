@@ -177,35 +177,22 @@ def filled(frame: Any, seen: SeenValues, columns: Mapping[str, tuple[NDArray[Any
     """
     key_of, replacements = keys_by_name(_keys(frame)), {}
     for name, (shown, (fill, states)) in columns.items():
-        if not (shown >= len(states)).any():
+        missing = shown >= len(states)
+        if not missing.any():
             continue
-        codes, key = np.where(shown >= len(states), fill, shown), key_of.get(name)
-        column = None if key is None else _filled(frame[key], seen, name, shown, codes, states)
-        replacements[name if key is None else key] = (
-            _categories(frame, codes, states) if column is None else column
-        )
+        codes, key, column = np.where(missing, fill, shown), key_of.get(name, name), None
+        if name in key_of and name not in seen.value_of:  # some row shows each state
+            _, first = np.unique(shown, return_index=True)
+            column = _taken(frame[key], np.where(missing, first[codes], np.arange(len(codes))))
+        elif name in key_of:
+            written, is_text = seen.spellings(name, states), seen.is_text(name)
+            if written is None and is_text:  # the whole column has names in place of codes
+                written, missing = states, np.ones_like(missing)
+            if written is not None:
+                values = np.array(written, object if is_text else None)[codes]
+                column = _spliced(frame[key], missing, values)
+        replacements[key] = _categories(frame, codes, states) if column is None else column
     return _with_columns(frame, replacements)
-
-
-def _filled(
-    column: Any,
-    seen: SeenValues,
-    name: str,
-    shown: NDArray[Any],
-    codes: NDArray[Any],
-    states: Sequence[str],
-) -> Any:
-    """A column with what is not shown filled in; None where it cannot hold the states."""
-    missing = shown >= len(states)
-    if name not in seen.value_of:  # some row shows each state
-        _, first = np.unique(shown, return_index=True)
-        return _taken(column, np.where(missing, first[codes], np.arange(len(codes))))
-    written, is_text = seen.spellings(name, states), seen.is_text(name)
-    if written is None and is_text:  # the whole column has names in place of codes
-        written, missing = states, np.ones_like(missing)
-    if written is None:
-        return None
-    return _spliced(column, missing, np.array(written, object if is_text else None)[codes])
 
 
 def _keys(frame: Any) -> Sequence[Any]:

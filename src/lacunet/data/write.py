@@ -194,21 +194,13 @@ def _has_own_spelling(kind: pa.DataType) -> bool:
 
 
 def _must_quote(rows: pa.Table, delimiter: str) -> bool:
-    if rows.num_columns == 1:
-        return True  # see _as_text
-    texts = (
-        getattr(chunk, "dictionary", chunk) for column in rows.columns for chunk in column.chunks
-    )
-    return any(_holds_structural(cells, delimiter) for cells in texts)
-
-
-def _holds_structural(cells: pa.Array, delimiter: str) -> bool:
+    """Whether a cell needs quotes; a lone column does where it is empty (see `_as_text`)."""
     from pyarrow import compute
 
-    if not is_text(cells.type):
-        return False
-    is_structural = compute.match_substring_regex(cells, f'[{delimiter}"\r\n]')
-    return bool(compute.any(is_structural).as_py())
+    chunks = [getattr(cells, "dictionary", cells) for c in rows.columns for cells in c.chunks]
+    texts = (cells for cells in chunks if is_text(cells.type))
+    structural = (compute.match_substring_regex(cells, f'[{delimiter}"\r\n]') for cells in texts)
+    return rows.num_columns == 1 or any(compute.any(cells).as_py() for cells in structural)
 
 
 def _as_text(rows: pa.Table) -> pa.Table:
