@@ -105,22 +105,51 @@ def edges_of(edges: Any) -> Edges:
     if isinstance(edges, Network):
         parents_of = {v: parents for v, parents in edges.parents_of.items() if parents}
         return Edges(edges.variables, parents_of, edges.reversible)
+    return _collected(_steps_of(edges))
+
+
+def _steps_of(edges: Any) -> Iterable[Step]:
+    """The edges of what is neither a network nor a frame."""
     if isinstance(edges, Path):
-        return _collected(_in_file(edges))
+        return _in_file(edges)
     if isinstance(edges, str):
-        return _collected(_written(edges))
+        return _written(edges)
     if isinstance(edges, Mapping):
-        _refuse_bare_parents(edges)
-        return _collected((list(parents), [child]) for child, parents in edges.items())
+        for child, parents in edges.items():
+            if isinstance(parents, str):
+                raise EdgesError(
+                    f"the parents of {child!r} are given as the string {parents!r}, not as a list.",
+                    f"write {{{child!r}: [{parents!r}]}}.",
+                )
+        return [(list(parents), [child]) for child, parents in edges.items()]
     if hasattr(edges, "is_directed"):
-        return _of_graph(edges)
+        if not edges.is_directed():
+            raise EdgesError("the networkx graph is undirected.", "give a networkx.DiGraph.")
+        alone: list[Step] = [((), [node]) for node in edges.nodes]
+        return [*alone, *(([edge[0]], [edge[1]]) for edge in edges.edges)]
     if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
         raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
-    items = list(edges)
-    steps = [step for item in items for step in _of_item(item)]
-    if len(items) > 1 and all(isinstance(item, str) for item in items):
-        _refuse_plain_names(steps)
-    return _collected(steps)
+    return _in_list(list(edges))
+
+
+def _in_list(items: Sequence[Any]) -> list[Step]:
+    """The edges of pairs and statements; of names alone, ("A", "B") is easily meant as an edge."""
+    steps: list[Step] = []
+    for item in items:
+        if isinstance(item, str):
+            steps += _written(item)
+        elif isinstance(item, Sequence) and len(item) == 2:
+            steps.append(([item[0]], [item[1]]))
+        else:
+            raise EdgesError(f"{item!r} is not an edge.", HINT)
+    names = [str(right[0]) for left, right in steps if not left]
+    if len(items) > 1 and len(names) == len(steps) > 1:
+        alone = "; ".join(names[:3]) + ("; ..." if len(names) > 3 else "")
+        raise EdgesError(
+            f"a list of names, {first_of(names, 3)}, does not say what the edges are.",
+            f"one edge is [({names[0]!r}, {names[1]!r})]; variables without edges are {alone!r}.",
+        )
+    return steps
 
 
 def tiers_of(tiers: Any) -> Any:
@@ -140,17 +169,6 @@ def tiers_of(tiers: Any) -> Any:
             "give names separated by commas, and groups by semicolons: 'A, B; C'.",
         )
     return groups
-
-
-def _refuse_plain_names(steps: Sequence[Step]) -> None:
-    """Refuse a list of names without an arrow: ("A", "B") is easily meant as an edge."""
-    names = [str(right[0]) for left, right in steps if not left]
-    if len(names) == len(steps) > 1:
-        alone = "; ".join(names[:3]) + ("; ..." if len(names) > 3 else "")
-        raise EdgesError(
-            f"a list of names, {first_of(names, 3)}, does not say what the edges are.",
-            f"one edge is [({names[0]!r}, {names[1]!r})]; variables without edges are {alone!r}.",
-        )
 
 
 def _in_file(path: Path) -> Iterable[Step]:
@@ -217,34 +235,6 @@ def _collected(steps: Iterable[Step]) -> Edges:
     if not variables:
         raise EdgesError("the edges name no variables.", HINT)
     return Edges(tuple(variables), {child: tuple(names) for child, names in parents.items()})
-
-
-def _refuse_bare_parents(edges: Mapping[Any, Any]) -> None:
-    for child, parents in edges.items():
-        if isinstance(parents, str):
-            raise EdgesError(
-                f"the parents of {child!r} are given as the string {parents!r}, not as a list.",
-                f"write {{{child!r}: [{parents!r}]}}.",
-            )
-
-
-def _of_item(item: Any) -> Iterator[Step]:
-    """The edges of one item of a list: a pair, or a statement."""
-    if isinstance(item, str):
-        yield from _written(item)
-    elif isinstance(item, Sequence) and len(item) == 2:
-        yield [item[0]], [item[1]]
-    else:
-        raise EdgesError(f"{item!r} is not an edge.", HINT)
-
-
-def _of_graph(graph: Any) -> Edges:
-    if not graph.is_directed():
-        raise EdgesError(
-            "the networkx graph is undirected.", "give a networkx.DiGraph: edges need a direction."
-        )
-    nodes: list[Step] = [((), [node]) for node in graph.nodes]
-    return _collected([*nodes, *(([edge[0]], [edge[1]]) for edge in graph.edges)])
 
 
 def _written(text: str, name: str = "edges") -> Iterator[Step]:

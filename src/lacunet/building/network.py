@@ -23,7 +23,7 @@ from lacunet.building.states import (
     states_of,
     taken_as_missing,
 )
-from lacunet.data.batches import WIDER_CUTS, matcher_of
+from lacunet.data.batches import matcher_of, wider_cuts
 from lacunet.data.encode import ColumnEncoder
 from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
@@ -66,11 +66,9 @@ def find_network(
 ) -> FoundNetwork:
     """What `Network.from_data` gives, with the notes as values instead of warnings."""
     if are_edges(data) and not are_edges(edges):
-        first, second = (repr(text) if isinstance(text, str) else "data" for text in (edges, data))
         raise EdgesError(
             "the arguments are swapped: the data come first, then the edges.",
-            f"as in lacunet.Network.from_data({first}, "
-            f"{second if isinstance(data, str) else 'edges'}).",
+            "as in lacunet.Network.from_data(data, 'A -> B').",
         )
     dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(dataset)
@@ -225,9 +223,10 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
     ]
     if outside:
         rows = counted(sum(seen.cells[text] for text in outside), "row")
+        wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
         yield (
             f"column {name!r}: {first_of(outside, 3)} ({rows}) outside of the intervals "
-            f"{', '.join(labels_of(cuts))}, which learning refuses; {WIDER_CUTS}."
+            f"{', '.join(labels_of(cuts))}, which learning refuses; {wider}."
         )
 
 
@@ -236,17 +235,13 @@ INTERVALS = 5  # that numbers of too many values are cut into, where nobody says
 
 def only_data(given: object, function: str) -> object:
     """What a ``function`` is given alone; a network or edges need data beside them."""
-    if isinstance(getattr(given, "network", given), Network):
-        kind = "network" if isinstance(given, Network) else "result"
+    is_network = isinstance(getattr(given, "network", given), Network)
+    if is_network or (isinstance(given, str) and is_edges(given)):
+        kind = "network" if is_network else "edges"
         raise LacunetError(
-            f"there are no data for {function}: the {kind} does not keep the rows.",
+            f"there are no data for {function}: {clipped(given) if kind == 'edges' else kind} "
+            "alone does not hold any.",
             f"give them too: {function}({kind}, data); or alone: {function}(data).",
-        )
-    if isinstance(given, str) and is_edges(given):
-        raise LacunetError(
-            f"edges are given without data: {clipped(given)}.",
-            f"give the data too, as in {function}(edges, data), or the data alone: "
-            f"{function}(data).",
         )
     return given
 

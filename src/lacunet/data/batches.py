@@ -49,10 +49,11 @@ from lacunet.data.table import (
     code_type,
 )
 from lacunet.model.dictionary import NotAsked
-from lacunet.model.intervals import cuts_of
+from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
+from lacunet.model.spelling import number_of
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, did_you_mean
+from lacunet.wording import counted, did_you_mean, in_shell, keyed
 
 if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
@@ -239,9 +240,6 @@ def matcher_of(reading: Reading, name: str) -> Matcher:
     )
 
 
-WIDER_CUTS = (
-    "let the cut points begin with -inf or end with inf (bins=, --bins), which only .json keeps"
-)
 FIRST_ROWS = 4096  # looked at to tell a table of counts
 
 
@@ -432,11 +430,23 @@ def unknown_states(
     return UnknownStateError(
         "\n".join(columns),
         (f"{offers[0]} Otherwise " if offers else "")
-        + (f"{WIDER_CUTS}, " if any(cuts_of(states_of[name]) for name in odd_in) else "")
+        + "".join(wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items())
         + "rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
+
+
+def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:
+    """How to cut so that numbers outside of all intervals are within one; or nothing."""
+    cuts = cuts_of(states)
+    # clipped: also of a number with thousands of digits; the comma: as decimal="," has it
+    numbers = [number_of(clipped(value).strip("'").replace(",", ".")) for value in values]
+    if cuts is None or None in numbers:
+        return ""
+    wider = ",".join(dict.fromkeys(["-inf", *map(spelled_cut, cuts), "inf"]))
+    shell = in_shell(f"{keyed(name, '=')}={wider}")
+    return f"widen the cut points (bins=, --bins {shell}) and keep them in a network as .json, "
 
 
 def _places_of(rows: Iterable[int], part_starts: Sequence[tuple[int, Part]]) -> dict[int, str]:

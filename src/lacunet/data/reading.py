@@ -247,27 +247,16 @@ def check_columns(source: DataSource, variables: Collection[str], data: Data) ->
             )
 
 
-# What columns that are not variables hold, and the options of the command line that name them.
-MEANT = {
-    "weight": ("the weight of each row", "--weight"),
-    "counts": ("how many rows each row stands for", "--counts"),
-    "strata": ("the stratum of each row", "--strata"),
-    "cluster": ("the cluster of each row", "--cluster"),
-    "replicate_weights": ("replicate weights", "--replicates"),
-}
-
-
 def check_beside(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse weights and labels that cannot be what they are said to be."""
     for column, option in data.beside.items():
-        meant, typed = MEANT[option]
         if column in variables:
             raise WeightError(
                 f"{option}={column!r} names a variable of the network.",
-                f"name a column that holds {meant}; if this one does, give it another name "
-                "than the variable.",
+                "name another column, or give this one another name than the variable.",
             )
         if column not in source.columns:
+            typed = "--replicates" if option == "replicate_weights" else flag(option)
             raise WeightError(
                 f"{option}={column!r} ({typed}) names a column that {source.label} does not have.",
                 did_you_mean(column, source.columns[:MOST_COMPARED])
