@@ -315,7 +315,7 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
         ([], "the list of data files is empty"),
         ([3], "data of the type list"),
         (object(), "data of the type object"),
-        (None, "there are no data"),
+        (None, "data of the type NoneType"),
     ]:
         with pytest.raises(DataError, match=message):
             read_table(data, PAIR)

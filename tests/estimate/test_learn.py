@@ -114,8 +114,8 @@ def test_memory_takes_sizes_with_their_unit() -> None:
         ({"memory": float("nan")}, "memory is nan"),
         ({"memory": float("inf")}, "memory is inf"),
         ({"intervals": 0.9}, r"intervals is 0\.9(?s:.)*intervals=True(?s:.)*interval=0\.9"),
-        ({"data": 42}, "data cannot be a number, and 42"),
-        ({"data": None}, "there are no data"),
+        ({"data": 42}, "data of the type int"),
+        ({"data": None}, "data of the type NoneType"),
         (
             {"method": "direct-mcar", "aggregation": "mean"},
             "an option of 'direct-mcar'.*'aggregation'",

@@ -130,7 +130,14 @@ def cuts_found(
 def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
     kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
     if not isinstance(count, Integral):
-        return _checked(name, _cut_points(name, count))
+        try:
+            cuts = [float(cut) for cut in count]
+        except (TypeError, ValueError, OverflowError):
+            raise BinsError(
+                f"column {name!r} cannot be cut by {count!r}.",
+                "give a number of intervals, ('width', number), or cut points.",
+            ) from None
+        return _checked(name, cuts)
     count = int(count)
     if count < 2:
         raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
@@ -142,16 +149,6 @@ def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float,
     else:
         inner = _quantiles(numbers, weights, count)
     return _checked(name, [-math.inf, *inner, math.inf])
-
-
-def _cut_points(name: str, given: Any) -> list[float]:
-    try:
-        return [float(cut) for cut in given]
-    except (TypeError, ValueError, OverflowError):
-        raise BinsError(
-            f"column {name!r} cannot be cut by {given!r}.",
-            "give a number of intervals, ('width', number), or cut points.",
-        ) from None
 
 
 def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:

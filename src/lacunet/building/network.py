@@ -315,14 +315,13 @@ def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
     """States as the user gives them, checked; numbers are spelled as those in data are."""
     checked = {}
     for name, states in states_of.items():
-        if isinstance(states, str | bytes) or not isinstance(states, Iterable):
+        is_list = isinstance(states, Iterable) and not isinstance(states, str | bytes)
+        if not is_list or not (states := list(states)):
             raise StatesError(
                 f"the states of {name!r} are given as {states!r}.",
                 f"give a list: states={{{name!r}: ['no', 'yes']}}.",
             )
         checked[name] = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
-        if not checked[name]:
-            raise StatesError(f"the list of states of {name!r} is empty.", "give at least one.")
     return checked
 
 

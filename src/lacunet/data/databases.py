@@ -38,15 +38,15 @@ def query_part(query: str, database: Any) -> Part:
     """The part of a query; each reading runs it again, on a connection of its own."""
     label = "the query" + (f" on {name}" if (name := database_label(database)) else "")
     query = check_select(query, label)
+
+    def read(wanted: Sequence[str]) -> Iterator[Piece]:
+        with _in_words(label, database), _opened(database, label) as connection:
+            _, batches = _result(connection, query, label)
+            yield from pieces_of(batches(wanted), wanted)
+
     with _in_words(label, database), _opened(database, label) as connection:
         columns, _ = _result(connection, query, label)
-    return Part(label, tuple(columns), partial(_query_pieces, query, database, label), None)
-
-
-def _query_pieces(query: str, database: Any, label: str, wanted: Sequence[str]) -> Iterator[Piece]:
-    with _in_words(label, database), _opened(database, label) as connection:
-        _, batches = _result(connection, query, label)
-        yield from pieces_of(batches(wanted), wanted)
+    return Part(label, tuple(columns), read, None)
 
 
 def relation_part(relation: Any) -> Part:

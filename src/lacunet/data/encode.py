@@ -103,27 +103,20 @@ class ColumnEncoder:
         return filled(indices, len(texts)), texts, matches
 
     def _remember(self, indices: Indices, values: Any, matches: Sequence[Match]) -> None:
-        odd = [index for index, match in enumerate(matches) if match.outcome not in _PLAIN]
-        if not odd:
-            return
-        counts = np.bincount(indices, minlength=len(matches) + 1)
-        is_refused = np.zeros(len(counts), dtype=bool)
-        for index in odd:
-            if counts[index]:
-                is_refused[index] = matches[index].is_refused
-                self._tally(cell_at(values, index), matches[index], int(counts[index]))
+        plain = (Outcome.STATE, Outcome.MISSING)
+        odd = [index for index, match in enumerate(matches) if match.outcome not in plain]
+        counts = np.bincount(indices, minlength=len(matches) + 1) if odd else ()
+        is_refused = np.zeros(len(matches) + 1, dtype=bool)
+        for index in (index for index in odd if counts[index]):
+            value, match = cell_at(values, index), matches[index]
+            is_refused[index] = match.is_refused
+            counter = self.odd.refused if match.is_refused else self.odd.stripped
+            is_kept = value in counter or len(counter) < KEPT_TEXTS
+            counter[value if is_kept else OTHER_VALUES] += int(counts[index])
+            if match.outcome is Outcome.AMBIGUOUS and is_kept:
+                self.odd.ambiguous.add(value)
         if self.first_refused is None and is_refused.any():
             self.first_refused = self._rows + int(np.argmax(is_refused[indices]))
-
-    def _tally(self, value: object, match: Match, cells: int) -> None:
-        counter = self.odd.refused if match.is_refused else self.odd.stripped
-        is_kept = value in counter or len(counter) < KEPT_TEXTS
-        counter[value if is_kept else OTHER_VALUES] += cells
-        if match.outcome is Outcome.AMBIGUOUS and is_kept:
-            self.odd.ambiguous.add(value)
-
-
-_PLAIN = (Outcome.STATE, Outcome.MISSING)
 
 
 def text_array(texts: Sequence[str]) -> Any:

@@ -68,13 +68,8 @@ class DataError(LacunetError):
     def unknown_kind(cls, data: object) -> DataError:
         of = type(data)
         kind = "" if of.__module__ == "builtins" else f"{of.__module__}."
-        what = f"data of the type {kind}{of.__qualname__} cannot be read"
-        if data is None:
-            what = "there are no data: None is given"
-        elif isinstance(data, int | float):
-            what = f"data cannot be a number, and {data!r} is given"
         return cls(
-            f"{what}.",
+            f"data of the type {kind}{of.__qualname__} cannot be read.",
             "give a path, a list of paths, a dict of lists, lacunet.Data(query=...), or a table of "
             "pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )

@@ -163,7 +163,13 @@ def _narwhals_part(data: Any) -> Part:
     if isinstance(frame, nw.DataFrame):
         names = tuple(frame.columns)
         return Part(f"the {kind} DataFrame", names, partial(_sliced, frame, len(frame)), len(frame))
-    return _capsule_part(data)
+    if hasattr(data, "fetch_record_batch"):
+        return _once("the database cursor", cursor_reader(data))
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise DataError.unknown_kind(data)
+    import pyarrow as pa
+
+    return _once(f"the {type(data).__name__}", pa.RecordBatchReader.from_stream(data))
 
 
 def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
@@ -185,17 +191,6 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
         yield from _sliced(nw.from_native(batch, eager_only=True), len(batch), wanted, done)
         done += len(batch)
-
-
-def _capsule_part(data: Any) -> Part:
-    import pyarrow as pa
-
-    if hasattr(data, "fetch_record_batch"):
-        return _once("the database cursor", cursor_reader(data))
-    if not hasattr(data, "__arrow_c_stream__"):
-        raise DataError.unknown_kind(data)
-    reader = pa.RecordBatchReader.from_stream(data)
-    return _once(f"the {type(data).__name__}", reader)
 
 
 def _once(label: str, reader: Any) -> Part:

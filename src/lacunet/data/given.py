@@ -304,8 +304,8 @@ class Data:
         return {
             option.name: getattr(self, option.name)
             for option in fields(self)
-            if not _is_same(getattr(self, option.name), option.default)
-            and "unsaid" not in option.metadata
+            if "unsaid" not in option.metadata
+            and _is_said(getattr(self, option.name), option.default)
         }
 
     @property
@@ -382,7 +382,7 @@ def data_given(data: Any, **options: Any) -> Data:
     DataError
         Something is said twice: in `Data` and beside it.
     """
-    given = {name: value for name, value in options.items() if not _is_unsaid(value)}
+    given = {name: value for name, value in options.items() if _is_said(value)}
     if data is None:
         raise DataError.unknown_kind(data)
     if not isinstance(data, Data):
@@ -408,16 +408,11 @@ def is_one_row(source: Any) -> bool:
     return all(isinstance(cell, str | bytes) or not hasattr(cell, "__len__") for cell in cells)
 
 
-def _is_same(value: object, default: object) -> bool:
-    return (
-        value is default
-        or (isinstance(value, str | tuple) and value == default)
-        or (isinstance(value, dict) and not value)
-    )
-
-
-def _is_unsaid(value: object) -> bool:
-    return value is None or (isinstance(value, str | Sequence | Mapping) and not len(value))
+def _is_said(value: Any, default: object = None) -> bool:
+    """Whether an option is given: neither as it is by default nor empty."""
+    if isinstance(value, str | Sequence | Mapping):
+        return len(value) > 0 and value != default
+    return value is not None and value is not default
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -453,14 +448,14 @@ def _labels(labels: Any, name: str) -> NDArray[np.object_]:
 PER_ROW = {"weight": number_array, "counts": number_array, "strata": _labels, "cluster": _labels}
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     """A value of `Data` in short."""
-    if isinstance(value, str | os.PathLike | bool | int | float | tuple | list):
-        return clipped(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    value = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(value, dict) and [*value] == [None]:
-        return clipped(list(value[None]))
-    if isinstance(value, dict) and all(isinstance(inner, tuple | dict) for inner in value.values()):
+        value = list(value[None])
+    cells = value.values() if isinstance(value, dict) else [None]
+    is_short = isinstance(value, str | bool | int | float | tuple | list)
+    if is_short or all(isinstance(inner, tuple | dict) for inner in cells):
         return clipped(value)
-    if isinstance(value, np.ndarray):
-        return f"<{len(value):,} values>"
-    return f"<{type(value).__name__}>"
+    is_array = isinstance(value, np.ndarray)
+    return f"<{len(value):,} values>" if is_array else f"<{type(value).__name__}>"

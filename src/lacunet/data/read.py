@@ -228,7 +228,15 @@ def read_notes(
         noun = _zero_noun(reading.data)
         raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")
     if read_report.replicate_sums is not None and not read_report.replicate_sums.all():
-        raise _empty_replicate(reading, int(np.argmin(read_report.replicate_sums)))
+        index, replicates = (
+            int(np.argmin(read_report.replicate_sums)),
+            reading.data.replicate_weights,
+        )
+        name = replicates.names[index] if replicates and replicates.names else f"{index + 1}"
+        raise WeightError(
+            f"every row has weight zero in the column {name!r} of replicate_weights=.",
+            "leave it out, with its factor, or look whether the right column is named.",
+        )
     notes = (
         *reading.notes,
         *[_AGGREGATED] * read_report.is_aggregated,
@@ -252,16 +260,6 @@ def _zero_noun(data: Data) -> str:
     """What rows are left out for where it is zero."""
     options = [name for name in ("weight", "counts") if getattr(data, name) is not None]
     return " or ".join(NOUN[name] for name in options)
-
-
-def _empty_replicate(reading: Reading, index: int) -> WeightError:
-    replicates = reading.data.replicate_weights
-    names = () if replicates is None else replicates.names
-    column = repr(names[index]) if names else f"number {index + 1}"
-    return WeightError(
-        f"every row has weight zero in the column {column} of replicate_weights=.",
-        "leave it out, with its factor, or look whether the right column is named.",
-    )
 
 
 _AGGREGATED = (

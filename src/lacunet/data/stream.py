@@ -23,7 +23,7 @@ from lacunet.data.read import ReadReport
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable, in_tables
-from lacunet.model.network import Network, Scope
+from lacunet.model.network import Scope
 from lacunet.progress import Progress, silent
 
 TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it
@@ -100,32 +100,26 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
 
 
 def _with_variables(reading: Reading, names: set[str]) -> Reading:
-    """The same for some variables, and those of their rules, without weights and promises."""
-    network, needed = reading.network, set(names)
-    rules = network.not_asked_of
-    for name in reversed(network.order):
+    """The same for some variables, and those of their rules, without weights and promises.
+
+    All others are missing in every row.
+    """
+    rules, needed = reading.network.not_asked_of, set(names)
+    for name in reversed(reading.network.order):
         needed |= {*rules[name].scope} if name in needed and name in rules else set()
-    chosen = [name for name in network.variables if name in needed]
     return replace(
         reading,
-        network=Network(
-            {name: network.states(name) for name in chosen},
-            {name: rules[name].scope for name in chosen if name in rules},
-            cuts={name: cuts for name, cuts in network.cuts_of.items() if name in needed},
-            codes={name: codes for name, codes in network.codes_of.items() if name in needed},
-            not_asked={name: rule for name, rule in rules.items() if name in needed},
-        ),
         column_of={name: column for name, column in reading.column_of.items() if name in needed},
         data=replace(reading.data.every_row(), latent=(), fully_observed=()),
     )
 
 
 def _missing_in(reading: Reading, progress: Progress) -> set[str]:
-    """The variables that some row does not show."""
+    """The variables with a column that some row does not show."""
     missing: set[str] = set()
     for batch in Door(reading, ReadReport()).batches(progress):
-        for name in set(batch.columns) - missing:
-            if (batch.columns[name] >= reading.network.cardinality(name)).any():
+        for name in reading.column_of.keys() - missing:
+            if (batch.columns[name] >= batch.cardinality_of[name]).any():
                 missing.add(name)
     return missing
 

@@ -11,11 +11,11 @@ takes such a cell as missing (`EncodedTable.without_sets`); likelihoods use all 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from lacunet.model.network import FloatArray, Scope
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+T = TypeVar("T")
 ROUNDING = 1e-6  # of a sum of parts of rows
 
 
@@ -174,15 +175,18 @@ class Design:
     @classmethod
     def joined(cls, parts: Sequence[Design]) -> Design:
         """The design of all rows, part after part; all parts say the same things."""
-        strata = [part.strata for part in parts if part.strata is not None]
-        clusters = [part.clusters for part in parts if part.clusters is not None]
-        replicates = [part.replicates for part in parts if part.replicates is not None]
         return cls(
-            Labels.joined(strata) if strata else None,
-            Labels.joined(clusters) if clusters else None,
-            np.concatenate(replicates) if replicates else None,
+            _joined(Labels.joined, [part.strata for part in parts]),
+            _joined(Labels.joined, [part.clusters for part in parts]),
+            _joined(np.concatenate, [part.replicates for part in parts]),
             parts[0].factors,
         )
+
+
+def _joined(join: Callable[[list[T]], T], parts: Iterable[T | None]) -> T | None:
+    """What parts have together, None where they have none."""
+    held = [part for part in parts if part is not None]
+    return join(held) if held else None
 
 
 def whole_rows(number: float) -> int:
@@ -253,17 +257,13 @@ class EncodedTable:
                 for codes, part in zip(pieces.pop(name), beside, strict=True)
             ]
             columns[name] = np.concatenate([np.empty(0, code_type(size, len(among))), *numbered])
-        weights = [part.weights for part in beside if part.weights is not None]
-        numbers = [part.row_numbers for part in beside if part.row_numbers is not None]
-        copies = [part.copies for part in beside if part.copies is not None]
-        designs = [part.design for part in beside if part.design is not None]
         whole = cls(
             cardinality_of,
             columns,
-            np.concatenate(weights) if weights else None,
-            row_numbers=np.concatenate(numbers) if numbers else None,
-            copies=Copies.joined(copies) if copies else None,
-            design=Design.joined(designs) if designs else None,
+            _joined(np.concatenate, [part.weights for part in beside]),
+            row_numbers=_joined(np.concatenate, [part.row_numbers for part in beside]),
+            copies=_joined(Copies.joined, [part.copies for part in beside]),
+            design=_joined(Design.joined, [part.design for part in beside]),
             sets_of=sets_of,
         )
         if whole.copies is None or any(part.is_weighted for part in beside):

@@ -48,12 +48,10 @@ def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
     """
     import pyarrow as pa
 
-    if table.weights is not None:
+    if table.weights is not None or table.cells_of_sets:
         raise DataError(
-            "a table with weights cannot be written: there is no column for the weights."
+            "a table with weights, or with cells that are one of several states, cannot be written."
         )
-    if table.cells_of_sets:
-        raise DataError("a table with cells that are one of several states cannot be written.")
     columns = {}
     for name, codes in table.columns.items():
         size = table.cardinality_of[name]
