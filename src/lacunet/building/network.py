@@ -369,17 +369,15 @@ def _summary(
 ) -> str:
     sizes = ", ".join(f"{name} {len(states)}" for name, states in inferred.items())
     total = counted(sum(map(len, inferred.values())), "state")
-    note = (
-        f"found {total} in {counted(len(inferred), 'column')} of {label}: {sizes}."
-        if inferred
-        else ""
-    )
-    if cut := [f"{name} {len(points) - 1}" for name, points in network.cuts_of.items()]:
-        note += f" {counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}."
+    columns = counted(len(inferred), "column")
+    cut = [f"{name} {len(points) - 1}" for name, points in network.cuts_of.items()]
     others = [v for v in network.variables if v not in inferred and v not in network.cuts_of]
     alone = sum(network.cardinality(name) == 1 for name in others)
-    if alone:
-        note += f" {counted(alone, 'variable')} with one state."
-    if by_hand := len(others) - alone:
-        note += f" {counted(by_hand, 'variable')} with states given."
-    return (note + (f" Hidden: {', '.join(hidden)}." if hidden else "")).strip()
+    sentences = {
+        f"found {total} in {columns} of {label}: {sizes}.": len(inferred),
+        f"{counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}.": len(cut),
+        f"{counted(alone, 'variable')} with one state.": alone,
+        f"{counted(len(others) - alone, 'variable')} with states given.": len(others) - alone,
+        f"Hidden: {', '.join(hidden)}.": len(hidden),
+    }
+    return " ".join(sentence for sentence, number in sentences.items() if number)

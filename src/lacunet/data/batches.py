@@ -301,17 +301,15 @@ def _placed_pieces(
     source: DataSource, wanted: Sequence[str], progress: Progress
 ) -> Iterator[_PlacedPiece]:
     """Each piece of each part, with its place; tells the progress as it goes."""
-    row, before = 0, 0
-    unit = source.parts[0].unit
+    row = before = 0
     for part in source.parts:
-        row_in_part = done = 0
+        first = row
         for piece in _read(part, wanted):
-            done = before + piece.done
-            progress("reading", done, source.total, unit)
-            yield _PlacedPiece(piece, part, row_in_part, row)
-            row_in_part += piece.rows
+            done = piece.bytes_read if part.unit == "bytes" else row - first + piece.rows
+            progress("reading", before + done, source.total, source.parts[0].unit)
+            yield _PlacedPiece(piece, part, row - first, row)
             row += piece.rows
-        before += part.size if part.size is not None else row_in_part
+        before += row - first if part.size is None else part.size
 
 
 def _read(part: Part, wanted: Sequence[str]) -> Iterator[Piece]:

@@ -38,6 +38,10 @@ from lacunet.model.network import FloatArray
 
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
+ANOTHER_FOLDER = (
+    "name a folder on a large disk: scratch=... (--scratch), or raise the memory budget: "
+    "memory=... (--memory)."
+)
 SPARE = 2**26  # bytes of a disk that are left to others
 
 
@@ -58,7 +62,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
     if not where.is_dir():
         raise ScratchError(
             f"there is no folder {str(where)!r} for scratch files.",
-            "make it, or name another: scratch=... (--scratch).",
+            ANOTHER_FOLDER,
         )
     remove_leftovers(where)
     folder = where / f"{PREFIX}{uuid4().hex}"
@@ -68,7 +72,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
     except OSError as error:
         raise ScratchError(
             f"no scratch files can be written to {str(where)!r}: {error.strerror}.",
-            "name another folder: scratch=... (--scratch).",
+            ANOTHER_FOLDER,
         ) from None
     try:
         if lock is None:
@@ -105,8 +109,7 @@ def check_free(folder: Path, needed: float) -> None:
         raise ScratchError(
             f"the scratch files need {gibibytes(needed)}, but {str(folder.parent)!r} has "
             f"{gibibytes(max(free, 0))} free.",
-            "name a folder on a larger disk: scratch=... (--scratch), or raise the memory budget: "
-            "memory=... (--memory).",
+            ANOTHER_FOLDER,
         )
 
 
@@ -306,5 +309,5 @@ def _written_to(path: Path) -> Iterator[None]:
         reason = "the disk is full" if error.errno == errno.ENOSPC else error
         raise ScratchError(
             f"the scratch files in {str(path.parent)!r} cannot be written: {reason}.",
-            "name a folder on a larger disk: scratch=... (--scratch).",
+            ANOTHER_FOLDER,
         ) from None

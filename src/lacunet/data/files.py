@@ -241,7 +241,7 @@ def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -
                 name: dictionary.take([row % len(dictionary) for row in range(rows)])
                 for name, dictionary in dictionary_of.items()
             }
-            yield Piece(cells, rows, rows)
+            yield Piece(cells, rows)
 
 
 def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any] | None:

@@ -93,13 +93,13 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
     return Part("the dict", tuple(columns), partial(_sliced, columns, rows), rows)
 
 
-def _sliced(columns: Any, rows: int, wanted: Sequence[str], done: int = 0) -> Iterator[Piece]:
-    """Pieces of what has columns by name; ``done`` rows came before."""
+def _sliced(columns: Any, rows: int, wanted: Sequence[str]) -> Iterator[Piece]:
+    """Pieces of what has columns by name."""
     for start in range(0, rows, PIECE_ROWS):
         stop = min(start + PIECE_ROWS, rows)
         is_whole = stop - start == rows  # a slice of all rows would take longer than they do
         slices = (columns[name] if is_whole else columns[name][start:stop] for name in wanted)
-        yield Piece(dict(zip(wanted, map(_cells, slices), strict=True)), stop - start, done + stop)
+        yield Piece(dict(zip(wanted, map(_cells, slices), strict=True)), stop - start)
 
 
 def _cells(cells: Any) -> Column:
@@ -187,10 +187,8 @@ def _lazy_pieces(frame: Any, wanted: Sequence[str]) -> Iterator[Piece]:
     if not hasattr(native, "collect_batches"):  # before Polars 1.34
         yield from _table_pieces(native.collect().to_arrow(), wanted)
         return
-    done = 0
     for batch in native.collect_batches(chunk_size=PIECE_ROWS, maintain_order=True):
-        yield from _sliced(nw.from_native(batch, eager_only=True), len(batch), wanted, done)
-        done += len(batch)
+        yield from _sliced(nw.from_native(batch, eager_only=True), len(batch), wanted)
 
 
 def _once(label: str, reader: Any) -> Part:

@@ -66,8 +66,12 @@ class SeenValues:
         return self._kind(name) == "texts"
 
     def _kind(self, name: str) -> str:
-        kind = self.type_of[name]
-        return _kind_of_values(self.value_of[name].values()) if kind is None else arrow_kind(kind)
+        if self.type_of[name] is not None:
+            return arrow_kind(self.type_of[name])
+        values = self.value_of[name].values()
+        kinds = {bool if isinstance(value, bool) else type(value) for value in values}
+        are_numbers = kinds and all(issubclass(kind, int | float | np.number) for kind in kinds)
+        return "numbers" if are_numbers and bool not in kinds else "texts"
 
     def spellings(self, name: str, states: Sequence[str]) -> Sequence[Any] | None:
         """Each state as the rows write it; None where their column cannot hold all."""
@@ -174,15 +178,6 @@ def typed_states(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> 
         return written and pa.array(written, pa.string() if pa.types.is_null(kind) else kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # as 300 among bytes
         return None
-
-
-def _kind_of_values(shown: Iterable[Any]) -> str:
-    values = list(shown)
-    return "numbers" if values and all(map(_is_number, values)) else "texts"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def arrow_kind(column: Any) -> str:

@@ -21,11 +21,11 @@ Column = Any
 
 @dataclass(frozen=True)
 class Piece:
-    """Some consecutive rows; ``done`` is how much of the part is read, in its own unit."""
+    """Some consecutive rows; ``bytes_read`` of the part, where its size is that of a file."""
 
     columns: Mapping[str, Column]
     rows: int
-    done: int
+    bytes_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,17 +108,13 @@ def source_of(parts: Sequence[Part]) -> DataSource:
 
 def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]:
     """Arrow record batches as pieces, sliced where they are large."""
-    done = 0
     for batch in batches:
         held = {name: _column(batch, name) for name in columns}
         for column in held.values():
             validate(column)
         for start in range(0, batch.num_rows, PIECE_ROWS):
             rows = min(PIECE_ROWS, batch.num_rows - start)
-            done += rows
-            yield Piece(
-                {name: column.slice(start, rows) for name, column in held.items()}, rows, done
-            )
+            yield Piece({name: column.slice(start, rows) for name, column in held.items()}, rows)
 
 
 def _column(batch: Any, name: str) -> Any:

@@ -367,8 +367,6 @@ class EncodedTable:
 
     def shows_any(self, variables: Sequence[str]) -> NDArray[np.bool_]:
         """Whether each row shows at least one of the variables."""
-        if any(not self.missing_of[name] for name in variables):
-            return np.ones(self.rows, dtype=bool)
         shown = np.zeros(self.rows, dtype=bool)
         for name in variables:
             shown |= self.columns[name] < self.cardinality_of[name]
