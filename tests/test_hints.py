@@ -319,7 +319,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
     ("call", "way"),
     [
         (lambda: lc.query(LEARNED, {"Age": "old"}, "Ill"), "query(network, 'Ill', {'Age': 'old'})"),  # type: ignore[arg-type]
-        (lambda: lc.Network.from_data("Age -> Ill", "x.csv"), "from_data('x.csv', 'Age -> Ill')"),
+        (lambda: lc.Network.from_data("Age -> Ill", "x.csv"), "from_data(data, edges)"),
         (lambda: lc.Network.from_data([("Age", "Ill")], ILL), "from_data(data, edges)"),
         (lambda: lc.predict("Ill", LEARNED, "x.csv"), "predict(network, data, targets)"),
         (lambda: lc.predict("Ill", ILL, LEARNED), "predict(network, data, targets)"),
@@ -327,7 +327,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age -> Ill", ILL, level=0.9), "result.interval(variable, 0.9)"),
         (lambda: lc.learn("Age -> Ill", ILL, confidence=0.9), "learn(..., intervals=True)"),
         (lambda: lc.learn("Age -> Ill", ILL, "mar"), "'direct-mar' or 'factored-mar'"),
-        (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "a column that holds the weight"),
+        (lambda: lc.learn("Age -> Ill", ILL, weight="Age"), "name another column"),
         (lambda: lc.learn("Age>Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: lc.effect(LEARNED, "Ill", do="Age", intervals=True), "did you mean 'interval'?"),  # type: ignore[call-arg]
         (lambda: lc.effect(LEARNED, "Age", "Ill", interval=True), "do='Age', interval=True)"),  # type: ignore
@@ -356,7 +356,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn_structure("Age -> Ill", "x.csv"), "edges as required='A -> B'"),
         (lambda: lc.learn_structure("Age -> Ill"), "edges as required='A -> B'"),
         (lambda: lc.learn(ILL, network="Age -> Ill"), "learn('Age -> Ill', data)"),  # type: ignore
-        (lambda: lc.diagnose(LEARNED), "diagnose(result, data)"),
+        (lambda: lc.diagnose(LEARNED), "diagnose(network, data)"),
         (lambda: lc.MissingnessGraph.parse("Age -> RIll", LEARNED.network), "did you mean R[Ill]?"),
         (lambda: lc.learn("Age->Ill Ill->Age", ILL), "separate edges by ;, as in '... -> Ill; Ill"),
         (lambda: lc.learn("Age,Ill", ILL), "edges are written 'Age -> Ill'"),

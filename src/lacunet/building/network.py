@@ -68,7 +68,7 @@ def find_network(
     if are_edges(data) and not are_edges(edges):
         raise EdgesError(
             "the arguments are swapped: the data come first, then the edges.",
-            "as in lacunet.Network.from_data(data, 'A -> B').",
+            "as in lacunet.Network.from_data(data, edges).",
         )
     dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(dataset)

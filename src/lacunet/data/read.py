@@ -232,9 +232,10 @@ def read_notes(
             int(np.argmin(read_report.replicate_sums)),
             reading.data.replicate_weights,
         )
-        name = replicates.names[index] if replicates and replicates.names else f"{index + 1}"
+        names = () if replicates is None else replicates.names
+        name = repr(names[index]) if names else f"number {index + 1}"
         raise WeightError(
-            f"every row has weight zero in the column {name!r} of replicate_weights=.",
+            f"every row has weight zero in the column {name} of replicate_weights=.",
             "leave it out, with its factor, or look whether the right column is named.",
         )
     notes = (
