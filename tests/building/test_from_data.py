@@ -156,7 +156,7 @@ def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_varia
     assert network.states("H") == ("0", "1")
     result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
     assert result.network.cpt("A").table.shape == (2, 3)
-    with pytest.raises(StatesError, match=r"states are given for \['C'\]"):
+    with pytest.raises(StatesError, match=r"names \['C'\]"):
         lc.Network.from_data(rows, "A -> B", states={"C": ["0", "1"]})
 
 

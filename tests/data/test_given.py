@@ -144,10 +144,10 @@ def test_replicate_weights_say_how_a_variance_is_made() -> None:
     ("options", "message"),
     [
         ({"replicate_weights": ["r1", "r2"]}, "does not say their kind"),
-        ({"weight": "no"}, r"weight='no' \(--weight\) names a column that the dict does not have"),
+        ({"weight": "no"}, r"weight= \(--weight\) names \['no'\], which the dict does not have"),
         (
             {"weight": [1] * 4, "replicate_weights": lc.ReplicateWeights(["r1", "r2"], "brr")},
-            r"replicate_weights='r1' \(--replicates\) names a column",
+            r"replicate_weights= \(--replicates\) names \['r1'\]",
         ),
         ({"missing": {"C": [9]}}, r"missing= .* names \['C'\]"),
         ({"unknown": "no"}, "unknown= is 'no'"),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lacunet.building.states import tokens_in
 from lacunet.data.batches import copied_pieces, matcher_of, remarks
 from lacunet.data.encode import ColumnEncoder, distinct_cells
-from lacunet.data.errors import DataWarning, clipped
+from lacunet.data.errors import DataWarning, clipped, refuse_strangers
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from, with_data_codes
 from lacunet.data.source import DataSource, Piece
@@ -30,7 +30,7 @@ from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import counted, did_you_mean, first_of
+from lacunet.wording import counted
 
 # A number of intervals, ("width", number), or cut points.
 Bins = int | tuple[str, int] | Sequence[float]
@@ -117,13 +117,7 @@ def cuts_found(
     """The cut points of each column, from the data where they are not given."""
     if not isinstance(bins, Mapping):
         raise BinsError(f"bins is {bins!r}.", "say which columns to cut: bins={'Age': 5}.")
-    for name in bins:
-        if name not in source.columns:
-            raise BinsError(
-                f"bins are given for {name!r}, but {source.label} has no such column.",
-                did_you_mean(str(name), source.columns)
-                or f"its columns are {first_of(source.columns, 10)}.",
-            )
+    refuse_strangers("bins", bins, source.columns, source.label, BinsError)
     return {name: _cuts(source, name, choice, data) for name, choice in bins.items()}
 
 

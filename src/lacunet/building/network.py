@@ -25,7 +25,7 @@ from lacunet.building.states import (
 )
 from lacunet.data.batches import matcher_of, wider_cuts
 from lacunet.data.encode import ColumnEncoder
-from lacunet.data.errors import clipped, listed
+from lacunet.data.errors import clipped, listed, refuse_strangers
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, check_columns, source_from
 from lacunet.data.skips import skips_of
@@ -80,11 +80,7 @@ def find_network(
     check_columns(source, (*columns, *hidden), dataset)
     _check_rules(dataset, (*columns, *hidden), source)
     held = columns_held(source, dataset, columns, given, bins)
-    if strangers := [name for name in held.cuts if name not in drawn.variables]:
-        raise BinsError(
-            f"bins are given for {listed(strangers)}, which the edges do not name.",
-            "leave it out of bins (--bins), or name it in the edges.",
-        )
+    refuse_strangers("bins", held.cuts, drawn.variables, "the graph of the edges", BinsError)
     inferred = {
         v: states_of(v, column, held.extra.get(v, ()), in_edges=True)
         for v, column in held.uncut.items()
@@ -326,11 +322,7 @@ def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
 
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
-    if strangers := [name for name in given if name not in edges.variables]:
-        raise StatesError(
-            f"states are given for {strangers}, which the edges do not name.",
-            "add a variable without edges by its bare name: 'A -> B; C'.",
-        )
+    refuse_strangers("states", given, edges.variables, "the graph of the edges", StatesError)
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
         close = {name: close_to(name, columns) for name in absent}

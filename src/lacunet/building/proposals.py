@@ -132,7 +132,16 @@ def skips_in(
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
         column, size = codes[cause], network.cardinality(cause)
-        for index, states in _always_empty(column, copies, size, hidden, asked):
+        states_of: dict[int, list[int]] = {}
+        in_order = np.split(np.argsort(column, kind="stable"), np.cumsum(np.bincount(column))[:-1])
+        for state, here in enumerate(in_order[:size]):
+            if copies[here].sum() >= FEWEST_ROWS:
+                # A few rows rule out nearly all variables; the others are looked at in all rows.
+                few = here[:: max(len(here) // FEWEST_ROWS, 1)]
+                left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
+                for index in left[hidden[np.ix_(here, left)].all(axis=0)].tolist():
+                    states_of.setdefault(index, []).append(state)
+        for index, states in sorted(states_of.items()):
             is_skipped = np.isin(column, states)
             is_other = ~is_skipped & (column < size)
             others = float(copies[is_other].sum())
@@ -148,29 +157,6 @@ def skips_in(
                 rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
                 best[index] = (worth, Skip(names[index], rule, rows, elsewhere))
     return [skip for _, (_, skip) in sorted(best.items())]
-
-
-def _always_empty(
-    codes: NDArray[np.integer],
-    copies: FloatArray,
-    cardinality: int,
-    hidden: NDArray[np.bool_],
-    asked: NDArray[np.integer],
-) -> Iterator[tuple[int, list[int]]]:
-    """The variables that are empty in all rows with some states, and these states.
-
-    A few rows of a state rule out nearly all variables; the others are looked at in all of them.
-    """
-    states_of: dict[int, list[int]] = {}
-    rows_of = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    for state, rows in enumerate(rows_of[:cardinality]):
-        if copies[rows].sum() < FEWEST_ROWS:
-            continue
-        few = rows[:: max(len(rows) // FEWEST_ROWS, 1)]
-        left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
-        for index in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
-            states_of.setdefault(index, []).append(state)
-    yield from sorted(states_of.items())
 
 
 def proposals(

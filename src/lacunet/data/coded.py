@@ -59,11 +59,6 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
         There is no such folder, or it cannot be written to.
     """
     where = _parent_folder(parent)
-    if not where.is_dir():
-        raise ScratchError(
-            f"there is no folder {str(where)!r} for scratch files.",
-            ANOTHER_FOLDER,
-        )
     remove_leftovers(where)
     folder = where / f"{PREFIX}{uuid4().hex}"
     try:

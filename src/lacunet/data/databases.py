@@ -192,21 +192,18 @@ def _refuse_unreadable(address: str) -> None:
 
 def _is_sqlite(path: str, label: str) -> bool:
     """Whether a file is SQLite's, and not DuckDB's, by its first bytes."""
+    reason = "it is neither a DuckDB nor an SQLite database"
     try:
         with open(path, "rb") as file:
             start = file.read(16)
+        if start == b"SQLite format 3\0" or start[8:12] == b"DUCK":
+            return start[8:12] != b"DUCK"
     except OSError as error:
-        raise DataError(
-            f"{label}: the file cannot be opened: {error.strerror}.",
-            "name a DuckDB or SQLite file, or an address: postgresql://user@host/name.",
-        ) from None
-    if start == b"SQLite format 3\0":
-        return True
-    if start[8:12] == b"DUCK":
-        return False
+        reason = error.strerror or str(error)
     raise DataError(
-        f"{label}: the file is neither a DuckDB nor an SQLite database.",
-        "read other files without a query, or name them in the query and give no database.",
+        f"{label}: the file cannot be opened: {reason}.",
+        "name a DuckDB or SQLite file, or an address: postgresql://user@host/name; or no database, "
+        "where the query names files of data.",
     )
 
 

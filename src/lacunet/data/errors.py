@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf, isnan
 
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.wording import counted
+from lacunet.wording import counted, did_you_mean, first_of, flag
 
 SHOWN_VALUES = 10
 SHOWN_TEXT = 60
+MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 
 
 def listed(values: Sequence[object]) -> str:
@@ -89,6 +90,23 @@ def refuse_duplicates(label: str, columns: Sequence[str]) -> None:
         twice = sorted(name for name, times in Counter(columns).items() if times > 1)
         raise DataError(
             f"{label} names columns more than once: {listed(twice)}.", "rename or drop them."
+        )
+
+
+def refuse_strangers(
+    option: str,
+    names: Iterable[str],
+    known: Sequence[str],
+    whose: str,
+    error: type[LacunetError] = DataError,
+) -> None:
+    """Refuse an option that names what is not there: it would be ignored in silence."""
+    if strangers := [name for name in names if name not in known]:
+        typed = "--replicates" if option == "replicate_weights" else flag(option)
+        raise error(
+            f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",
+            did_you_mean(strangers[0], known[:MOST_COMPARED])
+            or f"it has {first_of(known, SHOWN_VALUES)}.",
         )
 
 

@@ -226,11 +226,11 @@ def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -
     """
     from pyarrow import parquet
 
-    if not nested.isdisjoint(wanted):
-        yield from _parquet_pieces(path, nested, wanted)
-        return
-    with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
-        dictionaries = [_dictionaries(file, group, wanted) for group in range(file.num_row_groups)]
+    dictionaries: list[dict[str, Any] | None] = [None]
+    if nested.isdisjoint(wanted):
+        with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
+            groups = range(file.num_row_groups)
+            dictionaries = [_dictionaries(file, group, wanted) for group in groups]
     if None in dictionaries:
         yield from _parquet_pieces(path, nested, wanted)
         return

@@ -74,16 +74,16 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
 
     if not all(hasattr(cells, "__len__") and not isinstance(cells, str) for cells in data.values()):
         raise DataError.unreadable("the dict", "its values must be lists or arrays, one per column")
-    first_of_length: dict[int, str] = {}
+    name_of: dict[int, str] = {}
     for name, cells in data.items():
-        first_of_length.setdefault(len(cells), str(name))
-    if len(first_of_length) > 1:
-        lengths = [f"{n!r} has {counted(k, 'value')}" for k, n in first_of_length.items()]
+        name_of.setdefault(len(cells), str(name))
+    if len(name_of) > 1:
+        lengths = [f"{name!r} has {counted(rows, 'value')}" for rows, name in name_of.items()]
         raise DataError(
             f"the columns of the dict differ in length: {first_of(lengths, 3)}.",
             "give each column one value for each row; None where it is missing.",
         )
-    rows = next(iter(first_of_length), 0)
+    rows = next(iter(name_of), 0)
     columns = {
         str(name): cells
         if isinstance(cells, list | tuple)
@@ -151,11 +151,7 @@ def _narwhals_part(data: Any) -> Part:
         refuse_duplicates("the DataFrame", list(data.columns))
     frame = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(frame, nw.Series):
-        if frame.name is None or frame.name == "":
-            raise DataError(
-                "the series has no name.", "give a DataFrame, whose columns have names."
-            )
-        frame = frame.alias(str(frame.name)).to_frame()
+        frame = frame.alias("" if frame.name is None else str(frame.name)).to_frame()
     kind = type(data).__module__.split(".")[0]
     if isinstance(frame, nw.LazyFrame):
         names = tuple(frame.collect_schema().names())

@@ -135,7 +135,7 @@ class Matcher:
         if is_null(value):
             return self._missing
         if isinstance(value, bool):
-            return self._word(str(value).lower())
+            return self._by_value.get(str(value).lower(), self._unknown)
         if isinstance(value, float | Decimal) and isfinite(value):
             return self._number(Decimal(str(value)))
         if isinstance(value, datetime):
@@ -165,15 +165,14 @@ class Matcher:
         if text in self.written:
             return self.written[text]
         key = _key(text, self._decimal)
-        return self._word(key.lower()) if isinstance(key, str) else self._number(key)
+        if isinstance(key, str):
+            return self._by_value.get(key.lower(), self._unknown)
+        return self._number(key)
 
     def _number(self, number: Decimal) -> Match:
         interval = interval_of(float(number), self._cuts)
         otherwise = self._unknown if interval is None else Match(interval, Outcome.STATE)
         return self._by_value.get(number, otherwise)
-
-    def _word(self, word: str) -> Match:
-        return self._by_value.get(word, self._unknown)
 
 
 def is_null(value: object) -> bool:

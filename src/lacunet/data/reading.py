@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.databases import query_part
-from lacunet.data.errors import SHOWN_VALUES, DataError, WeightError, listed
+from lacunet.data.errors import (
+    MOST_COMPARED,
+    SHOWN_VALUES,
+    DataError,
+    WeightError,
+    listed,
+    refuse_strangers,
+)
 from lacunet.data.files import file_parts
 from lacunet.data.frames import frame_part
 from lacunet.data.given import Data, data_given
@@ -24,9 +31,8 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
-from lacunet.wording import close_to, did_you_mean, first_of, flag, in_shell
+from lacunet.wording import close_to, in_shell
 
-MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
@@ -174,22 +180,15 @@ def _check_network(network: Network, latent: Sequence[str]) -> None:
                 f"variable {name!r} has {network.cardinality(name)} states; "
                 f"at most {MOST_STATES} are supported."
             )
-    _refuse_strangers("latent", latent, network)
+    refuse_strangers("latent", latent, network.variables, "the network")
     if set(latent) == set(network.variables):
         raise DataError("every variable is declared latent: there is nothing to learn from.")
-
-
-def _refuse_strangers(option: str, names: Sequence[str], network: Network) -> None:
-    if strangers := [name for name in names if name not in network.states_of]:
-        raise DataError(
-            f"{option}=[...] names {listed(strangers)}, which are not variables of the network."
-        )
 
 
 def checked_promise(network: Network, data: Data) -> Scope:
     """The variables that are promised to be never missing, in the network's order."""
     promised = data.fully_observed
-    _refuse_strangers("fully_observed", promised, network)
+    refuse_strangers("fully_observed", promised, network.variables, "the network")
     if hidden := [name for name in promised if name in data.latent]:
         raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
@@ -236,15 +235,10 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
 
 def check_columns(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
-    known = {*variables, *source.columns}
+    known = (*variables, *source.columns)
     for option in ("missing", "codes", "not_asked"):
-        given = getattr(data, option)
-        if strangers := [name for name in given if name is not None and name not in known]:
-            raise DataError(
-                f"{option}= ({flag(option)}) names {listed(strangers)}, but there is no such "
-                "variable or column.",
-                did_you_mean(strangers[0], known),
-            )
+        names = [name for name in getattr(data, option) if name is not None]
+        refuse_strangers(option, names, known, source.label)
 
 
 def check_beside(source: DataSource, variables: Collection[str], data: Data) -> None:
@@ -255,13 +249,7 @@ def check_beside(source: DataSource, variables: Collection[str], data: Data) -> 
                 f"{option}={column!r} names a variable of the network.",
                 "name another column, or give this one another name than the variable.",
             )
-        if column not in source.columns:
-            typed = "--replicates" if option == "replicate_weights" else flag(option)
-            raise WeightError(
-                f"{option}={column!r} ({typed}) names a column that {source.label} does not have.",
-                did_you_mean(column, source.columns[:MOST_COMPARED])
-                or f"its columns are {first_of(source.columns, SHOWN_VALUES)}.",
-            )
+        refuse_strangers(option, [column], source.columns, source.label, WeightError)
     for option, length in data.lengths.items():
         if source.rows is not None and length != source.rows:
             raise WeightError.length(f"{option}=", length, source.rows)

@@ -40,17 +40,13 @@ def check_select(query: str, label: str) -> str:
     bare = re.sub(_QUOTED, _blank, query)
     end = len(bare.rstrip().rstrip(";").rstrip())
     words = list(_top_words(bare[:end]))
-    if not words:
-        raise DataError(f"{label} is empty.", "give one SELECT statement.")
-    if ";" in bare[:end]:
-        raise DataError(f"{label} is more than one statement.", "give one SELECT statement.")
-    first = words[0]
+    first = words[0] if words else ""
     if first == "with":
         first = next((word for word in words if word in (*READING[:3], *WRITING)), first)
-    if first not in READING:
+    if first not in READING or ";" in bare[:end]:
+        begins = f", and begins with {first.upper()}" if first not in ("", *READING) else ""
         raise DataError(
-            f"{label} begins with {first.upper()}, and only what a SELECT gives is read.",
-            "give one SELECT statement.",
+            f"{label} is not one statement that reads{begins}.", "give one SELECT statement."
         )
     return query[:end]
 
