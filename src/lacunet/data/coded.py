@@ -144,11 +144,10 @@ def _try_lock(descriptor: int) -> bool:
 @cache
 def _this_machine() -> frozenset[str]:
     """Names of this machine: containers on it share one, and it keeps the other when restarted."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    try:
-        return frozenset({node() or "unnamed", boot.read_text().strip()})
-    except OSError:
-        return frozenset({node() or "unnamed"})
+    names = {node() or "unnamed"}
+    with suppress(OSError):
+        names.add(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    return frozenset(names)
 
 
 def _remove(folder: Path, lock: int | None) -> None:

@@ -57,13 +57,12 @@ class DataError(LacunetError):
         )
 
     @classmethod
-    def no_rows(cls, label: str, *, is_once: bool = False) -> DataError:
-        if is_once:
-            return cls(
-                f"{label} has no rows left: it can be read only once.",
-                "give a table, or the network in place of its edges.",
-            )
-        return cls(f"{label} has no rows.", "look at what made it: a filter may leave nothing.")
+    def no_rows(cls, label: str) -> DataError:
+        return cls(
+            f"{label} has no rows.",
+            "look at what made it: a filter may leave nothing, and what can be read only once may "
+            "have been read before.",
+        )
 
     @classmethod
     def unknown_kind(cls, data: object) -> DataError:

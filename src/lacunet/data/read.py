@@ -222,8 +222,7 @@ def read_notes(
         all of them.
     """
     if not read_report.given:
-        is_once = any(part.is_once for part in reading.source.parts)
-        raise DataError.no_rows(reading.source.label, is_once=is_once)
+        raise DataError.no_rows(reading.source.label)
     if not read_report.kept:
         noun = _zero_noun(reading.data)
         raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -128,7 +129,7 @@ def _arrow_writer(file: Sink, schema: pa.Schema) -> Iterator[Write]:
         yield writer.write_table
 
 
-def _text_writer(delimiter: str) -> Writer:
+def _text_writer(delimiter: str, *, is_gzipped: bool = False) -> Writer:
     @contextmanager
     def opened(file: Sink, schema: pa.Schema) -> Iterator[Write]:
         from pyarrow.csv import CSVWriter, WriteOptions
@@ -138,24 +139,14 @@ def _text_writer(delimiter: str) -> Writer:
             text = _as_text(rows.slice(0, 0))
             style = "needed" if _must_quote(rows, delimiter) else "none"
             options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
-            with CSVWriter(file, text.schema, write_options=options) as writer:
+            with CSVWriter(sink, text.schema, write_options=options) as writer:
                 for start in range(0, rows.num_rows, BATCH):
                     writer.write_table(_as_text(rows.slice(start, BATCH)))
 
-        file.write(_header(schema.names, delimiter))
-        yield write
-
-    return opened
-
-
-def _gzipped(writer: Writer) -> Writer:
-    @contextmanager
-    def opened(file: Sink, schema: pa.Schema) -> Iterator[Write]:
         # Neither name nor time goes in: the same rows give the same bytes.
-        with (
-            gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as inner,
-            writer(inner, schema) as write,
-        ):
+        gzipped = partial(gzip.GzipFile, "", "wb", compresslevel=6, fileobj=file, mtime=0)
+        with gzipped() if is_gzipped else nullcontext(file) as sink:
+            sink.write(_header(schema.names, delimiter))
             yield write
 
     return opened
@@ -214,8 +205,8 @@ def _as_text(rows: pa.Table) -> pa.Table:
 WRITERS: dict[str, Writer] = {
     ".csv": _text_writer(","),
     ".tsv": _text_writer("\t"),
-    ".csv.gz": _gzipped(_text_writer(",")),
-    ".tsv.gz": _gzipped(_text_writer("\t")),
+    ".csv.gz": _text_writer(",", is_gzipped=True),
+    ".tsv.gz": _text_writer("\t", is_gzipped=True),
     ".parquet": _parquet_writer,
     ".arrow": _arrow_writer,
     ".feather": _arrow_writer,
