@@ -72,7 +72,11 @@ class Reading:
 def plan_reading(given: Any, network: Network) -> Reading:
     """Find the columns that the network needs, or refuse what cannot fit."""
     data = data_given(given)
-    refuse_swapped(network, data.source)
+    if isinstance(data.source, Network):
+        raise DataError(
+            "the data are a network: perhaps the two are swapped.",
+            "the network comes first, then the data.",
+        )
     source = source_from(data)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
@@ -143,17 +147,6 @@ def _remarks(reading: Reading) -> Iterator[str]:
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
             yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
-
-
-def refuse_swapped(network: object, data: object) -> None:
-    """Refuse data where the network belongs, and the other way round."""
-    if isinstance(data, Network):
-        raise DataError(
-            "the network and the data are swapped."
-            if not isinstance(network, Network)
-            else "the data are a network.",
-            "the network comes first, then the data.",
-        )
 
 
 def source_from(given: Any) -> DataSource:
