@@ -137,10 +137,7 @@ def rows_with_codes(
     read_report, number = ReadReport(), 1
     for piece, *tables in Door(replace(reading, keep=columns), read_report, unseen).rows():
         numbers = np.arange(number, number + piece.rows)
-        table, shown = (
-            replace(rows.with_columns(rows.cardinality_of, rows.columns), row_numbers=numbers)
-            for rows in tables  # counts what is missing
-        )
+        table, shown = (replace(rows, row_numbers=numbers) for rows in tables)
         yield piece, table, shown
         number += piece.rows
     if tell:
