@@ -91,7 +91,7 @@ def test_codes_can_be_asked_about(network: Path, capsys: pytest.CaptureFixture[s
         (["--not-asked", "Now"], "a variable and a rule"),
         (["--not-asked", "Now: Sex=1"], "add the edges Sex -> Now"),
         (["--missing", "Noo=9"], "did you mean 'Now'"),
-        (["--strata", "Stratum"], "strata='Stratum' (--strata) names a column"),
+        (["--strata", "Stratum"], "strata= (--strata) names ['Stratum']"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

@@ -141,7 +141,7 @@ def test_a_latent_variable_is_missing_in_every_row() -> None:
 
 def test_latent_variables_must_be_of_the_network_and_not_in_the_data() -> None:
     for latent, message in [
-        (["C"], r"\['C'\], which are not variables"),
+        (["C"], r"\['C'\], which the network does not have"),
         (["B"], r"\['B'\] are declared latent, but the dict has columns"),
         (["A", "B"], "every variable is declared latent"),
     ]:
