@@ -350,7 +350,10 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: LEARNED.table("Ill").to_csv("nowhere/x.csv"), "make the folder (mkdir nowhere)"),
         (lambda: lc.EM(time_limit=-1), "time_limit: time limit in seconds"),
         (lambda: lc.learn_structure(ILL, time_limit=0), "a number such as 60"),
-        (lambda: lc.Network.from_data(NUMBERS, "Age", bins={"Dose": 2}), "name it in the edges"),
+        (
+            lambda: lc.Network.from_data(NUMBERS, "Age", bins={"Dose": 2}),
+            "the graph of the edges does not have",
+        ),
         (lambda: lc.Network.from_data(NUMBERS, "Age", bins={"age": 2}), "did you mean 'Age'?"),
         (lambda: lc.write_network("x.bif", RAIN), "write_network(network, 'x.bif')"),  # type: ignore[arg-type]
         (lambda: lc.learn_structure("Age -> Ill", "x.csv"), "edges as required='A -> B'"),

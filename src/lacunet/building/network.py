@@ -337,9 +337,12 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         if odd:
             hints.append(f"quote the column {odd[0]!r} in the edges: '\"{odd[0]}\" -> ...'.")
         elif unlike:
+            hidden = f"{unlike[0]}=0,1"
             hints.append(
-                f"if {unlike[0]!r} is hidden, give its states and say so: states=, latent= "
-                f"(--states {in_shell(f'{unlike[0]}=0,1')} --latent {in_shell(unlike[0])})."
+                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.learn("
+                f"lacunet.Network.from_data(data, edges, states={{{unlike[0]!r}: ['0', '1']}}), "
+                f"lacunet.Data(data, latent={unlike[0]!r})) (--states {in_shell(hidden)} --latent "
+                f"{in_shell(unlike[0])})."
             )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",

@@ -106,7 +106,8 @@ class Matcher:
         match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
         # What is meant by texts as they are written, and by numbers and truth values.
-        self.written = dict.fromkeys((*MISSING_TOKENS, *texts), self._missing) | match_of
+        self.written = dict.fromkeys((*self.states, *MISSING_TOKENS, *texts), self._missing)
+        self.written |= match_of
         self._by_value = dict.fromkeys(map(_value, texts), self._missing)
         for state, match in match_of.items():
             if MIDNIGHT.fullmatch(state):
