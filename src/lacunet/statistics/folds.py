@@ -324,21 +324,6 @@ class Dealing:
             dealing += cls(_keys(stratum[row], chance, folds), size, np.zeros_like(drawn))
         return dealing
 
-    @classmethod
-    def unweighted(cls, folds: Folds) -> Dealing:
-        """Where the rows of weight zero lie, in the strata that have others too."""
-        assert folds.left_out is not None
-        dealing = cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(()))
-        for unit, rows in folds.left_out.unweighted.items():
-            stratum = folds.left_out.number_of.get(unit)
-            if stratum is not None:
-                rng = np.random.default_rng([folds.seed, stratum])
-                units = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
-                keys = np.flatnonzero(units)
-                sizes = units[keys].astype(np.float64)
-                dealing += cls(stratum * folds.places + keys, sizes, np.zeros(()))
-        return dealing
-
     def __add__(self, other: Dealing) -> Dealing:
         keys, _, index = numbered(np.concatenate([self.keys, other.keys]))
         units = added_up(index, np.concatenate([self.units, other.units]), len(keys))
@@ -353,7 +338,15 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     dealing
         Where the units of all rows lie.
     """
-    sampled = dealing + Dealing.unweighted(folds)
+    assert folds.left_out is not None
+    sampled = dealing
+    for unit, rows in folds.left_out.unweighted.items():
+        if (number := folds.left_out.number_of.get(unit)) is not None:  # its stratum has others too
+            rng = np.random.default_rng([folds.seed, number])
+            drawn = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
+            places = np.flatnonzero(drawn)
+            inside = drawn[places].astype(np.float64)
+            sampled += Dealing(number * folds.places + places, inside, np.zeros(()))
     sizes, weighted, groups, ends = sampled.drawn.copy(), dealing.drawn.copy(), folds.groups, []
     weight_at = np.zeros(len(sampled.keys))
     weight_at[np.searchsorted(sampled.keys, dealing.keys)] = dealing.units

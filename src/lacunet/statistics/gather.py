@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from math import inf
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -449,9 +450,10 @@ def _in_groups(
 
     reduced: dict[Scope, Reduced] = {}
     grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
-    hidden_parts = sorted(gathering.needs.groupings, key=_hidden_part)
+    hidden_part = attrgetter("given", "hidden", "whole")
+    hidden_parts = sorted(gathering.needs.groupings, key=hidden_part)
     least = (1 - SHARE_OF_GROUPS) * max(gathering.deadline.left, 0.0) - GRACE
-    for (given, hidden, whole), families in groupby(hidden_parts, key=_hidden_part):
+    for (given, hidden, whole), families in groupby(hidden_parts, key=hidden_part):
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             break
         alike = list(families)
@@ -463,10 +465,6 @@ def _in_groups(
         if apart := [asked for asked in alike if asked.family not in gathering.shared]:
             reduced |= _reduced_groups(cells, apart, gathering)
     return reduced, grouped
-
-
-def _hidden_part(asked: Grouping) -> tuple[Scope, Scope, bool]:
-    return asked.given, asked.hidden, asked.whole
 
 
 def _added(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -427,19 +427,14 @@ class Counted:
         """What was counted of the rows; there are none to show."""
         statistics = self.statistics
         partially = tuple(name for name, missing in statistics.missing_of.items() if missing)
-        return Look(partially, statistics.tally, self._refused)
+        return Look(partially, statistics.tally, self.tables)
 
-    def _refused(self, *_: Any) -> NoReturn:
+    def tables(self, *_: Any) -> NoReturn:
+        """There are no rows."""
         raise self._too_little("the rows, which are needed here")
 
-    tables = _refused
-
     def scratch_bytes(self, needs: Needs) -> None:
-        """No files."""
-        self._check(needs)
-
-    def _check(self, needs: Needs) -> None:
-        """Refuse what was not counted."""
+        """No files; refuses what was not counted."""
         more = needs.groupings or needs.problems or needs.rows or needs.folds
         if more or (needs.complete and not self.statistics.complete):
             raise self._too_little("what the method asked for needs")
@@ -450,7 +445,7 @@ class Counted:
 
     def gather(self, gathering: Gathering, _progress: Progress = silent) -> Statistics:
         """What was counted, if it is all that is needed."""
-        self._check(gathering.needs)
+        self.scratch_bytes(gathering.needs)
         return self.statistics if gathering.scale == 1 else self.statistics.scaled()
 
     def _too_little(self, what: str) -> StatisticsError:

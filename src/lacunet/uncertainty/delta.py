@@ -172,7 +172,8 @@ def query_spread(
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
-    rates = _by_rows_alone(asked, rates_of)
+    by_rows = _by_shares(asked, rates_of)
+    rates = answer if by_rows is None else by_rows  # without the prior's pull, if rows give one
     is_near = np.minimum(rates, 1 - rates) < FAR / np.maximum(sizes, 1.0)
     shown = _by_shown(asked, cpt_spread_of) if is_near.any() else None
     ends = False if shown is None else np.stack([shown == 0, shown == shown.sum()], axis=-1)
@@ -292,12 +293,6 @@ def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
 
     by_rules = asked.by_tables(allowed)
     return np.asarray(is_extreme & ((by_rules == 0) | (by_rules == 1)))
-
-
-def _by_rows_alone(asked: AnsweredQuery, rates_of: Mapping[str, FloatArray]) -> FloatArray:
-    """The answer without the prior's pull; the answer itself where rows do not give one."""
-    by_rows = _by_shares(asked, rates_of)
-    return asked.answer if by_rows is None else by_rows
 
 
 def _by_shown(asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray | None:

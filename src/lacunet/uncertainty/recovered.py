@@ -64,32 +64,6 @@ class LeftOut(NamedTuple):
     by_design: bool
     words: str
 
-    @classmethod
-    def each_row(cls, rows: Rows) -> LeftOut:
-        """One of the copies of each distinct row; the last column numbers these."""
-        units = quotient(rows.weights**2, rows.tally.squares)
-        weighty = np.flatnonzero(units)
-        samples = np.ones((len(weighty), len(units)))
-        samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / units[weighty], 1.0)
-        total = float(units.sum())
-        scales = units[weighty] * (total - 1) / total
-        words = "leaving out each row in turn"
-        whole = rows.sampled(np.ones(len(units)))
-        parts = partial(map, rows.sampled, samples)
-        return cls(whole, parts, scales, total - 1, by_design=False, words=words)
-
-    @classmethod
-    def each_part(cls, gathered: GatheredRows) -> LeftOut:
-        """Each group of rows or cluster, or the rows by each of the replicate weights."""
-        units, scales = gathered.units, gathered.scales
-        what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
-        words = f"leaving out each of {len(scales)} {what} in turn"
-        if units is not None and units.factors is not None:
-            words = f"{len(scales)} replicate weights"
-        by_design = units is not None
-        whole, degrees = gathered.whole, gathered.degrees
-        return cls(whole, gathered.parts, scales, degrees, by_design=by_design, words=words)
-
 
 @dataclass(frozen=True)
 class Recovered:
@@ -214,10 +188,29 @@ def _rows_that_show(estimation: Estimation, rows: Rows, within: Places) -> Float
 
 
 def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
-    if gathered.units is None and verdict.term is not None:
-        distinct = gathered.rows.numbered()
-        number = len(distinct.weights)
+    """One of the copies of each distinct row where these are few; else each part of the rows."""
+    units, scales = gathered.units, gathered.scales
+    if units is None and verdict.term is not None:
+        rows = gathered.rows.numbered()
+        number = len(rows.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
         if number <= MOST_DISTINCT and cells <= MOST_CELLS:
-            return LeftOut.each_row(distinct)
-    return LeftOut.each_part(gathered)
+            worth = quotient(rows.weights**2, rows.tally.squares)
+            weighty = np.flatnonzero(worth)
+            samples = np.ones((len(weighty), number))
+            samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / worth[weighty], 1.0)
+            total = float(worth.sum())
+            return LeftOut(
+                rows.sampled(np.ones(number)),
+                partial(map, rows.sampled, samples),
+                worth[weighty] * (total - 1) / total,
+                total - 1,
+                by_design=False,
+                words="leaving out each row in turn",
+            )
+    what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
+    words = f"leaving out each of {len(scales)} {what} in turn"
+    if units is not None and units.factors is not None:
+        words = f"{len(scales)} replicate weights"
+    by_design, degrees = units is not None, gathered.degrees
+    return LeftOut(gathered.whole, gathered.parts, scales, degrees, by_design, words)

@@ -123,10 +123,11 @@ class StatisticsWriter:
     def append_rows(self, table: EncodedTable, block: int) -> None:
         """Write distinct rows of one block: a column for each variable, then the numbers."""
         names = self._network.variables
-        if strangers := [name for name in names if name.startswith(OWN)]:
+        states = [state for name in table.sets_of for state in self._network.states(name)]
+        if own := [name for name in (*names, *states) if name.startswith(OWN)]:
             raise StatisticsError(
-                f"the variables {listed(strangers)} cannot be written: names in files of "
-                f"statistics that begin with {OWN!r} are not variables.",
+                f"{listed(own)} cannot be written: in files of statistics names that begin with "
+                f"{OWN!r} are not variables, and not states where cells are one of several.",
                 "rename them.",
             )
         assert table.copies is not None
@@ -147,12 +148,6 @@ class StatisticsWriter:
             np.iinfo(dtype).max for dtype in (kind, np.min_scalar_type(-size))
         ):
             raise StatisticsError(f"{name!r} has too many different sets of states to be written.")
-        if sets and any(state.startswith(OWN) for state in self._network.states(name)):
-            raise StatisticsError(
-                f"a state of {name!r} begins with {OWN!r}, as sets of states do in files of "
-                "statistics.",
-                "rename it.",
-            )
         codes = renumbered(table.columns[name], size, table.sets_of.get(name, ()), sets)
         return codes.astype(kind)
 
