@@ -98,7 +98,10 @@ class Streamed:
     def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
         """What one reading of all rows says."""
         report = ReadReport()
-        statistics = summed_up(filter(None, self._parts(gathering, report, progress)))
+        if gathering.together is None:
+            statistics = counted(gathering, self._watched("counting", report, progress))
+        else:
+            statistics = summed_up(self._by_part(gathering, gathering.together, report, progress))
         notes = self.notes(report)
         assert statistics is not None  # no rows at all were refused just now
         units = statistics.units
@@ -113,17 +116,19 @@ class Streamed:
             )
         return replace(statistics, notes=notes, units=units)
 
-    def _parts(
-        self, gathering: Gathering, report: ReadReport, progress: Progress
-    ) -> Iterator[Statistics | None]:
-        if gathering.together is None:
-            for tables in self._stretches("counting", report, progress):
-                yield counted(gathering, tables)
-            return
-        partitions = self._spread(gathering.together, report, progress)
-        for done, coded in enumerate(partitions, start=1):
-            statistics = of_rows(gathering, self.sizes, coded)
-            progress("counting", done, len(partitions))
+    def _by_part(
+        self, gathering: Gathering, key: Scope, report: ReadReport, progress: Progress
+    ) -> Iterator[Statistics]:
+        """What the rows of each file say, once all that agree on the key are in the same one."""
+        folder, sizes = self.folder(), self.sizes
+        check_free(folder, self.rows * sizes.row_bytes)
+        number = min(MOST_PARTS, max(2, ceil(2 * self.rows / sizes.room)))
+        tables = self._watched("spreading", report, progress)
+        files = spread(tables, key=key, parts=number, folder=folder)
+        parts = [part for part in files if part.rows]
+        for done, coded in enumerate(parts, start=1):
+            statistics = of_rows(gathering, sizes, coded)
+            progress("counting", done, len(parts))
             yield statistics
 
     def scratch_bytes(self, needs: Needs) -> int:
@@ -165,39 +170,15 @@ class Streamed:
             whole = replace(whole, design=replace(whole.design, unweighted=some))
         return replace(whole, hidden_elsewhere=self.partially_observed)
 
-    def _spread(self, key: Scope, report: ReadReport, progress: Progress) -> list[Coded]:
-        """All rows in files, those that agree on the key in the same one."""
-        folder, sizes = self.folder(), self.sizes
-        check_free(folder, self.rows * sizes.row_bytes)
-        number = min(MOST_PARTS, max(2, ceil(2 * self.rows / sizes.room)))
-        spreads = [
-            spread(tables, key=key, parts=number, folder=folder)
-            for tables in self._stretches("spreading", report, progress)
-        ]
-        parts = [
-            Coded(
-                pieces[0].cardinality_of,
-                sum((p.paths for p in pieces), ()),
-                sum(p.rows for p in pieces),
-            )
-            for pieces in zip(*filter(None, spreads), strict=True)
-        ]
-        return [part for part in parts if part.rows]
-
-    def _stretches(
+    def _watched(
         self, stage: str, report: ReadReport, progress: Progress
-    ) -> Iterator[Iterator[EncodedTable]]:
-        """The tables of each stretch; as they are read, it is told how many rows have been."""
+    ) -> Iterator[EncodedTable]:
+        """All rows, table by table; as they are read, it is told how many have been."""
         done = 0
-
-        def watched(tables: Iterable[EncodedTable]) -> Iterator[EncodedTable]:
-            nonlocal done
-            for table in tables:
-                yield table
-                done += table.rows
-                progress(stage, done, max(self.rows, done), "rows")
-
-        return (watched(stretch.tables(self.sizes.most, report)) for stretch in self.stretches)
+        for table in self.tables(report):
+            yield table
+            done += table.rows
+            progress(stage, done, max(self.rows, done), "rows")
 
 
 def summed_up(parts: Iterator[Statistics]) -> Statistics | None:

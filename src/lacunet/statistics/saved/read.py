@@ -94,8 +94,9 @@ class SavedRows:
             entries = _entries(self.path, header, dict.fromkeys(names, "string"), coded, most)
             for codes, numbers, block in entries:
                 missing += [int(numbers[0][codes[v] >= sizes[v]].sum()) for v in names]
-                for name, sets in header.sets_of.items():
-                    codes[name] = renumbered(codes[name], sizes[name], sets, sets_of[name])
+                for name, sets in sets_of.items():  # in all files the same type
+                    here, kind = header.sets_of.get(name, ()), code_type(sizes[name], len(sets))
+                    codes[name] = renumbered(codes[name], sizes[name], here, sets).astype(kind)
                 table = Rows.tallied(sizes, codes, _tally(*numbers), sets_of).table
                 if self.block is not None:
                     table = table.take(block == self.block)
