@@ -117,7 +117,7 @@ class Effect:
                 self.outcomes[y],
                 self.states[x],
                 self.reference,
-                *(self._measured(x, base, y, *scale) for scale in SCALES),
+                *(self._measured(x, base, y, scale) for scale in SCALES),
             )
             for y in chosen
             for x in range(len(self.states))
@@ -134,14 +134,8 @@ class Effect:
         sides = contrast.state, contrast.reference
         return max(self._shares[self.states.index(state)] for state in sides)
 
-    def _measured(
-        self,
-        state: int,
-        reference: int,
-        outcome: int,
-        scaled: Callable[[FloatArray], FloatArray],
-        back: Callable[[Any], Any],
-    ) -> Measured:
+    def _measured(self, state: int, reference: int, outcome: int, scale: Scale) -> Measured:
+        scaled, back = scale
         p = self.probabilities[[state, reference], outcome]
         with np.errstate(divide="ignore", invalid="ignore"):
             h = scaled(p)
@@ -270,8 +264,9 @@ def _mark(share: float) -> str:
     return f"{share:.1%} {NO_DATA}" if share >= SHOWN_SHARE else ""
 
 
-# Scales on which two probabilities are compared, and the ways back.
-SCALES: tuple[tuple[Callable[[FloatArray], FloatArray], Callable[[Any], Any]], ...] = (
+# A scale on which two probabilities are compared, and the way back.
+Scale = tuple[Callable[[FloatArray], FloatArray], Callable[[Any], Any]]
+SCALES: tuple[Scale, ...] = (
     (lambda p: p, lambda h: h),
     (np.log, np.exp),
     (lambda p: np.log(p) - np.log1p(-p), np.exp),

@@ -31,7 +31,6 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.connected import connected_components
 from lacunet.statistics.problems.layout import Layout
 from lacunet.uncertainty.delta import (
     JEFFREYS,
@@ -187,18 +186,16 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
 
 def parts_of(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
+    from networkx.utils import UnionFind
+
     families_of = curvature.layout.families_of()
-    number = len(curvature.layout.cardinalities)
-    pairs = []
+    together: UnionFind[int] = UnionFind()
     for component in np.unique(problems.component):
-        members = problems.members.take(np.array([component])).items
-        touched = np.unique(families_of.take(members).items)
-        pairs.append(np.stack([np.full(len(touched), touched[0]), touched]))
-    joined = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), np.int64)
-    _, label = connected_components(number, *joined)
-    meets = np.isin(np.arange(number), joined)
-    _, label[meets] = np.unique(label[meets], return_inverse=True)
-    label = np.where(meets, label, -1)
+        members = problems.members.row(int(component))
+        together.union(*np.unique(families_of.take(members).items).tolist())
+    label = np.full(len(curvature.layout.cardinalities), -1)
+    for part, families in enumerate(together.to_sets()):
+        label[[*families]] = part
     return np.asarray(label[curvature.family])
 
 

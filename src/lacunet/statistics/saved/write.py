@@ -124,9 +124,9 @@ class StatisticsWriter:
         """Write distinct rows of one block: a column for each variable, then the numbers."""
         names = self._network.variables
         states = [state for name in table.sets_of for state in self._network.states(name)]
-        if own := [name for name in (*names, *states) if name.startswith(OWN)]:
+        if reserved := [name for name in (*names, *states) if name.startswith(OWN)]:
             raise StatisticsError(
-                f"{listed(own)} cannot be written: in files of statistics names that begin with "
+                f"{listed(reserved)} cannot be written: in files of statistics what begins with "
                 f"{OWN!r} are not variables, and not states where cells are one of several.",
                 "rename them.",
             )
