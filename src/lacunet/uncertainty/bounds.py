@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,21 +263,15 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     )
 
 
-class _Sums(NamedTuple):
-    """Of the rows: those that show (x, u), may have (not x, u), may have or cannot have it."""
-
-    surely: FloatArray  # n(x, u)
-    against: FloatArray  # c(not x, u)
-    agrees: FloatArray  # c(x, u)
-    surely_not: FloatArray  # n(not x, u)
-
-
+# Of the rows: those that show (x, u), n(x, u); may have (not x, u), c(not x, u); may have (x, u),
+# c(x, u); and show (not x, u), n(not x, u).
+Sums = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 Sets = NDArray[np.bool_]  # whether each code of a variable allows each state
 
 
 def _sums_by_axes(
     rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
-) -> _Sums:
+) -> Sums:
     """The sums axis by axis: without rules, what rows allow one variable is left to each."""
     sets = [allowed_states(network.cardinality(v), rows.sets_of.get(v, ())) for v in scope]
     only = [allows & (allows.sum(axis=1, keepdims=True) == 1) for allows in sets]
@@ -294,7 +288,7 @@ def _sums_by_axes(
     for axis in last:
         surely, may_surely = _by_state(surely, only, axis), _by_state(may_surely, only, axis)
         surely_may, agrees = _by_state(surely_may, sets, axis), _by_state(agrees, sets, axis)
-    return _Sums(surely, totals[0] - may_surely, agrees, totals[1] - surely_may)
+    return surely, totals[0] - may_surely, agrees, totals[1] - surely_may
 
 
 def _by_state(whole: FloatArray, sets: Sequence[Sets], axis: int) -> FloatArray:
@@ -305,7 +299,7 @@ def _by_state(whole: FloatArray, sets: Sequence[Sets], axis: int) -> FloatArray:
 
 def _sums_by_rules(
     rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
-) -> _Sums:
+) -> Sums:
     """The sums over what each distinct row allows all variables together."""
     shape = network.shape(scope)
     given = int(np.prod(shape[: len(shape) - targets]))
@@ -319,7 +313,8 @@ def _sums_by_rules(
         is_given = (within == every) & (every > 0)
         masks = (cells & (every == 1), within > cells, cells, ~cells & is_given)
         parts += [values[here] @ mask.reshape(len(cells), -1) for mask in masks]
-    return _Sums(*parts.reshape(4, *shape))
+    surely, against, agrees, surely_not = parts.reshape(4, *shape)
+    return surely, against, agrees, surely_not
 
 
 def _completions(rows: Rows, network: Network, scope: Scope, here: slice) -> NDArray[np.bool_]:
