@@ -364,6 +364,13 @@ def test_bounds_from_a_file_use_cells_of_several_states(tmp_path: Path) -> None:
     assert (found.low.tolist(), found.high.tolist()) == ([1 / 4, 1 / 4, 0], [3 / 4, 3 / 4, 1 / 4])
 
 
+def test_bounds_need_rows_and_counts_of_families_are_refused() -> None:
+    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    statistics = lc.count(network, {"A": ["0", None], "B": ["1", "0"]}, "direct-mcar")
+    with pytest.raises(StatisticsError, match="direct-mcar"):
+        lc.worst_case(network, statistics, "B")
+
+
 @pytest.mark.parametrize("few_rows", [2**10, 16])
 def test_files_whose_sets_of_states_differ_are_learned_from_beyond_memory(
     few_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -30,7 +30,7 @@ from lacunet.model.labelled import probability
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import folds_of
-from lacunet.statistics.gather import Gathering, Needs, Statistics
+from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
@@ -145,22 +145,16 @@ def worst_case(
         folds = folds_of(None, 0, 0, look.units)
         known = with_data_codes(network, described)
         columns = with_rule_variables(known, scope)
-        needs = Needs((columns,), folds=folds)
-        if any(
-            isinstance(states, tuple)
-            for v in columns
-            for states in known.codes_of.get(v, {}).values()
-        ):
-            needs = Needs((), rows=(columns,), folds=folds)  # counts take sets as missing
+        needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
         gathering = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(gathering)
-        whole = bounds(_rows(statistics.sample(0), columns), known, left, right)
+        whole = bounds(statistics.sample(0).distinct[columns], known, left, right)
         if look.units is None:
             return whole
         again = replicates(
             look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
         )
-        parts = [bounds(_rows(sample, columns), known, left, right) for sample in again.samples]
+        parts = [bounds(sample.distinct[columns], known, left, right) for sample in again.samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         return np.sqrt(replicate_variance(np.array(values), again.scales, centre))
@@ -206,14 +200,6 @@ def _asked(
             "the axes are what is given, then the target.",
         )
     return tuple(left), tuple(right)
-
-
-def _rows(statistics: Statistics, columns: Scope) -> Rows:
-    """The distinct rows, from counts where there are no others."""
-    if not statistics.distinct:
-        return Rows.of(statistics.counts[columns])
-    (rows,) = statistics.distinct.values()
-    return rows
 
 
 def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> WorstCase:
