@@ -202,7 +202,8 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         if (self.scope, self.cardinalities) != (other.scope, other.cardinalities):
-            raise ScopeError.different(self.scope, other.scope)
+            scopes = f"{list(self.scope)} and over {list(other.scope)}"
+            raise ScopeError(f"counts over {scopes} do not add up.")
         return gathered(
             self.scope,
             self.cardinalities,

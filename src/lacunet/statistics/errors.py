@@ -44,7 +44,3 @@ class CountedTwiceError(StatisticsError):
 
 class ScopeError(LacunetError):
     """Statistics of different things cannot be added."""
-
-    @classmethod
-    def different(cls, left: Sequence[str], right: Sequence[str]) -> ScopeError:
-        return cls(f"counts over {list(left)} and over {list(right)} do not add up.")
