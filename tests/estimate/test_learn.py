@@ -172,7 +172,8 @@ def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(n
     called: Any = getattr(lc, name)
     one = {"sensitivity": "Wet", "worst_case": "Wet", "predict": "Wet", "hide": lc.MCAR()}
     more = [one[name]] if name in one else []
-    for first, given in ((frame, "data"), ("rows.csv", "'rows.csv'"), (SEEN, "data")):
+    path = "data" if name == "predict" else "'rows.csv'"
+    for first, given in ((frame, "data"), ("rows.csv", path), (SEEN, "data")):
         with pytest.raises(lc.LacunetError, match=rf"{name}\(network, {given}[,)]"):
             called(first, RAIN, *more)
 

@@ -244,9 +244,7 @@ def _written(text: str, name: str = "edges") -> Iterator[Step]:
         edges, graph = mechanisms_apart(text)
         raise EdgesError(
             f"{graph!r} says why values are missing, and stands among the edges of a network.",
-            f"write the mechanisms apart: learn({edges!r}, data, missingness={graph!r}) (lacunet "
-            f"learn {quote(edges)} DATA --missingness {quote(graph)}; lacunet recover "
-            f"{quote(edges)} {quote(graph)}).",
+            f"write the mechanisms apart: {_calls(edges, graph)}.",
         )
     if block is None:
         return _statements(Written(name, text, _refusal), 0, len(text), in_block=False)
@@ -297,7 +295,9 @@ def _statements(written: Written, start: int, end: int, *, in_block: bool) -> It
     tokens = list(written.tokens(_TOKEN, start, end))
     for kind, sign, position in tokens:
         if kind in _REFUSED:
-            raise written.wrong(_REFUSED[kind].format(sign), position)
+            edges, graph = mechanisms_apart("" if in_block else written.text)
+            apart = f"or write it apart: {_calls(edges, graph)}." if edges and graph else ""
+            raise written.wrong(_REFUSED[kind].format(sign), position, apart)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):
             continue  # rankdir=LR, bb="0,0,1,1"
@@ -313,6 +313,14 @@ _REFUSED = {
     "common cause as a variable, or choose a direction",
     "line": "the edges of a Bayesian network have a direction: write -> or <-",
 }
+
+
+def _calls(edges: str, graph: str) -> str:
+    """What takes edges and a missingness graph."""
+    return (
+        f"learn({edges!r}, data, missingness={graph!r}) (lacunet learn {quote(edges)} DATA "
+        f"--missingness {quote(graph)}; lacunet recover {quote(edges)} {quote(graph)})"
+    )
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:

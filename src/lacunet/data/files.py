@@ -29,6 +29,17 @@ DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")
 ADDRESS = re.compile(r"(postgres|sqlite|duckdb|mysql|mariadb|mssql|oracle)[\w+]*:")
 QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 CHUNK = 1 << 16
+FOREIGN = {  # what reads files of other programs
+    ".xlsx": "pandas.read_excel({})",
+    ".xls": "pandas.read_excel({})",
+    ".ods": "pandas.read_excel({})",
+    ".dta": "pandas.read_stata({})",
+    ".sav": "pandas.read_spss({})",
+    ".sas7bdat": "pandas.read_sas({})",
+    ".xpt": "pandas.read_sas({})",
+    ".json": "pandas.read_json({})",
+    ".rds": "pyreadr.read_r({})[None]",
+}
 
 
 def file_parts(data: Data) -> list[Part]:
@@ -126,13 +137,18 @@ def _refusal(label: str, suffix: str) -> DataError:
         hint = f"the network comes first, then the data, which end in one of {endings}."
     elif suffix == STATISTICS:
         problem = f"{label} holds statistics, and rows are needed here."
-        hint = "give the data that were counted."
+        hint = (
+            "give the data that were counted. Statistics serve lacunet learn, explain, diagnose, "
+            "sensitivity, recover, effect, evaluate and compare, with the network or the edges "
+            "that they were counted for, and lacunet merge and drift."
+        )
+    elif suffix in FOREIGN:
+        problem = f"{label} is not a kind of file that can be read."
+        reader = FOREIGN[suffix].format(label)
+        hint = f"save it as CSV; or in Python give {reader} in place of the path."
     else:
         problem = f"the name of {label} does not say what kind of data it holds."
-        hint = (
-            f"rename it to end in one of {endings}; save a file of another program as CSV, or read "
-            "it with pandas, and give the table in place of the path."
-        )
+        hint = f"rename it to end in one of {endings}."
     return DataError(problem, hint)
 
 

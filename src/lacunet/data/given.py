@@ -232,11 +232,15 @@ class Data:
                 "replicate_weights= does not say their kind.",
                 "give lacunet.ReplicateWeights([...], kind='jackknife'), or 'brr', or 'fay'.",
             )
-        if self.replicate_weights is not None and (self.weight is None or self.is_clustered):
+        if self.replicate_weights is not None and self.weight is None:
             raise WeightError(
-                "replicate_weights= are given without weight=, or with strata= or cluster=.",
-                "name the weights that they are replicates of; and leave out strata and clusters, "
-                "which say the same again.",
+                "replicate_weights= are given without the weights that they are replicates of.",
+                "name these too: weight=.",
+            )
+        if self.replicate_weights is not None and self.is_clustered:
+            raise WeightError(
+                "replicate_weights= and strata= or cluster= are given: they say the same twice.",
+                "give one of the two.",
             )
 
     def _check_source(self) -> None:

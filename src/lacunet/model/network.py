@@ -900,7 +900,10 @@ def checked_tables(
             states = [states_of[parent][index] for parent, index in zip(family, row, strict=False)]
             given = ", ".join(map(assigned, family, states))
             where = f" given {given}" if given else ""
-            raise NetworkError(f"the CPT of {name!r}{where} {problem[1]}.")
+            raise NetworkError(
+                f"the CPT of {name!r}{where} {problem[1]}.",
+                "every row holds numbers from 0 to 1, and sums to 1: divide it by its sum.",
+            )
         table.setflags(write=False)
         checked[name] = table
     return checked
