@@ -402,8 +402,8 @@ def test_a_result_names_the_cpts_that_it_does_not_print() -> None:
 
 
 def test_only_a_result_without_intervals_says_that_these_would_tell_more() -> None:
-    assert "intervals would tell" in str(LEARNED)
-    assert "intervals would tell" not in str(lc.learn("Age -> Ill", ILL, intervals=True))
+    assert "known only with intervals" in str(LEARNED)
+    assert "known only with intervals" not in str(lc.learn("Age -> Ill", ILL, intervals=True))
 
 
 def test_a_learned_structure_prints_its_notes() -> None:

@@ -246,7 +246,7 @@ def test_what_cannot_be_recovered_comes_first_and_has_its_set(
     more = "of the others 1 is identified for these numbers of states"
     assert f"\n1 of 2 can be recovered; {more}\n" in out
     assert out.index("P(Disease): NOT RECOVERABLE") < out.index("P(Symptoms | Disease): REC")
-    assert out.index("In almost all models") < out.index("In some models") < out.index("Two models")
+    assert out.index("in almost all models") < out.index("In some models") < out.index("Two models")
     assert main([*command, "--query", "Disease", "--intervals", "--json"]) == 0
     (query,) = json.loads(capsys.readouterr().out)["queries"]
     low, high = np.array(query["set"]["low"]), np.array(query["set"]["high"])

@@ -13,12 +13,12 @@ NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 SHOWN = 5  # of these
 NEVER = Strength(0.0, 0.0)  # of an arc that no replicate has
 STRENGTHS = """\
-adjacent: the probability that there is an edge; directed: that there is one and it goes this way.
-The rest of adjacent is for the other way. -> follows from all edges found and the constraints; with
-other edges it may not: where directed is below half of adjacent, replicates have rather the other.
+adjacent: the probability that there is an edge, in either direction; directed: that there is one in
+the direction shown. A direction (->) follows from the other edges found and from the constraints;
+where directed is below half of adjacent, most replicates that have the edge have it the other way.
 Both are shares of bootstrap replicates, corrected by how often edges with such shares are true in
-published networks: an edge that all replicates have gets 0.92 to 0.99, the more the fewer variables
-there are, and only a required one gets 1."""
+published networks: an edge that all replicates have gets 0.92 to 0.99, more in small networks than
+in large ones, and only a required edge gets 1."""
 
 
 def structure_as_text(learned: LearnedStructure) -> str:

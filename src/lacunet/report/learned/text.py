@@ -23,14 +23,14 @@ FEW = 12  # variables
 STATES = (MISSING, SHOWN)  # of a mechanism
 RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
 OF_ROWS = (
-    "They are of what the rows say without the prior's pseudo-counts: an estimate may lie near an "
-    "end."
+    "Intervals are made from the rows alone, estimates also from the prior's pseudo-counts: an "
+    "estimate may lie near an end of its interval."
 )
 EFFECTIVE = (
-    "effective: how many complete rows would tell as much of the weakest CPT row, of the rows that "
-    "show its parents' states"
+    "effective: how many complete rows would make the weakest CPT row as precise, of how many rows "
+    "that show its parents' states"
 )
-WITHOUT_INTERVALS = " (-: intervals would tell)"
+WITHOUT_INTERVALS = " (-: known only with intervals)"
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
     "support unsupported unseen warnings"

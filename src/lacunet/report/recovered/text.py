@@ -24,9 +24,9 @@ LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 TWO_MODELS = "Two models that give the same data and different answers:"
 GENERIC = (
-    "In almost all models with the numbers of states of this network, the data determine it (no "
-    "answer close by gives the same data): learn with lacunet learn --method em --missingness "
-    "GRAPH. In some models they do not, so that no formula recovers it."
+    "With the numbers of states of this network, the data determine it in almost all models of the "
+    "graph (no answer close by gives the same data): lacunet learn NETWORK DATA --method em "
+    "--missingness GRAPH estimates it. In some models they do not, so that no formula recovers it."
 )
 
 FIT_BEST = "models of the graph that fit these data best"
