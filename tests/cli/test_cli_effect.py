@@ -126,7 +126,8 @@ def test_a_state_of_the_outcome_chooses_what_is_compared(
 @pytest.mark.parametrize(
     ("query", "value"),
     [
-        ("Ill | Smoke", "does not ask for an effect"),
+        ("Ill | Smoke", "Ill | do(Smoke)"),
+        ("Ill | Smoke=yes", "Ill | do(Smoke)"),
         ("Ill | do(Smoke=yes)", "write do(Smoke)"),
         ("Ill=maybe | do(Smoke)", "'maybe'"),
         ("Ill, Age | do(Smoke)", "does not ask for an effect"),

@@ -68,8 +68,9 @@ def report_written(header: Header, options: Namespace) -> None:
     note(f"the statistics of {counted(header.rows, 'row')} are in {options.output}")
     if header.kind == ROWS:
         note(
-            "the file holds the distinct rows: treat it like the data themselves; with --method "
-            "direct-mcar or listwise it has counts of families only"
+            "the file holds the distinct rows and how often each occurs: keep it as private as the "
+            "data; for --method direct-mcar or listwise it would hold only counts of each variable "
+            "with its parents"
         )
     else:
         note("a count of one reveals values of a single row: keep the file as private as the data")

@@ -95,9 +95,11 @@ def _parsed(network: Network, text: str) -> dict[str, Any]:
             "lacunet query answers what follows from one of them.",
         )
     if len(target) != 1 or len(do) != 1:
+        seen = [] if do else names_and_states(typed.given, network)[0]
+        asked = f"{target[0]} | do({seen[0]})" if len(target) == len(seen) == 1 else None
         raise LacunetError(
             f"the query {text!r} does not ask for an effect.",
-            f'as in --query "{example_query("effect", network)}": one outcome, one cause.',
+            f'as in --query "{asked or example_query("effect", network)}": one outcome, one cause.',
         )
     return {
         "target": network.known(target[0]),

@@ -63,6 +63,7 @@ COMMANDS_ELSEWHERE = {
     "simulate": ("sample", "generate"),
     "query": ("infer", "ask"),
     "evaluate": ("score", "test", "loglik"),
+    "count": ("statistics", "stats"),
 }
 
 # Commands that are no more, and where to go.
@@ -148,7 +149,7 @@ class Parser(ArgumentParser):
         """An argument with what stands behind it: ``--query 'X|Y=y'``."""
         for action in self._actions:
             if "/".join(action.option_strings) == name and action.metavar:
-                return f"{action.option_strings[-1]} {quote(str(action.metavar))}"
+                return f"{action.option_strings[-1]} {quote(str(action.metavar))} ({action.help})"
         return name
 
     def refuse_unknown(self, words: Iterable[str]) -> None:

@@ -234,7 +234,9 @@ class Result:
         """How sure the CPTs are, if that was asked for."""
         if self.uncertainty is None:
             raise MethodError(
-                "the result has no intervals.", "learn with intervals=True (--intervals)."
+                "the result has no intervals.",
+                "learn it again with them: lacunet.learn(network, data, intervals=True) (lacunet "
+                "learn NETWORK DATA --intervals -o result.json).",
             )
         return self.uncertainty
 

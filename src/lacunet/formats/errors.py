@@ -66,8 +66,9 @@ class FormatError(LacunetError):
 
     @classmethod
     def cannot_carry_name(cls, form: str, what: str, others: str) -> FormatError:
-        way = "lacunet convert --rename, write_network(..., rename=True), gives it another name"
-        return cls(f"{form} cannot carry the {what}.", f"write {others} instead; {way}.")
+        way = "write_network(network, path, rename=True) (lacunet convert --rename)"
+        hint = f"give it another name: {way}; or write {others} instead."
+        return cls(f"{form} cannot carry the {what}.", hint)
 
     @classmethod
     def folder(cls, name: str) -> FormatError:
