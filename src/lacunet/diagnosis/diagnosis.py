@@ -162,10 +162,10 @@ def diagnose(
     A value that prints. Its ``mcar`` are tests of whether values are missing completely at random:
     for each variable with missing values and each other variable, whether being missing depends on
     it (Pearson's chi-squared test, p-values adjusted by Holm; the conclusions go by those below
-    0.05). ``mar`` are those of whether values
-    are missing at random: the same against variables that have missing values themselves, given the
-    ones always shown. ``patterns`` are what is missing together, and ``positivity`` states under
-    which a variable is never shown. The table of variables has two numbers between 0 and 1.
+    0.05). ``mar`` are tests of whether values are missing at random: the same, of dependence on
+    variables that have missing values themselves, given those that are always shown. ``patterns``
+    are what is missing together, and ``positivity`` states under which a variable is never shown.
+    The table of variables has two numbers between 0 and 1.
     *Influx* is the share of all shown cells that are in rows where the variable is missing: how
     much there is to predict it from. *Outflux* is the share of all missing cells that are in rows
     that show the variable: how much it can help to predict.

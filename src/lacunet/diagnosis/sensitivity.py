@@ -163,7 +163,8 @@ def sensitivity(
     mechanism
         The variable whose hidden values may differ from its shown ones.
     tilted_state
-        The state whose odds differ; the question's own, or the variable's last.
+        The state of ``mechanism`` whose odds differ: by default the one that the question names,
+        otherwise its last.
     threshold
         The answer at which a conclusion would change; by default the end of the answer's own
         95% interval that is nearer.

@@ -108,17 +108,17 @@ def learn(
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
         values that are not states.
     method
-        A method's name, or a method with its options. By default "auto"; but "mgraph" where
-        ``missingness`` is given: it estimates each CPT by the formula that the graph gives for it.
-        So ``method="auto"`` is not the default there: as "em" does, it learns the mechanisms
+        A method's name, or a method with its options. By default "auto". Where ``missingness`` is
+        given, "mgraph" is the default: it estimates each CPT by the formula that the graph gives
+        for it. "auto" and "em" have to be asked for then: they learn how values go missing
         together with the CPTs, by maximum likelihood under the graph.
     prior
-        A number is the concentration of a symmetric Dirichlet prior, one more than the
-        pseudo-count that it adds to each cell of a CPT: 2 adds one, 1 none. "learn" estimates the
-        pseudo-counts from the counts of all CPTs (empirical Bayes); `Result.prior` has those that
-        were learned before. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives the
-        pseudo-counts themselves: an axis for each parent, in the network's order, then one for the
-        variable; variables that it does not name get one per cell. The default is 2 for closed
+        A number is the concentration of a symmetric Dirichlet prior, one more than the pseudo-count
+        that it adds to each cell of a CPT: 2 adds one, 1 none. "learn" estimates the pseudo-counts
+        from the counts of all CPTs (empirical Bayes); with ``prior=earlier.prior`` those that
+        another result learned are used. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives
+        the pseudo-counts themselves: an axis for each parent, in the network's order, then one for
+        the variable; variables that it does not name get one per cell. The default is 2 for closed
         forms ("listwise", and the direct, factored and informed methods) and "learn" for all
         others. Closed forms add pseudo-counts to an estimate that is scaled to all rows. With 1,
         "em" gives maximum likelihood; "auto" may stop EM earlier, which `Result.why` says.

@@ -107,7 +107,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         The variance of each estimate, as if its table had been observed: squared standard errors.
     df
         The degrees of freedom that the estimate would have had with complete data: n - 1 for a
-        mean; leave them out for large tables.
+        mean, n minus the number of coefficients for a regression; leave them out for large tables.
 
     Returns
     -------

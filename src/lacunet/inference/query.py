@@ -83,9 +83,9 @@ def query(
         ``"P(Ill | Age)"`` it has a row for each state of Age: variables behind the bar that have
         no state are the first axes of the answer, those asked for the last.
     evidence
-        The states of the variables seen, as the data would have them: 5 and "5" are
-        the same state, None and NaN mean that the variable was not seen. Where the network has
-        codes for several states, ``{"Age": "40+"}`` means 40-49 or 50+.
+        The states of the variables seen, written as in the data: 5 and "5" are the same state,
+        None and NaN mean that the variable was not seen. A code that stands for several states can
+        be given too: ``{"Age": "40+"}`` may mean 40-49 or 50+.
     do
         The states that variables are set to from outside.
     interval
