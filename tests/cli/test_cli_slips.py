@@ -272,6 +272,7 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
         (("fit", "s.json", "survey.csv"), "did you mean 'learn'?"),
         (("recover", "s.json", "R[xray]", "survey.csv"), "data go with --data survey.csv"),
         (("export", "s.json", "s.bif"), "did you mean 'convert'?"),
+        (("statistics", "s.json", "s.csv"), "did you mean 'count'?"),
     ],
 )
 def test_a_guess_is_answered_with_the_way(
