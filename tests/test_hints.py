@@ -346,6 +346,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),  # type: ignore[attr-defined]
         (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(truth, data)"),
         (lambda: lc.learn("Age - Ill", ILL), "edges are written 'Age -> Ill'"),
+        (lambda: lc.learn("Age - > Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.write("nowhere/x.json"), "make the folder (mkdir nowhere)"),
         (lambda: LEARNED.table("Ill").to_csv("nowhere/x.csv"), "make the folder (mkdir nowhere)"),
         (lambda: lc.EM(time_limit=-1), "time_limit: time limit in seconds"),

@@ -117,7 +117,7 @@ def with_arrows(text: str) -> str:
     >>> with_arrows("Age>Ill"), with_arrows("Age - Ill"), with_arrows("net")
     ("edges are written 'Age -> Ill'.", "edges are written 'Age -> Ill'.", '')
     """
-    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r">|~>|\|>|(?<=\s)-(?=\s)"
+    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r"-\s+>|>|~>|\|>|(?<=\s)-(?=\s)"
     edges = re.sub(rf"\s*({arrows})\s*", " -> ", text)
     return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
 
