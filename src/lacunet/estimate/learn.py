@@ -118,10 +118,12 @@ def learn(
         from the counts of all CPTs (empirical Bayes); with ``prior=earlier.prior`` those that
         another result learned are used. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives
         the pseudo-counts themselves: an axis for each parent, in the network's order, then one for
-        the variable; variables that it does not name get one per cell. The default is 2 for closed
-        forms ("listwise", and the direct, factored and informed methods) and "learn" for all
-        others. Closed forms add pseudo-counts to an estimate that is scaled to all rows. With 1,
-        "em" gives maximum likelihood; "auto" may stop EM earlier, which `Result.why` says.
+        the variable. States are in the network's order too: those found in data alphabetically
+        (failed before ok), numbers by size. Variables that it does not name get one per cell. The
+        default is 2 for closed forms ("listwise", and the direct, factored and informed methods)
+        and "learn" for all others. Closed forms add pseudo-counts to an estimate that is scaled to
+        all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
+        `Result.why` says.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, weighted:
