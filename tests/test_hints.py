@@ -365,6 +365,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.learn("Age->Ill Ill->Age", ILL), "separate edges by ;, as in '... -> Ill; Ill"),
         (lambda: lc.learn("Age,Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.to_csv, "result.table(variable).to_csv"),
+        (lambda: lc.learn("Age -> Ill", ILL, "em", 2, None, "w"), "it takes network, data"),  # type: ignore
         (lambda: lc.effect(LEARNED, "P(Ill | do(Age))"), "effect(result, 'Ill', do='Age')"),  # type: ignore
         (lambda: lc.effect(LEARNED, "P(Ill)", do="Age"), "effect(result, 'Ill', do='Age')"),
         (
@@ -422,6 +423,12 @@ def test_what_was_taken_by_place_still_is_with_a_warning() -> None:
     for name in ("learn", "learn_structure", "impute", "sample", "hide", "simulate", "drift"):
         rng = inspect.signature(getattr(lc, name)).parameters["rng"]
         assert rng.kind is rng.KEYWORD_ONLY
+
+
+def test_no_private_name_is_offered() -> None:
+    with pytest.raises(AttributeError) as caught:
+        lc.MissingnessGraph.parse("R[Ill]", LEARNED.network).edges  # type: ignore[attr-defined]  # noqa: B018
+    assert "_" not in str(caught.value)
 
 
 def test_a_verdict_says_where_things_are() -> None:

@@ -329,7 +329,8 @@ def no_attribute(
     Hint: write result.network.states.
     """
     way = f"write {instead[name]}." if name in instead else ""
-    hint = way or ("" if name.startswith("_") else did_you_mean(name, known))
+    public = [] if name.startswith("_") else [other for other in known if other[0] != "_"]
+    hint = way or did_you_mean(name, public)
     return AttributeError(
         f"{of} has no attribute {name!r}" + (f"\nHint: {hint}" if hint else ""), name=name
     )

@@ -68,6 +68,8 @@ SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
 def _network_first(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
+    if len(args) > 1:
+        return ""
     data = repr(args[0]) if args and isinstance(args[0], str) else "data"
     return (
         f"a network, or edges, are the first argument: learn('Age -> Ill', {data}); "
