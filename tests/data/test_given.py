@@ -149,7 +149,7 @@ def test_replicate_weights_say_how_a_variance_is_made() -> None:
             {"weight": [1] * 4, "replicate_weights": lc.ReplicateWeights(["r1", "r2"], "brr")},
             r"replicate_weights= \(--replicates\) names \['r1'\]",
         ),
-        ({"missing": {"C": [9]}}, r"missing= .* names \['C'\]"),
+        ({"missing": {"C": [9]}}, r"missing= .* names \['C'\].*\n.*it has A, B\."),
         ({"unknown": "no"}, "unknown= is 'no'"),
         ({"query": "select 1"}, "a source or a query"),
         ({"counts": [1, -1, 1, 1]}, r"the count in row 2 is -1\.0"),

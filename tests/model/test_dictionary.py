@@ -108,6 +108,7 @@ def test_codes_and_rules_go_with_the_network() -> None:
         ({"codes": {"Now": {9: "yes", "9.0": "no"}}}, "both"),
         ({"codes": {"Now": {9: []}}}, "none of them"),
         ({"not_asked": {"Now": "Age=<20"}}, r"add the edges Age -> Now"),
+        ({"not_asked": {"Now": "Now=no"}}, "'Now' itself"),
         ({"not_asked": {"Age": "Now=no"}}, "no state 'not_asked'"),
         ({"not_asked": {"Now": 3}}, "write not_asked="),
         ({"not_asked": {"Then": "Age=<20"}}, "'Then'"),

@@ -105,7 +105,7 @@ def refuse_strangers(
         raise error(
             f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",
             did_you_mean(strangers[0], known[:MOST_COMPARED])
-            or f"it has {first_of(known, SHOWN_VALUES)}.",
+            or f"it has {first_of([*dict.fromkeys(known)], SHOWN_VALUES)}.",
         )
 
 

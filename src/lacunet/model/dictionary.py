@@ -168,6 +168,11 @@ def checked_rules(
                 f"not_asked={{{name!r}: ({when!r}, 'STATE')}}.",
             )
         scope, truth = parsed_rule(when, states_of)
+        if name in scope:
+            raise DictionaryError(
+                f"the rule for {name!r}, {when!r}, looks at {name!r} itself.",
+                "name what decides whether the question is asked.",
+            )
         if strangers := [other for other in scope if other not in parents_of[name]]:
             edges = "; ".join(f"{other} -> {name}" for other in strangers)
             raise DictionaryError(
