@@ -328,7 +328,7 @@ def test_draws_do_not_forget_that_rows_are_of_clusters(towns: Any) -> None:
     if towns != "Town":
         del rows["Town"]
     result = lc.learn("A -> B", rows, "em", cluster=towns)
-    with pytest.warns(AssumptionWarning), pytest.raises(LacunetError, match="cluster"):
+    with pytest.warns(AssumptionWarning), pytest.raises(LacunetError, match=r"clusters.*precision"):
         lc.impute(result, rows, draws=2)
     sure = lc.learn("A -> B", rows, "em", cluster=towns, intervals=True)
     with pytest.warns(AssumptionWarning):

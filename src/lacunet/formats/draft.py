@@ -155,7 +155,10 @@ def _refuse_first(location: str, *problems: tuple[object, str]) -> None:
     """Refuse what is declared for the first of these problems that it has."""
     for is_wrong, words in problems:
         if is_wrong:
-            raise FormatError(f"{location}: {words}.", "correct the spelling, or rename it.")
+            raise FormatError(
+                f"{location}: {words}.",
+                "declare each variable once, with states of different names, and spell it alike.",
+            )
 
 
 def family(variables: Variables, child: str, parents: Sequence[str], location: str) -> Family:

@@ -223,7 +223,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
         raise LacunetError(
             f"the result was learned without intervals, and learning again from these rows (by "
             f"{given.method}, each row once, no strata, clusters or other options) does not give "
-            f"its CPTs: how sure they are cannot be found out.",
+            f"its CPTs, or not their precision: how sure they are cannot be found out.",
             WITH_INTERVALS,
         )
     return again
