@@ -43,7 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Predict, write the rows."""
-    from lacunet.completion.predict import GIVEN, predict
+    from lacunet.completion.predict import GIVEN, predicted_pieces
     from lacunet.data.write import check_table_name
     from lacunet.estimate.result import read_learned
 
@@ -52,14 +52,14 @@ def run(options: Namespace) -> None:
         check_table_name(output)
     if options.hide_targets:
         note("--hide-targets is no longer needed: targets are never their own evidence")
-    predicted = predict(
+    pieces = predicted_pieces(
         read_learned(options.network),
         data_of(options),
         options.targets,
         give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],
         **taken(options, "given_targets keep memory"),
     )
-    deliver_rows([(0, predicted)], outputs, as_json=options.json)
+    deliver_rows(((0, rows) for rows in pieces), outputs, as_json=options.json)
 
 
 def deliver_rows(
@@ -67,7 +67,8 @@ def deliver_rows(
 ) -> None:
     """Arrow tables, each with the number of its file, to files; to stdout if there are none.
 
-    All files are whole, or none is there; JSON waits on the disk until they are, then is printed.
+    All files are whole, or none is there. What is printed waits on the disk until all rows are
+    done, and the files are there.
     """
     import shutil
     import sys
@@ -79,24 +80,22 @@ def deliver_rows(
 
     writes: dict[int, Write] = {}
     count = 0
-    sys.stdout.flush()
-    with TemporaryFile("w+", encoding="utf-8") as waiting:
+    with TemporaryFile() as waiting:
         with ExitStack() as opened:
             for index, rows in pieces:
                 if as_json:
-                    (waiting if outputs else sys.stdout).writelines(_json_lines(rows))
+                    waiting.writelines(line.encode() for line in _json_lines(rows))
                 if index not in writes and outputs:
                     writes[index] = opened.enter_context(opened_file(outputs[index], rows.schema))
                 elif not (writes or as_json):
-                    writes[0] = opened.enter_context(
-                        WRITERS[".csv"](sys.stdout.buffer, rows.schema)
-                    )
+                    writes[0] = opened.enter_context(WRITERS[".csv"](waiting, rows.schema))
                 if index in writes:
                     writes[index](rows)
                 count += rows.num_rows if index == 0 else 0
         note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
         waiting.seek(0)
-        shutil.copyfileobj(waiting, sys.stdout)
+        sys.stdout.flush()
+        shutil.copyfileobj(waiting, sys.stdout.buffer)
 
 
 def _json_lines(table: Any) -> Iterator[str]:

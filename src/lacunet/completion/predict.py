@@ -1,12 +1,13 @@
-"""The posterior of some variables for every row of a dataframe: `predict` and `compile`."""
+"""The posterior of some variables for every row: `predict`, `predicted_pieces` and `compile`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,13 @@ from lacunet.completion.assumptions import say_assumptions, say_hidden_causes, s
 from lacunet.completion.bounds import row_bounds
 from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
-from lacunet.completion.shares import object_to_shares
+from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
-from lacunet.data.seen import SeenValues, keys_by_name
+from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name
 from lacunet.data.skips import ruled
+from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, frame_like, kept_columns
 from lacunet.errors import LacunetError, warn
@@ -135,6 +137,92 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
+    asked = _asked(
+        network,
+        data,
+        targets,
+        give=give,
+        given_targets=given_targets,
+        unsupported=unsupported,
+        keep=keep,
+        missing=missing,
+        memory=memory,
+    )
+    rows, kept = _PredictedRows(), {}
+    posteriors = None if asked.is_declared else _one_by_one(asked, rows)
+    if posteriors is None:
+        source, opened = _opened(asked, warns=not is_one_row(data))
+        parts, pieces = zip(*_in_pieces(asked, source, opened, rows), strict=True)
+        posteriors = Posteriors.joined(parts)
+        kept = kept_columns(asked.data.source, pieces) if asked.keep else {}
+    rows.say(asked)
+    columns = _columns(asked, posteriors, rows.values)
+    return frame_like(asked.data.source, {**kept, **columns})
+
+
+def predicted_pieces(
+    network: AnyNetwork,
+    data: Data,
+    targets: Sequence[str],
+    *,
+    give: Sequence[Given],
+    given_targets: bool = False,
+    keep: Sequence[str] = (),
+    memory: Memory = None,
+) -> Iterator[Any]:
+    """As `predict`, for files: Arrow tables of one schema, some rows at a time.
+
+    Where the files have columns that are written again, kept ones or targets, the rows are gone
+    through twice: the first time shows their types, and how they write states.
+    """
+    import pyarrow as pa
+
+    asked = _asked(
+        network, data, targets, give=give, given_targets=given_targets, keep=keep, memory=memory
+    )
+    source, opened = _opened(asked, warns=True)
+    rows, type_of = _PredictedRows(), dict[str, Any]()
+    if asked.keep or {*asked.written} & {*keys_by_name(source.columns)}:
+        for piece, table, _ in _coded(asked, source, opened, tell=False):
+            rows.values.add(piece.columns, table, asked.written)
+            for name in asked.keep:
+                kind = pa.table({name: piece.columns[name]}).schema.field(name).type
+                plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+                type_of[name] = common_type([type_of.get(name, plain), plain])
+    schema = None
+    for posteriors, kept in _in_pieces(asked, source, opened, rows):
+        whole = pa.table(dict(kept))
+        columns = {name: as_type(whole.column(name), kind) for name, kind in type_of.items()}
+        columns |= _columns(asked, posteriors, rows.values)
+        schema = schema or pa.schema([*type_of.items(), *_schema(asked, rows.values)])
+        yield pa.table(columns, schema=schema)
+    rows.say(asked)
+
+
+def _schema(asked: _AskedTargets, values: SeenValues) -> Any:
+    """The names and types of what is predicted, whatever some rows have of it."""
+    import pyarrow as pa
+
+    sizes = [asked.network.cardinality(name) for name in asked.names]
+    row, nothing = np.arange(max(sizes)), np.zeros(max(sizes))
+    every_state = {n: np.eye(k)[row % k] for n, k in zip(asked.names, sizes, strict=True)}
+    shares = dict.fromkeys(asked.names, nothing)
+    return pa.table(_columns(asked, Posteriors(every_state, nothing, shares), values)).schema
+
+
+def _asked(
+    network: AnyNetwork,
+    data: Any,
+    targets: str | Sequence[str],
+    *,
+    give: Given | Sequence[Given],
+    given_targets: bool,
+    unsupported: Unsupported = "warn",
+    keep: str | Sequence[str],
+    missing: Any = (),
+    memory: Memory,
+) -> _AskedTargets:
+    """What is asked for, checked before any row is read."""
     if not is_network(network) and any(map(is_network, (data, targets))):
         raise LacunetError(*SWAPPED)
     learned = as_learned(network)
@@ -155,40 +243,18 @@ def predict(
             "the network does not know which of its CPT rows data support.",
             "give the result of lacunet.learn, or network.with_support(...).",
         )
-    is_objected = unsupported in ("warn", "refuse")
-    asked = _AskedTargets(
+    return _AskedTargets(
+        learned=learned,
         network=network,
+        data=given,
         names=names,
+        answers=answers,
         written=_written(network, names, given) if "states" in answers else (),
         unseen=() if given_targets else names,
-        logs="log-probability" in answers,
-        shares=network.support is not None and (is_objected or "unsupported" in answers),
-        bounds=unsupported == "bounds",
+        unsupported=unsupported,
         memory=memory,
         keep=(keep,) if isinstance(keep, str) else tuple(keep),
     )
-    predicted = None
-    is_declared = bool(
-        network.codes_of or network.not_asked_of or given.given_options.keys() > {"source"}
-    )
-    if not (is_declared or given_targets or asked.logs or asked.bounds or asked.keep):
-        predicted = _one_by_one(asked, given.source)
-    posteriors, rows = predicted or _in_pieces(asked, given, warns=not is_one_row(data))
-    if rows.misses_any:
-        say_assumptions(learned, network, draws=False)
-    patterns = sorted(rows.patterns, key=sorted)
-    say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
-    _say_what_is_lost(posteriors, 0 if given_targets else rows.partly)
-    if is_objected:
-        for name, shares in posteriors.unsupported_of.items():
-            object_to_shares(shares, f"the predictions of {name!r}", unsupported)
-    columns = _columns(network, posteriors, answers, rows.values)
-    if twice := [name for name in asked.keep if name in columns]:
-        raise LacunetError(
-            f"keep names {listed(twice)}, which the predictions have too.",
-            "rename that column of the data, or leave it out of keep (--keep).",
-        )
-    return frame_like(given.source, {**rows.kept, **columns})
 
 
 def _are_variables(network: Network, data: Any) -> bool:
@@ -208,41 +274,114 @@ class _AskedTargets:
     those that a row shows are evidence.
     """
 
+    learned: Any
     network: Network
+    data: Data
     names: tuple[str, ...]
+    answers: tuple[Given, ...]
     written: tuple[str, ...]
     unseen: tuple[str, ...]
-    logs: bool
-    shares: bool
-    bounds: bool
+    unsupported: Unsupported
     memory: Memory
     keep: tuple[str, ...]
 
+    @property
+    def logs(self) -> bool:
+        return "log-probability" in self.answers
 
-class _ShownInRows(NamedTuple):
-    """Whether rows miss anything, and which variables count as evidence in which of them.
+    @property
+    def bounds(self) -> bool:
+        return self.unsupported == "bounds"
 
-    There need be no ``patterns`` where the network knows nothing of how values went missing.
-    ``partly`` is the number of rows that show some of the targets and miss others; ``values`` are
-    how rows write the states of targets, ``kept`` the columns that are given back as they came.
+    @property
+    def is_objected(self) -> bool:
+        return self.unsupported in ("warn", "refuse")
+
+    @property
+    def shares(self) -> bool:
+        wanted = self.is_objected or "unsupported" in self.answers
+        return self.network.support is not None and wanted
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether more is asked for, or said of the data, than `_one_by_one` heeds."""
+        network = self.network
+        is_read_otherwise = self.data.given_options.keys() > {"source"}
+        return bool(
+            (network.codes_of or network.not_asked_of or is_read_otherwise)
+            or (not self.unseen or self.logs or self.bounds or self.keep)
+        )
+
+
+@dataclass
+class _PredictedRows:
+    """What is to be said of rows once all of them are predicted; none of them is kept.
+
+    There need be no ``patterns``, of the variables that count as evidence, where the network knows
+    nothing of how values went missing. ``partly`` is the number of rows that show some of the
+    targets and miss others; ``values`` are how rows write the states of targets.
     """
 
-    misses_any: bool
-    patterns: frozenset[frozenset[str]]
-    partly: int
-    values: SeenValues
-    kept: Mapping[str, Any]
+    rows: int = 0
+    misses_any: bool = False
+    patterns: frozenset[frozenset[str]] = frozenset()
+    partly: int = 0
+    impossible: int = 0
+    first_impossible: int = 0
+    with_outer_bounds: Counter[str] = field(default_factory=Counter)
+    shares_of: dict[str, RowShares] = field(default_factory=dict)
+    values: SeenValues = field(default_factory=SeenValues)
+
+    def add(self, posteriors: Posteriors) -> None:
+        """Take in what was predicted for some rows."""
+        is_impossible = np.isnan(next(iter(posteriors.of_target.values()))).any(axis=1)
+        if is_impossible.any() and not self.impossible:
+            self.first_impossible = self.rows + int(is_impossible.argmax()) + 1
+        self.rows += is_impossible.size
+        self.impossible += int(is_impossible.sum())
+        for name, bounds in posteriors.bounds_of.items():
+            self.with_outer_bounds[name] += int((~bounds.is_exact).sum())
+        for name, shares in posteriors.unsupported_of.items():
+            self.shares_of.setdefault(name, RowShares()).add(shares)
+
+    def say(self, asked: _AskedTargets) -> None:
+        """Warn of what is assumed, of what is lost, and of what no data support."""
+        network, names = asked.network, asked.names
+        if self.misses_any:
+            say_assumptions(asked.learned, network, draws=False)
+        patterns = sorted(self.patterns, key=sorted)
+        say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
+        if self.partly and asked.unseen:
+            show, miss = ("shows", "misses") if self.partly == 1 else ("show", "miss")
+            warn(
+                f"{counted(self.partly, 'row')} {show} some of the targets and {miss} others: a "
+                "target is never evidence for another. To use what is shown, predict with "
+                "given_targets=True (--given-targets), or leave that variable out of the targets."
+            )
+        if self.impossible:
+            warn(
+                f"{counted(self.impossible, 'row')} of probability zero under the network (first: "
+                f"row {self.first_impossible}): nothing can be predicted there."
+            )
+        for name, outer in self.with_outer_bounds.items():
+            if outer:
+                warn(
+                    f"the predictions of {name!r}: the bounds of {counted(outer, 'row')} are outer "
+                    "bounds, perhaps too wide."
+                )
+        for name, shares in self.shares_of.items() if asked.is_objected else ():
+            shares.object(f"the predictions of {name!r}", asked.unsupported)
 
 
-def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Posteriors, _ShownInRows]:
-    """The posteriors of all rows, some at a time, and what the rows show.
+def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
+    """Where the rows are, and how they are read: variables without a column are latent.
 
-    ``warns`` says whether to warn of variables without a column.
+    ``warns`` says whether to warn of such variables.
     """
-    names, source = asked.names, source_from(data)
-    data = data.with_latent(asked.network.states_of, source.columns)
+    source = source_from(asked.data)
+    data = asked.data.with_latent(asked.network.states_of, source.columns)
     known_names = {*keys_by_name(source.columns), *data.latent}
-    latent = (*data.latent, *(v for v in names if v not in known_names))
+    latent = (*data.latent, *(v for v in asked.names if v not in known_names))
     if absent := _absent(asked.network, source.columns, latent):
         if warns:
             warn(
@@ -250,24 +389,34 @@ def _in_pieces(asked: _AskedTargets, data: Data, *, warns: bool) -> tuple[Poster
                 "is no evidence."
             )
         latent = (*latent, *absent)
-    opened = replace(data, latent=latent)
-    known = replace(asked, network=with_data_codes(asked.network, opened))
-    parts, misses_any, patterns, partly = [], False, frozenset[frozenset[str]](), 0
-    values, kept = SeenValues(), []
     if strangers := [name for name in asked.keep if name not in source.columns]:
         hint = question(close_to(strangers[0], source.columns))
         raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
-    for piece, table, _ in rows_with_codes(
-        source, opened, asked.network, columns=asked.keep, unseen=asked.unseen
-    ):
-        kept.append({name: piece.columns[name] for name in asked.keep})
-        values.add(piece.columns, table, asked.written)
-        misses_any |= bool({*table.partially_observed} - {*latent})
-        patterns |= shown_patterns(asked.network, table, asked.unseen)
-        partly += int((table.shows_any(names) & ~table.is_shown(names)).sum())
-        parts.append(_of_table(known, table, set(latent)))
-    whole = kept_columns(data.source, kept) if asked.keep else {}
-    return Posteriors.joined(parts), _ShownInRows(misses_any, patterns, partly, values, whole)
+    return source, replace(data, latent=latent)
+
+
+def _coded(
+    asked: _AskedTargets, source: DataSource, data: Data, *, tell: bool
+) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+    """Some rows at a time, as they came and as codes."""
+    return rows_with_codes(
+        source, data, asked.network, columns=asked.keep, unseen=asked.unseen, tell=tell
+    )
+
+
+def _in_pieces(
+    asked: _AskedTargets, source: DataSource, data: Data, rows: _PredictedRows
+) -> Iterator[tuple[Posteriors, Mapping[str, Any]]]:
+    """The posteriors of some rows at a time, and their kept columns; ``rows`` takes note."""
+    known, latent = replace(asked, network=with_data_codes(asked.network, data)), {*data.latent}
+    for piece, table, _ in _coded(asked, source, data, tell=True):
+        rows.values.add(piece.columns, table, asked.written)
+        rows.misses_any |= bool({*table.partially_observed} - latent)
+        rows.patterns |= shown_patterns(asked.network, table, asked.unseen)
+        rows.partly += int((table.shows_any(asked.names) & ~table.is_shown(asked.names)).sum())
+        posteriors = _of_table(known, table, latent)
+        rows.add(posteriors)
+        yield posteriors, {name: piece.columns[name] for name in asked.keep}
 
 
 def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
@@ -315,37 +464,14 @@ def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, .
     return tuple(name for name in names if name not in others)
 
 
-def _say_what_is_lost(posteriors: Posteriors, partly: int) -> None:
-    """Warn of targets that were shown, of rows without a prediction, and of wide bounds."""
-    if partly:
-        show, miss = ("shows", "misses") if partly == 1 else ("show", "miss")
-        warn(
-            f"{counted(partly, 'row')} {show} some of the targets and {miss} others: a target is "
-            "never evidence for another. To use what is shown, predict with given_targets=True "
-            "(--given-targets), or leave that variable out of the targets."
-        )
-    is_impossible = np.isnan(next(iter(posteriors.of_target.values()))).any(axis=1)
-    if impossible := int(is_impossible.sum()):
-        warn(
-            f"{counted(impossible, 'row')} of probability zero under the network (first: row "
-            f"{int(np.argmax(is_impossible)) + 1}): nothing can be predicted there."
-        )
-    for name, bounds in posteriors.bounds_of.items():
-        if outer := int((~bounds.is_exact).sum()):
-            warn(
-                f"the predictions of {name!r}: the bounds of {counted(outer, 'row')} are outer "
-                "bounds, perhaps too wide."
-            )
-
-
-def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInRows] | None:
+def _one_by_one(asked: _AskedTargets, predicted: _PredictedRows) -> Posteriors | None:
     """The same for a few rows, each asked as a query; None where that is not the way.
 
     Only for rows whose cells are states as they are written, or missing: the rest is for those
     who read data.
     """
     network, names, shares, memory = asked.network, asked.names, asked.shares, asked.memory
-    rows = few_rows(frame, FEW)
+    rows = few_rows(asked.data.source, FEW)
     if rows is None or not _are_plain(network, rows, names):
         return None
     if any(name in row and type(row[name]) is not str for row in rows for name in asked.written):
@@ -372,7 +498,13 @@ def _one_by_one(asked: _AskedTargets, frame: Any) -> tuple[Posteriors, _ShownInR
         for cells, share in zip(unsupported_of.values(), lost, strict=False):
             cells[index] = share
     posteriors = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    return posteriors, _ShownInRows(misses_any, frozenset(patterns), partly, SeenValues(), {})
+    predicted.misses_any, predicted.patterns, predicted.partly = (
+        misses_any,
+        frozenset(patterns),
+        partly,
+    )
+    predicted.add(posteriors)
+    return posteriors
 
 
 def _are_plain(
@@ -391,8 +523,9 @@ def _are_plain(
 
 
 def _columns(
-    network: Network, posteriors: Posteriors, answers: Sequence[Given], values: SeenValues
-) -> Mapping[str, NDArray[Any]]:
+    asked: _AskedTargets, posteriors: Posteriors, values: SeenValues
+) -> dict[str, NDArray[Any]]:
+    network, answers = asked.network, asked.answers
     columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
     for name, rows in posteriors.of_target.items():
         if "probabilities" in answers:
@@ -421,7 +554,13 @@ def _columns(
             ("log-probability", "log-probability of the row", posteriors.log_probability)
         )
     are_distinct = len({name for name, _, _ in columns}) == len(columns)
-    return {name if are_distinct else quoted: cells for name, quoted, cells in columns}
+    named = {name if are_distinct else quoted: cells for name, quoted, cells in columns}
+    if twice := [name for name in asked.keep if name in named]:
+        raise LacunetError(
+            f"keep names {listed(twice)}, which the predictions have too.",
+            "rename that column of the data, or leave it out of keep (--keep).",
+        )
+    return named
 
 
 def _most_probable(rows: FloatArray, values: Sequence[Any]) -> NDArray[Any]:

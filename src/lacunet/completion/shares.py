@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lacunet.errors import warn
@@ -11,24 +13,46 @@ from lacunet.model.network import FloatArray
 from lacunet.wording import counted
 
 
-def object_to_shares(shares: FloatArray, what: str, unsupported: str) -> None:
-    """Warn of rows that rest on CPT rows without data, or refuse them.
+@dataclass
+class RowShares:
+    """How far rows rest on CPT rows without data: what is said of all of them, not the shares."""
 
-    Parameters
-    ----------
-    shares
-        The share of each row; NaN for a row of probability zero.
-    what
-        What rests on them, in words.
-    """
-    resting = int((shares >= NOTED_SHARE).sum())
-    if not resting:
-        return
-    worst = int(np.nanargmax(shares))
-    words = (
-        f"{what}: those of {counted(resting, 'row')} rest on CPT rows that no data support, "
-        f"by {np.nanmax(shares):.1%} in row {worst + 1}, by {np.nanmean(shares):.1%} on average"
-    )
-    if unsupported == "refuse":
-        raise UnsupportedError(f"{words}.", "unsupported='ignore' accepts that.")
-    warn(f"{words}.")
+    rows: int = 0
+    possible: int = 0  # the rows that are not of probability zero
+    resting: int = 0
+    total: float = 0.0
+    largest: float = -1.0
+    row_of_largest: int = 0
+
+    def add(self, shares: FloatArray) -> None:
+        """Take in the shares of some rows; NaN for a row of probability zero."""
+        is_possible = ~np.isnan(shares)
+        known = shares[is_possible]
+        if len(known) and known.max() > self.largest:
+            self.largest = float(known.max())
+            self.row_of_largest = self.rows + int(np.nanargmax(shares)) + 1
+        self.rows += len(shares)
+        self.possible += len(known)
+        self.resting += int((known >= NOTED_SHARE).sum())
+        self.total += float(known.sum())
+
+    def object(self, what: str, unsupported: str) -> None:
+        """Warn of rows that rest on CPT rows without data, or refuse them; ``what`` does, in words.
+
+        Examples
+        --------
+        >>> shares = RowShares()
+        >>> shares.add(np.array([0.0, 0.5, np.nan]))
+        >>> shares.resting, shares.row_of_largest, shares.total / shares.possible
+        (1, 2, 0.25)
+        """
+        if not self.resting:
+            return
+        words = (
+            f"{what}: those of {counted(self.resting, 'row')} rest on CPT rows that no data "
+            f"support, by {self.largest:.1%} in row {self.row_of_largest}, by "
+            f"{self.total / self.possible:.1%} on average"
+        )
+        if unsupported == "refuse":
+            raise UnsupportedError(f"{words}.", "unsupported='ignore' accepts that.")
+        warn(f"{words}.")

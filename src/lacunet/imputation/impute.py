@@ -18,7 +18,7 @@ from lacunet.completion.assumptions import (
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
-from lacunet.completion.shares import object_to_shares
+from lacunet.completion.shares import RowShares
 from lacunet.data.given import data_given
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
@@ -156,7 +156,9 @@ def impute(
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
     if unsupported != "ignore" and network.support is not None:
         whole, rows = rows_with_mechanisms(network, table, given.latent)
-        object_to_shares(completion_shares(whole, rows, memory), "completions", unsupported)
+        shares = RowShares()
+        shares.add(completion_shares(whole, rows, memory))
+        shares.object("completions", unsupported)
     random, drawn = generator(rng), None
     if draws is not None and proper:
         drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)

@@ -22,7 +22,7 @@ from lacunet.completion.assumptions import (
 )
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
-from lacunet.completion.shares import object_to_shares
+from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
@@ -80,16 +80,15 @@ def completed_pieces(
             learned, network, lambda: read_table(opened, network, keep_sets=True)
         )
         drawn = parameter_draws(result, draws, rng)
-    shares = []
+    shares = RowShares()
     for frame, table, shown in _pieces(network, given, source, tell=False):
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
-            shares.append(completion_shares(whole, seen, memory))
+            shares.add(completion_shares(whole, seen, memory))
         tables = completed_tables(network, table, given.latent, draws, drawn, rng, memory)
         for draw, completed in enumerate(tables):
             yield draw, seen_columns.completed(network, frame, shown, completed)
-    if shares:
-        object_to_shares(np.concatenate(shares), "completions", "warn")
+    shares.object("completions", "warn")
 
 
 def _pieces(
