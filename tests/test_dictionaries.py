@@ -128,3 +128,12 @@ def test_a_dictionary_is_a_file_of_the_command_line(
     assert "look" not in capsys.readouterr().err
     network = lc.read_network(tmp_path / "net.json")
     assert network.not_asked_of["SmokesNow"].when == "EverSmoked=no or EverSmoked=not_asked"
+
+
+def test_a_code_for_a_date_is_read_as_declared() -> None:
+    days = pd.to_datetime(["2020-01-01", "2020-01-01", "1900-01-01", "2021-01-01"])
+    rows = pd.DataFrame({"Day": days, "Ill": ["no", "yes", "no", "yes"]})
+    codes = {"Day": {"1900-01-01 00:00:00": None}}
+    network = lc.Network.from_data(rows, "Day -> Ill", codes=codes)
+    assert network.cardinality("Day") == 2
+    assert lc.learn(network, rows, "direct-mcar").missing["Day"] == 1
