@@ -94,8 +94,11 @@ def deliver_rows(
                 count += rows.num_rows if index == 0 else 0
         note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
         waiting.seek(0)
-        sys.stdout.flush()
-        shutil.copyfileobj(waiting, sys.stdout.buffer)
+        if as_json:
+            sys.stdout.writelines(line.decode() for line in waiting)
+        elif not outputs:
+            sys.stdout.flush()
+            shutil.copyfileobj(waiting, sys.stdout.buffer)
 
 
 def _json_lines(table: Any) -> Iterator[str]:
