@@ -17,7 +17,7 @@ from lacunet.data.coded import scratch_folder
 from lacunet.data.errors import DataError, listed
 from lacunet.data.given import Data
 from lacunet.data.select import without_secrets
-from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
+from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.edges import DATA_ALONE, is_edges
 from lacunet.formats.files import FORMATS as NETWORK_FORMATS
@@ -272,7 +272,7 @@ def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any
         stored, column = columns.column(place_of[name]), first.column(name)
         if not stored.has_dictionary_page or not hasattr(column, "dictionary"):
             return None
-        column.validate(full=True)
+        validate(column)
         dictionary_of[name] = column.dictionary
         if stored.total_uncompressed_size > _most_bytes(columns.num_rows, column.dictionary):
             return None

@@ -111,9 +111,7 @@ def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]
     for batch in batches:
         held = {name: _column(batch, name) for name in columns}
         for column in held.values():
-            # Arrow trusts the bytes of a file: an index or an offset that points outside of its
-            # array would be read as anything, or crash the process.
-            column.validate(full=True)
+            validate(column)
         for start in range(0, batch.num_rows, PIECE_ROWS):
             rows = min(PIECE_ROWS, batch.num_rows - start)
             yield Piece({name: column.slice(start, rows) for name, column in held.items()}, rows)
@@ -126,3 +124,22 @@ def _column(batch: Any, name: str) -> Any:
         return batch.column(name)
     except KeyError:  # PyArrow reads files with more types than it has arrays for
         raise pa.ArrowNotImplementedError(f"the type of the column {name!r} is not known") from None
+
+
+def validate(column: Any) -> None:
+    """Refuse an index or an offset that points outside of its array.
+
+    Arrow trusts the bytes of a file: such a one would be read as anything, or crash the process.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column.validate(full=True)
+        return
+    from pyarrow import compute
+
+    column.validate()
+    column.dictionary.validate(full=True)
+    ends = compute.min_max(column.indices).as_py()  # in half the time of a full validation
+    if ends["min"] is not None and not 0 <= ends["min"] <= ends["max"] < len(column.dictionary):
+        raise pa.ArrowInvalid(f"dictionary indices {ends['min']} to {ends['max']} out of bounds")
