@@ -20,7 +20,7 @@ from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
-from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name
+from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
 from lacunet.data.skips import ruled
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
@@ -185,10 +185,7 @@ def predicted_pieces(
     if asked.keep or {*asked.written} & {*keys_by_name(source.columns)}:
         for piece, table, _ in _coded(asked, source, opened, tell=False):
             rows.values.add(piece.columns, table, asked.written)
-            for name in asked.keep:
-                kind = pa.table({name: piece.columns[name]}).schema.field(name).type
-                plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-                type_of[name] = common_type([type_of.get(name, plain), plain])
+            widen_types(type_of, pa.table({name: piece.columns[name] for name in asked.keep}))
     schema = None
     for posteriors, kept in _in_pieces(asked, source, opened, rows):
         whole = pa.table(dict(kept))

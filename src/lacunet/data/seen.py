@@ -111,6 +111,15 @@ def common_type(types: Sequence[Any]) -> Any:
         return pa.string()
 
 
+def widen_types(type_of: dict[str, Any], table: Any) -> None:
+    """Let the type of each column hold what an Arrow table has in it, dictionaries as values."""
+    import pyarrow as pa
+
+    for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        type_of[name] = common_type([type_of.get(name, plain), plain])
+
+
 def as_type(column: Any, kind: Any) -> Any:
     """A chunked array with a `common_type`; texts are spelled so that they are read as states."""
     import pyarrow as pa

@@ -26,7 +26,7 @@ from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
-from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name, typed_states
+from lacunet.data.seen import SeenValues, as_type, keys_by_name, typed_states, widen_types
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import replaced
@@ -115,11 +115,7 @@ class SeenColumns:
 
     def add(self, frame: Any, shown: EncodedTable) -> None:
         """Take in some rows."""
-        import pyarrow as pa
-
-        for name, kind in zip(frame.schema.names, frame.schema.types, strict=True):
-            plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-            self.type_of[name] = common_type([self.type_of.get(name, plain), plain])
+        widen_types(self.type_of, frame)
         self.partly |= {*shown.partially_observed}
         columns = {name: frame.column(name) for name in frame.column_names}
         self.seen.add(columns, shown, shown.variables)
