@@ -415,7 +415,8 @@ class Coder:
         kind = code_type(missing, len(self.sets))
         if self.cuts is None:
             return np.array([self.code_of.get(cell, missing) for cell in read], dtype=kind)
-        numbers = np.array([cell if isinstance(cell, int | float) else np.nan for cell in read])
+        known = [cell if isinstance(cell, int | float) else np.nan for cell in read]
+        numbers = np.array(known, dtype=np.float64)
         code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
         return np.where(np.isnan(numbers), missing, code).astype(kind)
 
@@ -454,6 +455,8 @@ def _read(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> list[Any]:
     """The cells, with None for missing ones and what codes mean in their place."""
     if cells.dtype.kind == "f":
         read: list[Any] = np.where(np.isnan(cells), np.array(None), cells).tolist()
+    elif cells.dtype.kind in "iub":  # which cannot be missing
+        read = cells.tolist()
     else:
         read = [None if is_null(cell) else cell for cell in cells.tolist()]
     if not meanings:

@@ -97,10 +97,11 @@ def run(options: Namespace) -> None:
 
 def _on_rates(drawn: Simulation) -> str:
     """The probabilities of being missing, which the graph does not have."""
-    rates = [
-        f"{mechanism.node} {mechanism.missing.min():.2f} to {mechanism.missing.max():.2f}"
+    ends_of = {
+        mechanism.node: [f"{end:.2f}" for end in (mechanism.missing.min(), mechanism.missing.max())]
         for mechanism in drawn.mechanisms.values()
-    ]
+    }
+    rates = [f"{node} {' to '.join(dict.fromkeys(ends))}" for node, ends in ends_of.items()]
     return (
         f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
         "them, edit what --missingness-out mechanisms.json writes, and give --missingness "

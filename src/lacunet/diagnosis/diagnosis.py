@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -204,8 +204,8 @@ def rows_to_diagnose(
         table, _ = rows_within(rows, network, budget, ReadReport())
         read_report = ReadReport()
         summary = missing_in(rows, (), read_report)
-        rows.notes(read_report)  # warns of what was met
-    return with_data_codes(network, data), summary, table
+        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+    return with_data_codes(network, data), summary, replace(table, notes=(*notes,))
 
 
 def diagnosed(

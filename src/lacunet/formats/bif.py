@@ -54,7 +54,6 @@ _PROPERTY = re.compile(rf'\s*property\b((?:[^;"]++|{STRING})*+);')
 _UNSUPPORTED = re.compile(r'\s*lacunet_unsupported\s*=\s*"([^"]*)"\s*')
 _TYPE = re.compile(rf"\s*type\s+discrete\s*\[\s*([0-9]{{1,9}})\s*\]\s*\{{({_FREE})\}}\s*;")
 _STATEMENT = re.compile(rf"\s*({_FREE});")
-_MARK = re.compile(r"[;}]")
 _WHOLE = re.compile(r"(table|default)\b")
 _ROW = re.compile(r"\([^)]*+\)")
 _SIDE = rf'(?:[^"|]++|{STRING})*+'
