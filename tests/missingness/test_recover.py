@@ -18,6 +18,7 @@ from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandEr
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.answers import _families, recover, recover_families
 from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.models import models_of
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.separator import separator
@@ -442,3 +443,17 @@ def test_verdicts_on_all_cpts_print_a_line_each() -> None:
     verdicts = MissingnessGraph.parse("X -> R[X]", network).recover_families()
     assert str(verdicts).splitlines() == [str(verdicts["X"]), str(verdicts["Y"])]
     assert verdicts == dict(verdicts)
+
+
+def test_models_drawn_modulo_a_prime_add_up_to_one_in_every_cpt_row() -> None:
+    network = Network({"A": ["0", "1"], "B": ["x"], "C": ["0", "1", "2"]}, {"B": ["A"], "C": ["B"]})
+    graph = MissingnessGraph.parse("A -> R[C]", network)
+    models = models_of(Submodel(graph.mixed, {"A": 2, "B": 1, "C": 3}))
+    weights = models.drawn_modulo(101, np.random.default_rng(0))
+    assert (models.group_sums @ weights % 101 == 1).all()
+
+
+@pytest.mark.parametrize("name", ["Region_missing", "R_Region", "RRegion", "Missing_Region"])
+def test_a_mechanism_under_another_name_is_answered_with_ours(name: str) -> None:
+    error = MissingnessGraphError.unknown_variable(name, ["Region", "Age"])
+    assert "R[Region]" in str(error)

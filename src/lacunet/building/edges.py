@@ -175,9 +175,10 @@ def _in_file(path: Path) -> Iterable[Step]:
     """The edges of a file of the text, or of a file of two columns."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "the file is not text in UTF-8"
-        raise EdgesError(f"{path}: {reason}.", near_files(str(path)) or HINT) from None
+    except OSError as error:
+        raise EdgesError(f"{path}: {error.strerror or error}.", near_files(str(path))) from None
+    except UnicodeDecodeError:
+        raise EdgesError(f"{path}: the file is not text in UTF-8.", HINT) from None
     if ARROW.search(text):
         return _written(text, str(path))
     if path.suffix.lower() in (".csv", ".tsv") or is_list_of_pairs(text):

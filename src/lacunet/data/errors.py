@@ -100,7 +100,8 @@ def refuse_strangers(
     error: type[LacunetError] = DataError,
 ) -> None:
     """Refuse an option that names what is not there: it would be ignored in silence."""
-    if strangers := [name for name in names if name not in known]:
+    there = set(known)
+    if strangers := [name for name in names if name not in there]:
         typed = "--replicates" if option == "replicate_weights" else flag(option)
         raise error(
             f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",

@@ -151,7 +151,11 @@ def _narwhals_part(data: Any) -> Part:
         refuse_duplicates("the DataFrame", list(data.columns))
     frame = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(frame, nw.Series):
-        frame = frame.alias("" if frame.name is None else str(frame.name)).to_frame()
+        if frame.name is None or frame.name == "":
+            raise DataError(
+                "the series has no name.", "give a DataFrame, whose columns have names."
+            )
+        frame = frame.alias(str(frame.name)).to_frame()
     kind = type(data).__module__.split(".")[0]
     if isinstance(frame, nw.LazyFrame):
         names = tuple(frame.collect_schema().names())

@@ -79,7 +79,10 @@ class ReplicateWeights:
         if self.factors is not None:
             factors = number_array(self.factors, "replicate_weights")
             if len(factors) != replicates:
-                raise WeightError.length("factors=", len(factors), replicates)
+                raise WeightError(
+                    f"{len(factors)} factors are given for {replicates} replicates.",
+                    "give one for each.",
+                )
             return factors
         rho, is_fay = self.rho or 0.0, self.kind == "fay"
         is_kind = self.kind in get_args(ReplicateKind) and is_fay == (self.rho is not None)

@@ -150,10 +150,17 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     if library == "pandas":
         import pandas as pd
 
-        whole = frame.copy(deep=False)
+        whole, added = frame.copy(deep=False), {}
         for name, column in columns.items():
-            whole[name] = pd.Series(column, index=frame.index)
-        return whole
+            cells = pd.Series(column, index=frame.index)
+            if name in frame.columns:
+                whole[name] = cells
+            else:
+                added[name] = cells
+        if not added:
+            return whole
+        joined = pd.concat([whole, pd.DataFrame(added, index=frame.index)], axis=1)
+        return joined.__finalize__(frame)
     import pyarrow as pa
 
     fields = {field.name: field for field in frame.schema}

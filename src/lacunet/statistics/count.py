@@ -109,7 +109,8 @@ def superfamilies(
     """Unions of the families, with the families to be summed out of each.
 
     Each family, largest first, joins the union that grows least by it: one that shares a variable
-    with it, or one of the latest. A family larger than the limit stays alone.
+    with it, other than the one that most unions have, or one of the latest. A family larger than
+    the limit stays alone.
 
     Examples
     --------
@@ -123,9 +124,10 @@ def superfamilies(
     holding: dict[str, set[int]] = {}
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
         near = set(range(max(0, len(unions) - LATEST), len(unions)))
+        rare = sorted(family, key=lambda name: len(holding.get(name, ())))[:-1] or family
         growth = {
             index: prod(radix_of[name] for name in family if name not in unions[index][0])
-            for index in near.union(*(holding.get(name, ()) for name in family))
+            for index in near.union(*(holding.get(name, ()) for name in rare))
         }
         fits = [i for i, factor in growth.items() if factor == 1 or cells[i] * factor <= limit]
         index = min(fits, key=lambda index: (growth[index], index), default=len(unions))

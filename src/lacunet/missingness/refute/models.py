@@ -153,7 +153,7 @@ class Models:
         weights, last = rng.integers(1, prime, self.size), self._last[self._free]
         weights[self._free[self._held]] = 1
         sums = added_up(last, weights[self._free].astype(np.float64), self.size)
-        weights[last] = (1 - sums[last].astype(np.int64)) % prime
+        weights[self._last] = (1 - sums[self._last].astype(np.int64)) % prime  # alone: one
         return weights
 
     def parts(self, weights: NDArray[Number]) -> list[NDArray[Number]]:
