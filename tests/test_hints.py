@@ -16,10 +16,8 @@ import lacunet as lc
 import lacunet.sklearn
 from examples import RAIN
 from lacunet.errors import LacunetError
-from lacunet.estimate import result as result_module
 from lacunet.estimate.registry import KINDS, METHODS, options_of
 from lacunet.hints import KEYWORDS, NAMES, OF_DATA, with_hints
-from lacunet.structure import learn as structure_module
 
 ROWS = {"Rain": ["no", "yes", None], "Sprinkler": ["on", "off", "off"], "Wet": ["no", None, "yes"]}
 FUNCTIONS = [name for name in lc.__all__ if name[0].islower()]
@@ -179,7 +177,7 @@ def test_names_of_other_libraries_are_answered_with_ours() -> None:
 
 def test_a_result_says_where_things_are() -> None:
     result = lc.learn(RAIN, ROWS, "direct-mcar")
-    for guess, way in result_module.INSTEAD.items():
+    for guess, way in lc.Result._INSTEAD.items():
         with pytest.raises(AttributeError, match=re.escape(way)):
             getattr(result, guess)
     assert not hasattr(result, "__array__")
@@ -190,12 +188,34 @@ def test_a_result_says_where_things_are() -> None:
 
 def test_a_learned_structure_says_where_things_are() -> None:
     found = lc.learn_structure({"A": [0, 1] * 50, "B": [0, 1] * 50}, strengths=0)
-    for guess, way in structure_module.INSTEAD.items():
+    for guess, way in lc.LearnedStructure._INSTEAD.items():
         with pytest.raises(AttributeError, match=re.escape(way)):
             getattr(found, guess)
         assert all(hasattr(lc, name) for name in re.findall(r"lacunet\.(\w+)", way))
     assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
     assert repr(copy.deepcopy(found)) == repr(found)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_names_that_are_guessed_of_a_value_are_answered() -> None:
+    result = lc.learn(RAIN, ROWS, "direct-mcar", intervals=True)
+    answer = lc.query(result, "Wet", {"Rain": "yes"}, interval=True)
+    effect, pooled = lc.effect(result, "Wet", do="Rain"), lc.pool([0.1, 0.2], [0.01, 0.01])
+    families, simulation = result.families["Wet"], lc.simulate(RAIN, 5, rng=0)
+    named = {"network": RAIN, "cpt": RAIN.cpt("Wet"), "result": result, "report": families}
+    named |= {"answer": answer, "effect": effect, "pooled": pooled, "simulation": simulation}
+    for name, value in named.items():
+        for guess, way in type(value)._INSTEAD.items():
+            with pytest.raises(AttributeError, match=re.escape(way)):
+                getattr(value, guess)
+            for owner, attribute in re.findall(r'(?<!["\w])(\w+)\.([a-z]\w+)', way):
+                assert owner not in named or hasattr(named[owner], attribute), way
+                assert owner != "lacunet" or hasattr(lc, attribute), way
+        with pytest.raises(AttributeError) as refused:
+            _ = value.qqqqqq
+        assert str(refused.value) == f"{type(value).__name__!r} object has no attribute 'qqqqqq'"
+        copied = copy.deepcopy(value), pickle.loads(pickle.dumps(value))
+        assert all(repr(same) == repr(value) for same in copied), name
 
 
 def test_what_is_printed_shows_what_was_made() -> None:
@@ -344,7 +364,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.simulate(RAIN, 5, hide=0.2), "(network, rows, MCAR(share=1, rate=0.2))"),  # type: ignore[call-arg]
         (lambda: lc.simulate(RAIN, -5), "how many to draw"),
         (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),  # type: ignore[attr-defined]
-        (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(truth, data)"),
+        (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(first, data)"),
         (lambda: lc.learn("Age - Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: lc.learn("Age - > Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.write("nowhere/x.json"), "make the folder (mkdir nowhere)"),

@@ -46,6 +46,7 @@ KEYWORDS = by_guess(
         ("missingness",): "graph mgraph mechanisms missing_graph",
         ("forbidden",): "blacklist forbid black_list",
         ("required",): "whitelist require fixed white_list edges",
+        ("without",): "exclude ignore drop skip discard",
         ("time_limit",): "timeout max_time time",
         ("memory",): "max_memory memory_limit",
         ("missing",): "na_values missing_values",
@@ -87,6 +88,7 @@ NAMES = by_guess(
         "then verdict = graph.recover('P(Income)'), or graph.recover() for all CPTs, then "
         "verdict.estimate(data, interval=True)": "recover identify recoverable",
         "statistics + statistics: lacunet.count gives them": "merge merge_counts",
+        'lacunet.Statistics.read("rows.stats")': "read_statistics load_statistics",
         "lacunet.hide(network, frame, lacunet.MCAR())": "ampute mask",
         "lacunet.simulate(network, rows)": "generate rbn",
         'result.write("result.json"), or lacunet.write_network(network, "net.bif")': "save",
@@ -107,10 +109,12 @@ NAMES = by_guess(
             "evaluate score loglik"
         ),
         "lacunet.impute(network, data, draws=5)": "mice complete",
-        "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
-        "lacunet.compare_structures(truth, found) compares structures": (
-            "compare compare_methods benchmark"
+        "lacunet.impute(network, rows): without draws=, rows get their most probable completion": (
+            "most_probable most_probable_explanation mpe map_query map"
         ),
+        "`lacunet compare NETWORK DATA` in a shell, which ranks methods; "
+        "lacunet.compare_structures(truth, found) compares edges, lacunet.kl_divergence(truth, "
+        "learned) probabilities": ("compare compare_methods benchmark compare_networks"),
     }
 )
 
@@ -294,7 +298,7 @@ class WithHints:
 
         def __getattr__(self, name: str) -> object:
             of = f"{type(self).__name__!r} object"
-            raise no_attribute(of, name, dir(type(self)), self._INSTEAD)
+            raise no_attribute(of, name, dir(self), self._INSTEAD)
 
 
 class NoSuchNameError(LacunetError, KeyError):

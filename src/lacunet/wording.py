@@ -161,11 +161,11 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
 
     Examples
     --------
-    >>> first_of(["Age", "Sex", "Job"], 2)
-    'Age, Sex and 1 more'
+    >>> first_of(["Age", "Sex", "Job", "Ill"], 2), first_of(["Age", "Sex", "Job"], 2)
+    ('Age, Sex and 2 more', 'Age, Sex, Job')
     """
     more = len(words) - (most or len(words))
-    return separator.join(words[:most]) + (f" and {more} more" if more > 0 else "")
+    return separator.join(words[:most]) + f" and {more} more" if more > 1 else separator.join(words)
 
 
 def sentence(text: str) -> str:

@@ -160,7 +160,7 @@ def test_a_pair_of_names_is_not_taken_for_two_variables_without_edges() -> None:
         (nx.Graph([("A", "B")]), "undirected"),
         ([("A", "B", "C")], r"\('A', 'B', 'C'\) is not an edge"),
         (("A", "B"), r"a list of names(?s:.)*\[\('A', 'B'\)\]; variables without edges are 'A; B'"),
-        (["A", "B", "C", "D"], r"A, B, C and 1 more(?s:.)*'A; B; C; ...'"),
+        (["A", "B", "C", "D", "E"], r"A, B, C and 2 more(?s:.)*'A; B; C; ...'"),
         (["", ""], "name no variables"),
         ({"B": "AB"}, "as the string 'AB', not as a list"),
         (

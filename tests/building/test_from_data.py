@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import lacunet as lc
+from lacunet.building.bins import BinsError
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
 from lacunet.building.states import NestedError, StatesError
@@ -308,3 +310,31 @@ def test_values_taken_as_missing_are_named_in_one_line_for_all_columns() -> None
         "4 cells with 'NA', '?' taken as missing, in the columns 'A' (2), 'B' (1), 'C' (1); if it "
         "is a state, name it with all others: states={'A': ['0', '1', 'NA']} (--states A=0,1,NA)."
     )
+
+
+def test_an_identifier_of_many_rows_is_one() -> None:
+    rows = {"Id": [f"M{number:05}" for number in range(5000)], "Ill": ["no", "yes"] * 2500}
+    with pytest.raises(StatesError, match="'Id' looks like an identifier"):
+        lc.Network.from_data(rows, "Id -> Ill")
+    with pytest.raises(LacunetError, match="'Id' looks like an identifier"):
+        lc.learn_structure(rows | {"Id": [*range(5000, 10000)]})
+
+
+def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
+    visits = [date(2023, 1, 1) + timedelta(days=number % 300) for number in range(600)]
+    rows = {"Visit": visits, "Ill": ["no", "yes"] * 300}
+    with pytest.raises(StatesError) as refused:
+        lc.Network.from_data(rows, "Visit -> Ill")
+    assert "dates, say, by year" in str(refused.value)
+    assert "bins" not in str(refused.value)
+    with pytest.raises(BinsError, match="of dates, make one, such as the year"):
+        lc.Network.from_data(rows, "Visit -> Ill", bins={"Visit": 4})
+    with pytest.raises(LacunetError) as several:
+        lc.learn_structure(rows | {"Age": [number % 90 + 0.5 for number in range(600)]})
+    assert "bins={'Age': 5} (--bins Age=5)" in str(several.value)
+
+
+def test_a_formula_is_answered_with_edges() -> None:
+    rows = {"Age": ["old", "young"], "Sex": ["f", "m"], "Ill": ["no", "yes"]}
+    with pytest.raises(StatesError, match="edges have arrows: 'Age, Sex -> Ill'"):
+        lc.Network.from_data(rows, "Ill ~ Age + Sex")

@@ -157,12 +157,12 @@ def test_another_structure_that_excludes_what_the_truth_allows_is_infinitely_wro
 def test_different_variables_and_states_are_named() -> None:
     coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.5, 0.5]})
     with pytest.raises(
-        ComparisonError, match=r"true one has 'Rain=.*, only the learned one has 'Coin=head'"
+        ComparisonError, match=r"the first has 'Rain', .*, only the second has 'Coin'"
     ):
         kl_divergence(RAIN, coin)
     thick = Network({"Coin": ["head", "edge"]}, tables={"Coin": [0.5, 0.5]})
     with pytest.raises(
-        ComparisonError, match=r"true one has 'Coin=tail', only the learned one has 'Coin=edge'"
+        ComparisonError, match=r"the first has 'Coin=tail', only the second has 'Coin=edge'"
     ):
         kl_divergence(coin, thick)
 

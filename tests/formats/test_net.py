@@ -90,8 +90,8 @@ def test_a_wrong_file_is_refused_with_line_and_names(potential: str, message: st
     [
         ({"very low": ["x"]}, "the variable name 'very low'"),
         ({"1A": ["x"]}, "the variable name '1A'"),
-        ({"A": ['5"']}, "the state of 'A' '5\"'"),
-        ({"A": ["C:\\"]}, "the state of 'A' 'C:"),
+        ({"A": ['5"']}, "the state '5\"' of 'A'"),
+        ({"A": ["C:\\"]}, "the state 'C:"),
     ],
 )
 def test_what_net_cannot_quote_is_refused(states: dict[str, list[str]], what: str) -> None:

@@ -129,7 +129,8 @@ def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float,
         except (TypeError, ValueError, OverflowError):
             raise BinsError(
                 f"column {name!r} cannot be cut by {count!r}.",
-                "give a number of intervals, ('width', number), or cut points.",
+                "give a number of intervals, ('width', number), or cut points, which are numbers "
+                "(of dates, make a column of numbers first, such as the year).",
             ) from None
         return _checked(name, cuts)
     count = int(count)
@@ -174,8 +175,9 @@ def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, Flo
                 raise BinsError(
                     f"column {name!r} holds {clipped(value)}, which is not a number that can be "
                     "cut.",
-                    f"give lacunet.Data(data, missing=[{shown!r}]) (--missing) if it means 'not "
-                    f"observed', or leave {name!r} out of bins if it is not a column of numbers.",
+                    f"leave {name!r} out of bins if it is not a column of numbers (of dates, make "
+                    f"one, such as the year), or give lacunet.Data(data, missing=[{shown!r}]) "
+                    "(--missing) if it means 'not observed'.",
                 )
             numbers.append(number)
             counts.append(count)

@@ -351,7 +351,10 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
 
 
 def _between_edges(absent: Sequence[str], columns: Scope) -> str:
-    """How edges are separated, where columns stand beside each other in place of one."""
+    """How edges are written, where a formula or columns beside each other stand for a column."""
+    if formulas := [name.split("~") for name in absent if "~" in name]:
+        child, *parents = (part.strip() for part in formulas[0])
+        return f"edges have arrows: '{', '.join(parents).replace(' +', ',')} -> {child}'."
     several = [name.split() for name in absent if {*name.split()} <= {*columns}]
     return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
 

@@ -15,6 +15,7 @@ the column also has empty cells: then it says something else.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,8 @@ MOST_STATES = 50  # a column with more is not a discrete variable that CPTs coul
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
+LIKE_WEIGHTS = re.compile("wt|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
+MERGE = "merge values (dates, say, by year), leave the column out"
 NONE = "None"
 OF_OTHER_PROGRAMS = (".", "n/a", "#N/A", "<NA>")
 TOKENS = frozenset({*MISSING_TOKENS, *OF_OTHER_PROGRAMS} - {"", NONE})
@@ -105,6 +108,14 @@ class Seen:
         """The numbers that it holds; none where it holds anything else."""
         numbers = [number for text in self.cells if (number := number_of(text)) is not None]
         return numbers if len(numbers) == len(self.cells) else []
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it has another value in every row, and no fractions."""
+        occur_once = max(self.cells.values(), default=0) == 1
+        are_all = len(self.cells) == self.rows or len(self.cells) > KEPT_VALUES
+        is_long = self.rows >= FEWEST_ROWS_OF_IDENTIFIER
+        return occur_once and are_all and is_long and not any(n % 1 for n in self.numbers)
 
     def add(self, column: Column) -> None:
         """Count the next cells."""
@@ -266,23 +277,25 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     if len(states) <= MOST_STATES:
         return
     many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(states):,}"
-    is_identifier = len(seen.cells) == seen.rows >= FEWEST_ROWS_OF_IDENTIFIER
-    if is_identifier and not any(number % 1 for number in seen.numbers):
+    if seen.is_identifier:
         raise IdentifierError(
-            f"column {name!r} looks like an identifier: each of its {seen.rows:,} values "
-            "occurs once.",
+            f"column {name!r} looks like an identifier: each value occurs in one of its "
+            f"{seen.rows:,} rows.",
             f"leave {name!r} out of the edges.",
         )
     weights = ""
-    if not in_edges and seen.numbers and min(seen.numbers) >= 0:
+    if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
         weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
     kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
+    way = (
+        f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
+        f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
+        "values"
+    )
     raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
         f"a discrete variable may have at most {MOST_STATES}{weights}.",
-        f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
-        f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
-        f"values, or give the states: {give}.",
+        f"{way if seen.numbers else MERGE}, or give the states: {give}.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import (
@@ -90,9 +91,9 @@ def _parsed(network: Network, text: str) -> dict[str, Any]:
     )
     if states:
         raise LacunetError(
-            f"the query {text!r} sets {', '.join(typed.do)}.",
-            f"write do({', '.join(do)}): its states are compared, with that of --reference; "
-            "lacunet query answers what follows from one of them.",
+            f"the query {text!r} sets one state, {', '.join(typed.do)}; an effect compares all.",
+            f"write do({', '.join(do)}) to compare them with that of --reference; what follows "
+            f"from one is a query: lacunet query ... --query {quote(text)}.",
         )
     if len(target) != 1 or len(do) != 1:
         seen = [] if do else names_and_states(typed.given, network)[0]

@@ -64,6 +64,7 @@ COMMANDS_ELSEWHERE = {
     "query": ("infer", "ask"),
     "evaluate": ("score", "test", "loglik"),
     "count": ("statistics", "stats"),
+    "impute": ("mpe", "map", "explanation", "complete", "fill"),
 }
 
 # Commands that are no more, and where to go.

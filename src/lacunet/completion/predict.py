@@ -554,8 +554,8 @@ def _columns(
     named = {name if are_distinct else quoted: cells for name, quoted, cells in columns}
     if twice := [name for name in asked.keep if name in named]:
         raise LacunetError(
-            f"keep names {listed(twice)}, which the predictions have too.",
-            "rename that column of the data, or leave it out of keep (--keep).",
+            f"keep= (--keep) names {listed(twice)}, which the predictions have too.",
+            "rename that column of the data, or do not keep it.",
         )
     return named
 

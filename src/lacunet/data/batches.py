@@ -429,7 +429,8 @@ def unknown_states(
         "\n".join(columns),
         (f"{offers[0]} Otherwise " if offers else "")
         + "".join(wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items())
-        + "rename the values, add the states to the network, name them in "
+        + f"say what they mean: lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) "
+        "(--codes), rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )

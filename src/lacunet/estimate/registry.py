@@ -148,8 +148,8 @@ def _not_taken(name: str, unknown: Sequence[str], known: Collection[str]) -> Met
     way_of = {option: _way_to(option, known) for option in unknown}
     ways = [f"{option!r}: {way}" for option, way in way_of.items() if way]
     return MethodError(
-        f"neither an argument nor an option of {name!r} ({', '.join(known) or 'no options'}): "
-        f"{listed(unknown)}.",
+        f"{listed(unknown)}: neither an argument of this function nor an option of {name!r}, which "
+        f"has {', '.join(known) or 'none'}.",
         way_of[unknown[0]] if len(unknown) == 1 else " ".join(ways),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.prior import Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import ByName, by_guess, no_attribute, with_hints, with_hints_by
+from lacunet.hints import ByName, WithHints, by_guess, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.wording import counted
 
@@ -33,39 +33,10 @@ MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 INTERVALS_OF_CPT = "result.interval(variable, level) gives intervals, if learn made any."
-# What is asked of a result elsewhere, by what to write.
-INSTEAD = by_guess(
-    {
-        "result.network.cpts, or result.cpt(variable)": "cpts parameters cpds",
-        "print(result)": "summary print",
-        "print(result), or result.methods_text() for a paper": "describe methods paragraph",
-        'result.write("result.json")': "save to_file to_json",
-        'result.report("page.html")': "to_html html page plot",
-        'lacunet.write_network(result, "net.bif")': "to_bif write_bif to_xdsl write_network",
-        "result.table(variable), or result.cpt(variable).to_frame()": (
-            "to_dataframe to_frame to_pandas dataframe frame"
-        ),
-        'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all': (
-            "to_csv"
-        ),
-        'lacunet.effect(result, "Outcome", do="Treatment")': "effect causal_effect ate",
-        "lacunet.log_likelihood(result, data) - result.network.free_parameters (for the BIC, times "
-        "math.log(result.total) / 2), for results of learn(..., 'em', prior=1); more is better": (
-            "aic bic"
-        ),
-        'lacunet.query(result, "X", {"Y": "y"})': "query",
-        "lacunet.predict(result, data, targets)": "predict",
-        "lacunet.impute(result, data)": "impute",
-        "lacunet.sample(result, rows)": "sample",
-        "result.network.variables and so on": "variables states parents",
-        "result.interval(variable)": "intervals confidence_intervals",
-        "lacunet.log_likelihood(result, data)": "log_likelihood loglik score",
-    }
-)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result:
+class Result(WithHints):
     """What was learned, and what it rests on.
 
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
@@ -90,6 +61,38 @@ class Result:
                  data are behind the CPT row, whatever numbers it holds
     ===========  ==================================================================================
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "result.network.cpts, or result.cpt(variable)": "cpts parameters cpds",
+            "print(result)": "summary print",
+            "print(result), or result.methods_text() for a paper": "describe methods paragraph",
+            'result.write("result.json")': "save to_file to_json",
+            'result.report("page.html")': "to_html html page plot",
+            'lacunet.write_network(result, "net.bif")': "to_bif write_bif to_xdsl write_network",
+            "result.table(variable), or result.cpt(variable).to_frame()": (
+                "to_dataframe to_frame to_pandas dataframe frame"
+            ),
+            'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all': (
+                "to_csv"
+            ),
+            'lacunet.effect(result, "Outcome", do="Treatment")': "effect causal_effect ate",
+            "lacunet.log_likelihood(result, data) - result.network.free_parameters (for the BIC, "
+            "times math.log(result.total) / 2), for results of learn(..., 'em', prior=1); more is "
+            "better": "aic bic",
+            'lacunet.query(result, "X", {"Y": "y"})': "query",
+            "lacunet.predict(result, data, targets)": "predict",
+            "lacunet.impute(result, data)": "impute",
+            "lacunet.sample(result, rows)": "sample",
+            "result.network.variables and so on": "variables states parents",
+            "result.interval(variable)": "intervals confidence_intervals",
+            "lacunet.learn(network, lacunet.count(network, old) + lacunet.count(network, new)): "
+            "what is counted from some rows adds up, and can be kept in files": (
+                "update refit partial_fit add_data"
+            ),
+            "lacunet.log_likelihood(result, data)": "log_likelihood loglik score",
+        }
+    )
 
     network: Network
     families: Mapping[str, FamilyReport]
@@ -119,9 +122,6 @@ class Result:
         return result_as_text(self, 0.95 if self.uncertainty else None, with_cpts=True)
 
     if not TYPE_CHECKING:  # type checkers know the names there are
-
-        def __getattr__(self, name: str) -> object:
-            raise no_attribute("'Result' object", name, dir(type(self)), INSTEAD)
 
         def __getitem__(self, key: object) -> object:
             raise TypeError(

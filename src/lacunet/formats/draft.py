@@ -444,7 +444,7 @@ def refuse(
             raise FormatError.cannot_carry_name(form, f"variable name {name!r}", others)
         for label in network.states(name):
             if not state(label):
-                raise FormatError.cannot_carry_name(form, f"state of {name!r} {label!r}", others)
+                raise FormatError.cannot_carry_name(form, f"state {label!r} of {name!r}", others)
     if needs_cpts and not network.has_cpts:
         raise FormatError(
             f"{form} cannot carry a network without CPTs.", f"write {others} instead."

@@ -48,6 +48,17 @@ def renamed(
     return copy.with_support(support), changes
 
 
+# What stands for a sign in a name of letters, digits and underscores.
+_WORDS = {
+    r"^\[(.+),(.+)\)$": r"from_\1_to_\2",
+    "^>=": "from_",
+    "^<=": "up_to_",
+    "^>": "above_",
+    "^<": "below_",
+    r"\W": "_",
+}
+
+
 def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, str]:
     """Each name, or letters, digits and underscores in its place; no two are alike.
 
@@ -55,10 +66,14 @@ def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, s
     --------
     >>> _new_names(["40-59", "40+59", "all"], str.isidentifier)
     {'all': 'all', '40-59': 's40_59', '40+59': 's40_59_'}
+    >>> [*_new_names(["<5.8", "[5.8,9)", ">=9"], str.isidentifier).values()]
+    ['below_5_8', 'from_5_8_to_9', 'from_9']
     """
     new_of = {name: name for name in names if fits(name)}
     for name in names:
-        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        plain = name
+        for sign, word in _WORDS.items():
+            plain = re.sub(sign, word, plain, flags=re.ASCII)
         plain = plain if plain[:1].isalpha() else f"s{plain}"
         while name not in new_of and plain in new_of.values():
             plain += "_"

@@ -25,7 +25,7 @@ from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, filled, held_data, replaced
-from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
@@ -37,6 +37,7 @@ from lacunet.memory import Memory
 from lacunet.missingness.graph import kept_graph
 from lacunet.model.network import Network
 from lacunet.randomness import generator
+from lacunet.wording import listed
 
 SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ROUNDING = 1e-9
@@ -151,6 +152,7 @@ def impute(
         EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
     )
     network = with_data_codes(network, given)
+    say_intervals(network, shown.partially_observed)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
@@ -175,6 +177,15 @@ def refuse_no_draws(draws: int | None) -> None:
         raise LacunetError(
             f"draws={draws!r} is not a number of draws.",
             "give 1 or more, or None for the most probable completion.",
+        )
+
+
+def say_intervals(network: Network, partly: Collection[str]) -> None:
+    """Say which columns of numbers are completed as intervals."""
+    if cut := [name for name in network.variables if name in network.cuts_of and name in partly]:
+        warn(
+            f"the network cuts {listed(cut)} into intervals, and so do the completed tables: "
+            "their measured numbers are in the data alone."
         )
 
 

@@ -35,6 +35,7 @@ from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
     completed_tables,
     refuse_no_draws,
+    say_intervals,
     with_intervals,
 )
 from lacunet.memory import Memory
@@ -71,6 +72,7 @@ def completed_pieces(
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
         patterns |= shown_patterns(network, table)
+    say_intervals(network, seen_columns.partly)
     if seen_columns.partly - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, patterns))

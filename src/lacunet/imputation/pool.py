@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
-from lacunet.hints import with_hints_by
+from lacunet.hints import WithHints, by_guess, with_hints_by
 from lacunet.model.network import FloatArray
 from lacunet.wording import text_table
 
@@ -36,12 +36,20 @@ LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pooled:
+class Pooled(WithHints):
     """Estimates pooled over completed tables; every field has the shape of one table's estimate.
 
     ``df`` are the degrees of freedom of its interval, ``missing_information`` is the share of the
     variance that is due to missing values.
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "low, high = np.moveaxis(pooled.interval(), -1, 0)": "low high ci lower upper",
+            "pooled.standard_error": "se std_error stderr",
+            "pooled.missing_information": "fmi",
+        }
+    )
 
     estimate: FloatArray
     standard_error: FloatArray
@@ -78,6 +86,10 @@ def _squared(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
 
 _STANDARD_ERRORS = ("se", "ses", "std_err", "stderr", "standard_error", "standard_errors", "errors")
 
+OF_EACH = (
+    "give an estimate and its variance, numbers or arrays of one shape, from each of at least two "
+    "completed tables."
+)
 TINY = 1e-300  # what is divided by, at least
 
 
@@ -137,12 +149,12 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     try:
         values, within = (np.asarray(each, dtype=np.float64) for each in (estimates, variances))
     except (TypeError, ValueError):
-        values = within = np.empty(0)
+        raise LacunetError("estimates and variances are not all numbers.", OF_EACH) from None
     if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
         raise LacunetError(
-            f"estimates and variances cannot be pooled: as numbers, their shapes are "
-            f"{values.shape} and {within.shape}.",
-            "give one of each, numbers or arrays of one shape, for at least two completed tables.",
+            f"estimates of shape {values.shape} and variances of shape {within.shape} cannot be "
+            "pooled.",
+            OF_EACH,
         )
     _check_finite("estimates", values, np.isfinite(values), "a finite number")
     is_variance = np.isfinite(within) & (within >= 0)

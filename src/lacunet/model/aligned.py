@@ -28,16 +28,16 @@ def matched(truth: Network, learned: Network) -> Network:
     >>> matched(truth, turned) == truth
     True
     """
-    named, others = (
-        {assigned(name, state) for name in network.variables for state in network.states(name)}
-        for network in (truth, learned)
-    )
+    both = truth, learned
+    named, others = (set(network.variables) for network in both)
+    if named == others:
+        named, others = ({assigned(v, s) for v in n.variables for s in n.states(v)} for n in both)
     if named != others:
         raise ComparisonError(
             "the networks have different variables or states: "
-            f"{differing('the true one', named, 'the learned one', others)}.",
+            f"{differing('the first', named, 'the second', others)}.",
             "compare networks of the same variables and states, spelled alike; one that is learned "
-            "as learn(truth, data) (lacunet learn TRUTH DATA) has those of the true one.",
+            "as learn(first, data) (lacunet learn FIRST DATA) has those of the first.",
         )
     parents_of: dict[str, Scope] = {}
     tables: dict[str, FloatArray] = {}

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted, no_attribute, with_hints
+from lacunet.hints import Hinted, WithHints, by_guess, with_hints
 from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -79,19 +79,8 @@ class NetworkError(LacunetError):
         )
 
 
-# What is asked of a CPT elsewhere, and what to write.
-INSTEAD_OF_CPT = {
-    **dict.fromkeys(("to_pandas", "to_dataframe", "frame", "df"), "cpt.to_frame()"),
-    "to_csv": 'cpt.to_frame().to_csv("cpt.csv")',
-    **dict.fromkeys(
-        ("to_latex", "to_markdown"), "result.table(variable), whose to_latex() has intervals too"
-    ),
-    **dict.fromkeys(("values", "to_numpy", "probabilities"), "cpt.table"),
-}
-
-
 @dataclass(frozen=True, repr=False)
-class Cpt:
+class Cpt(WithHints):
     """The conditional distribution of ``child`` given ``parents``.
 
     ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
@@ -108,6 +97,16 @@ class Cpt:
     no    0.9000  0.1000
     yes        0       1
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "cpt.to_frame()": "to_pandas to_dataframe frame df",
+            'cpt.to_frame().to_csv("cpt.csv")': "to_csv",
+            "result.table(variable), whose to_latex() has intervals too": "to_latex to_markdown",
+            "cpt.table": "values to_numpy probabilities",
+            "cpt.interval, whose last axis is low and high": "low high ci intervals",
+        }
+    )
 
     child: str
     parents: Scope
@@ -171,9 +170,6 @@ class Cpt:
 
     if not TYPE_CHECKING:  # type checkers know that there is none
 
-        def __getattr__(self, name: str) -> object:
-            raise no_attribute("'Cpt' object", name, dir(self), INSTEAD_OF_CPT)
-
         def __getitem__(self, key: object) -> object:
             is_state = isinstance(key, str) and key in self.states[-1]
             shown = f"cpt.to_frame()[{key!r}]" if is_state else "cpt.to_frame()"
@@ -195,7 +191,7 @@ class Cpt:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(metaclass=Hinted):
+class Network(WithHints, metaclass=Hinted):
     """Variables with ordered states, the parents of each and, if known, their CPTs.
 
     Parameters
@@ -235,28 +231,27 @@ class Network(metaclass=Hinted):
     0.8
     """
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(
-            ("from_edges", "from_networkx", "from_dag", "from_graph", "from_string", "from_dot"),
-            "lacunet.Network.from_data(data, edges)",
-        ),
-        **dict.fromkeys(
-            ("read", "load", "from_file", "from_bif", "open"), 'lacunet.read_network("net.bif")'
-        ),
-        **dict.fromkeys(
-            ("write", "save", "to_file", "to_bif", "to_json", "to_xdsl", "write_bif", "dump"),
-            'lacunet.write_network(network, "net.bif"): the ending says the format',
-        ),
-        "to_csv": 'network.cpt(variable).to_frame().to_csv("cpt.csv")',
-        **dict.fromkeys(("nparams", "n_parameters", "dimension"), "network.free_parameters"),
-        **{name: f"lacunet.{name}(network)" for name in ("to_pgmpy", "to_pyagrum")},
-        **{name: f"lacunet.{name}(model)" for name in ("from_pgmpy", "from_pyagrum")},
-    }
-
-    if not TYPE_CHECKING:  # type checkers know the names there are
-
-        def __getattr__(self, name: str) -> object:
-            raise no_attribute("'Network' object", name, (), type(self)._INSTEAD)
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "lacunet.Network.from_data(data, edges)": (
+                "from_edges from_networkx from_dag from_graph from_string from_dot"
+            ),
+            'lacunet.read_network("net.bif")': "read load from_file from_bif open",
+            'lacunet.write_network(network, "net.bif"): the ending says the format': (
+                "write save to_file to_bif to_json to_xdsl write_bif dump"
+            ),
+            'network.cpt(variable).to_frame().to_csv("cpt.csv")': "to_csv",
+            "network.free_parameters": "nparams n_parameters dimension",
+            "network.variables": "nodes names columns",
+            "lacunet.to_pgmpy(network)": "to_pgmpy",
+            "lacunet.to_pyagrum(network)": "to_pyagrum",
+            "lacunet.from_pgmpy(model)": "from_pgmpy",
+            "lacunet.from_pyagrum(model)": "from_pyagrum",
+            "network.to_networkx(), whose functions answer that": (
+                "markov_blanket d_separated is_d_separated ancestors descendants moralize"
+            ),
+        }
+    )
 
     variables: Scope
     states_of: Mapping[str, tuple[str, ...]]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
-from lacunet.hints import by_name, no_attribute, with_hints, with_hints_by
+from lacunet.hints import WithHints, by_guess, by_name, with_hints, with_hints_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -110,16 +110,9 @@ def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
 
 Seed = np.random.Generator | int | None
 
-# What is asked of a simulation elsewhere, and what to write.
-INSTEAD = {
-    **dict.fromkeys(("data", "df", "rows", "to_pandas", "to_frame"), "simulation.frame()"),
-    **dict.fromkeys(("to_csv", "write", "save"), 'simulation.frame().to_csv("rows.csv")'),
-    **dict.fromkeys(("truth", "full", "original"), "simulation.frame(complete=True)"),
-}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(WithHints):
     """Rows drawn from ``network``, whole and as they are shown.
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
@@ -127,15 +120,18 @@ class Simulation:
     learned from; `frame` gives them as a dataframe.
     """
 
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "simulation.frame()": "data df rows to_pandas to_frame",
+            'simulation.frame().to_csv("rows.csv")': "to_csv write save",
+            "simulation.frame(complete=True)": "truth full original",
+        }
+    )
+
     network: Network
     complete: EncodedTable
     table: EncodedTable
     missingness: Missingness | None
-
-    if not TYPE_CHECKING:  # type checkers know the names there are
-
-        def __getattr__(self, name: str) -> object:
-            raise no_attribute("'Simulation' object", name, dir(type(self)), INSTEAD)
 
     def __repr__(self) -> str:
         gaps = sum(self.table.missing_of.values())

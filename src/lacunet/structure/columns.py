@@ -171,13 +171,13 @@ def _occurring(
     if refused:
         raise LacunetError(
             "\n".join(error.message for error in refused.values()),
-            _way_out(refused),
+            _way_out(refused, [name for name in refused if seen[name].numbers]),
         )
     return occurring
 
 
-def _way_out(refused: Mapping[str, StatesError]) -> str:
-    """What to do about columns without states."""
+def _way_out(refused: Mapping[str, StatesError], of_numbers: Collection[str]) -> str:
+    """What to do about columns without states; those of numbers can be cut."""
     hopeless = [
         name for name, error in refused.items() if isinstance(error, IdentifierError | NestedError)
     ]
@@ -189,13 +189,10 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
             f"(--without {in_shell(','.join(hopeless))})"
         )
     if others:
-        bins = ", ".join(
-            f"bins={{{name!r}: 5}} (--bins {in_shell(f'{name}=5')})" for name in others
-        )
-        ways.append(
-            f"leave {listed(others)} out (without=[...], --without), give the states, or cut "
-            f"numbers into intervals: {bins}"
-        )
+        ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
+    if cut := [name for name in others if name in of_numbers]:
+        typed = " ".join(f"--bins {in_shell(f'{name}=5')}" for name in cut)
+        ways.append(f"cut numbers into intervals: bins={dict.fromkeys(cut, 5)!r} ({typed})")
     return "; ".join(ways) + "."
 
 

@@ -223,7 +223,8 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
     if set(truth.variables) != set(other.variables):
         raise LacunetError(
             "the structures have different variables: "
-            f"{differing('the first', truth.variables, 'the second', other.variables)}."
+            f"{differing('the first', truth.variables, 'the second', other.variables)}.",
+            "compare structures of the same variables, spelled alike.",
         )
     rank = {name: index for index, name in enumerate(truth.variables)}
     of_truth, of_other = _relations(truth, rank), _relations(other, rank)

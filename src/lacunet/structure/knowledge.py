@@ -14,6 +14,7 @@ from lacunet.errors import LacunetError
 from lacunet.model.network import Scope
 from lacunet.structure.cpdag import topological
 from lacunet.structure.search import Constraints
+from lacunet.wording import did_you_mean
 
 
 def constraints_of(
@@ -93,7 +94,8 @@ def _written(text: str) -> Iterator[tuple[str, str]]:
 def _index(name: str, index_of: dict[str, int]) -> int:
     if name not in index_of:
         raise LacunetError(
-            f"there is no variable {name!r}.", f"the variables are {', '.join(index_of)}."
+            f"there is no variable {name!r}.",
+            did_you_mean(name, index_of) or f"the variables are {', '.join(index_of)}.",
         )
     return index_of[name]
 

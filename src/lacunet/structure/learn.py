@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
 from lacunet.formats.files import AnyNetwork
-from lacunet.hints import by_name, no_attribute, with_hints
+from lacunet.hints import WithHints, by_guess, by_name, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -91,28 +91,8 @@ class Round:
     seconds: float
 
 
-# What is asked of a structure elsewhere, and what to write.
-INSTEAD = {
-    **dict.fromkeys(
-        ("cpt", "cpts", "variables", "states", "parents"), "structure.network.cpt(...)"
-    ),
-    **dict.fromkeys(("write", "save", "to_bif"), 'lacunet.write_network(structure, "net.bif")'),
-    **dict.fromkeys(("bic", "bdeu"), "structure.score"),
-    **dict.fromkeys(
-        ("interval", "intervals", "table", "report", "families"),
-        "lacunet.learn(structure, data, intervals=True), and ask the result",
-    ),
-    **dict.fromkeys(
-        ("query", "predict", "effect", "impute", "sample"),
-        "it as a function: lacunet.query(structure, ...), lacunet.effect(structure, ...)",
-    ),
-    **dict.fromkeys(("dag", "graph", "to_networkx"), "structure.network.to_networkx()"),
-    **dict.fromkeys(("summary", "describe", "print"), "print(structure)"),
-}
-
-
 @dataclass(frozen=True, repr=False)
-class LearnedStructure:
+class LearnedStructure(WithHints):
     """A network learned from data alone.
 
     ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has
@@ -126,6 +106,22 @@ class LearnedStructure:
     is "converged", "round limit", "closed form", "time limit", "memory limit" or "interrupted".
     Those of the ``notes`` that were given as warnings are ``warned``, and not printed again.
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "structure.network.cpt(...)": "cpt cpts variables states parents",
+            'lacunet.write_network(structure, "net.bif")': "write save to_bif",
+            "structure.score": "bic bdeu",
+            "lacunet.learn(structure, data, intervals=True), and ask the result": (
+                "interval intervals table report families"
+            ),
+            "it as a function: lacunet.query(structure, ...), lacunet.effect(structure, ...)": (
+                "query predict effect impute sample"
+            ),
+            "structure.network.to_networkx()": "dag graph to_networkx",
+            "print(structure)": "summary describe print",
+        }
+    )
 
     network: Network
     cpdag: Cpdag
@@ -144,11 +140,6 @@ class LearnedStructure:
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The edges of the network, (parent, child); in ``cpdag`` some have no direction."""
         return self.network.edges
-
-    if not TYPE_CHECKING:  # type checkers know the names there are
-
-        def __getattr__(self, name: str) -> object:
-            raise no_attribute("'LearnedStructure' object", name, dir(type(self)), INSTEAD)
 
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from lacunet.data.given import data_given
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
-from lacunet.hints import with_hints_by
+from lacunet.hints import WithHints, by_guess, with_hints_by
 from lacunet.inference.answer import LEVEL, SHOWN_SHARE, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
@@ -76,7 +76,7 @@ class Contrast(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(WithHints):
     """The effect of setting one variable on another.
 
     ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
@@ -86,6 +86,17 @@ class Effect:
     rows without data, where that is known. ``is_zero`` says that the network has no effect,
     whatever its CPTs: contrasts are exact then.
     """
+
+    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
+        {
+            "effect.contrasts[0].difference, whose value, low and high are numbers; "
+            "effect.to_frame() has all of them": "difference risk_difference ate value",
+            "effect.contrasts[0].ratio": "ratio risk_ratio relative_risk rr",
+            "effect.contrasts[0].odds_ratio": "odds_ratio",
+            "effect.to_frame()": "to_pandas to_dataframe frame table summary",
+            "effect.interval, whose last axis is low and high": "low high ci intervals",
+        }
+    )
 
     target: str
     cause: str

@@ -321,8 +321,9 @@ def saved_paths(data: Any) -> list[Path]:
         return []
     if not all(are_saved):
         raise StatisticsError(
-            "files of statistics and of rows are given together.",
-            "count the rows too, then add all up: lacunet count, lacunet merge.",
+            "files of statistics are given together with something else.",
+            "count the rows too, then add all up: lacunet count, lacunet merge; in Python, "
+            "lacunet.Statistics.read(path) + lacunet.count(network, rows).",
         )
     paths = [
         Path(name)
