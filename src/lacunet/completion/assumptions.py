@@ -90,8 +90,8 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     if network.mechanisms is None:
         if hasattr(given, "uncertainty"):  # a result of learning
             warn(
-                "this assumes MAR: the result was learned without a missingness graph, so rows "
-                "are completed as if values were missing at random.",
+                "this assumes MAR: the result was learned without a missingness graph, so values "
+                "are taken to be missing at random.",
                 AssumptionWarning,
             )
         return
@@ -103,15 +103,15 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     if SELECTION.variable not in cpt_of and partly & {*(graph.selection or ())}:
         warn(
             "rows are a selection by the graph, but how they were selected was not learned, so "
-            "they are completed as if all were recorded; method='em' with the graph learns it.",
+            "they are taken as if all were recorded; method='em' with the graph learns it.",
             AssumptionWarning,
         )
     if graph.category() != "MNAR":
         return
     if not cpt_of:
         warn(
-            "the graph is MNAR, but its mechanisms were not learned, so rows are completed as if "
-            "values were missing at random; method='em' with the graph learns them.",
+            "the graph is MNAR, but its mechanisms were not learned, so values are taken to be "
+            "missing at random; method='em' with the graph learns them.",
             AssumptionWarning,
         )
         return

@@ -75,8 +75,7 @@ def predict(
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
 
-    For the most probable state in place of the probabilities, say ``give="states"``. The command
-    ``lacunet predict`` writes ``give=["probabilities", "states", "log-probability"]``.
+    For the most probable state in place of the probabilities, say ``give="states"``.
 
     Rows may miss any cells. Targets are predicted from the other columns only, even in rows that
     show them. A network that was learned with a missingness graph also takes as evidence which
@@ -104,8 +103,8 @@ def predict(
         state ``c`` and of ``A`` with the state ``b=c``, they are put in quotes.
     given_targets
         Whether a target that a row shows is evidence after all: then it is certain itself, and
-        counts as evidence for the others. Without it, a target is not even evidence of whether
-        another question was asked (``not_asked={"SmokesNow": "Smoked=no"}``).
+        counts as evidence for the others. Without it, the target Smoked of a row does not say
+        either that its SmokesNow was not asked (``not_asked={"SmokesNow": "Smoked=no"}``).
     unsupported
         What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
         With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
@@ -114,7 +113,8 @@ def predict(
     keep
         Columns of the data to put before the predictions, such as ``"Id"``.
     missing
-        How the data are read, as in `lacunet.Data`.
+        Further values that mean "not observed", as in `lacunet.Data`; those that the result was
+        learned with are missing here too.
     memory
         The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
@@ -382,8 +382,8 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
     if absent := _absent(asked.network, source.columns, latent):
         if warns:
             warn(
-                f"{source.label} has no column for {listed(absent)}: not known in any row, which "
-                "is no evidence."
+                f"{source.label} has no column for {listed(absent)}: treated as unknown in every "
+                "row."
             )
         latent = (*latent, *absent)
     if strangers := [name for name in asked.keep if name not in source.columns]:

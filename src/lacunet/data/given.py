@@ -136,7 +136,7 @@ class Data:
         How many rows each row stands for: a column, or one number for each row.
     strata, cluster
         The stratum and the cluster that each row was sampled in: a column, or one label for each
-        row. Clusters are within strata.
+        row. The same cluster label in two strata names two clusters.
     replicate_weights
         `ReplicateWeights` that come with the survey.
     missing
@@ -157,8 +157,8 @@ class Data:
     latent
         Variables of the network without a column: they are missing in every row.
     fully_observed
-        Variables that every row is promised to show: a broken promise is an error. All others
-        count as partially observed then, and large text files are not read to find out.
+        Variables that you declare to be observed in every row; a row that misses one is an error.
+        All others then count as partially observed, and large text files are not read to find out.
     delimiter
         The character between two cells of a text file; None stands for a comma in ``.csv`` files
         and a tab in ``.tsv`` files.

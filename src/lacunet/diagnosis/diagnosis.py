@@ -165,10 +165,9 @@ def diagnose(
     0.05). ``mar`` are tests of whether values are missing at random: the same, of dependence on
     variables that have missing values themselves, given those that are always shown. ``patterns``
     are what is missing together, and ``positivity`` states under which a variable is never shown.
-    The table of variables has two numbers between 0 and 1.
-    *Influx* is the share of all shown cells that are in rows where the variable is missing: how
-    much there is to predict it from. *Outflux* is the share of all missing cells that are in rows
-    that show the variable: how much it can help to predict.
+    Of each variable, ``patterns.influx_of`` is the share of all shown cells that are in rows where
+    it is missing: how much there is to predict it from. ``patterns.outflux_of`` is the share of all
+    missing cells that are in rows that show it: how much it can help to predict.
 
     Examples
     --------

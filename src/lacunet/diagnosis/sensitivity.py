@@ -166,8 +166,8 @@ def sensitivity(
         The state of ``mechanism`` whose odds differ: by default the one that the question names,
         otherwise its last.
     threshold
-        The answer at which a conclusion would change; by default the end of the answer's own
-        95% interval that is nearer.
+        The answer at which a conclusion would change; by default an end of the 95% interval that
+        the answer has at delta 0: the end that a smaller tilt reaches.
     given
         Variables that may decide whether a value is hidden: hidden values are compared with shown
         ones in groups that agree on them. By default they are learned from the data, and the
@@ -176,8 +176,8 @@ def sensitivity(
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; intervals are by its clusters or replicate
-        weights.
+        How the data are read, as in `lacunet.Data`. If the data have clusters or replicate
+        weights, the intervals are computed from them.
     groups
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method

@@ -103,7 +103,7 @@ def learn(
     network
         Structure and states; CPTs, if it has any, are ignored. Also a result of learning, a
         file's path, or the name of a bundled network. Or edges, such as ``"Age -> Ill"`` or
-        ``[("Age", "Ill")]``: then the network is `Network.from_data` of the data and them. Or a
+        ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the data. Or a
         missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
@@ -120,11 +120,11 @@ def learn(
         from the counts of all CPTs (empirical Bayes); with ``prior=earlier.prior`` those that
         another result learned are used. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives
         the pseudo-counts themselves: an axis for each parent, in the network's order, then one for
-        the variable. States are in the network's order too: those found in data alphabetically
-        (failed before ok), numbers by size. Variables that it does not name get one per cell. The
-        default is 2 for closed forms ("listwise", and the direct, factored and informed methods)
-        and "learn" for all others. Closed forms add pseudo-counts to an estimate that is scaled to
-        all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
+        the variable. States are in the network's order too, ``network.states("Ill")``: those found
+        in data alphabetically, numbers by size. Variables that it does not name get one per cell.
+        The default is 2 for closed forms ("listwise", and the direct, factored and informed
+        methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
+        scaled to all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
         `Result.why` says.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
@@ -170,8 +170,8 @@ def learn(
     LacunetError
         Something is wrong with the input; the message says what, where and the way out.
     Interrupted
-        On Ctrl-C, once there is a result: the ``result`` of the exception, which is a
-        KeyboardInterrupt.
+        You pressed Ctrl-C when there was a result already: the exception, a KeyboardInterrupt,
+        has it as ``result``.
 
     Examples
     --------

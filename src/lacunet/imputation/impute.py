@@ -104,10 +104,11 @@ def impute(
     -------
     A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
     command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
-    their order; cells that are shown and columns that are not the network's stay as they are. A
-    numeric column that the network bins is returned as intervals, as by `lacunet.discretise`. In a
-    column of codes, such as 1 and 2 for male and female, a cell that is filled in gets a code too;
-    if some state's code occurs in no row, the whole column is written with the names of the states.
+    their order; columns that are not the network's stay as they are, and so do cells that are
+    shown, except in two kinds of columns. Numbers that the network bins are returned as intervals,
+    as by `lacunet.discretise`. Codes, such as 1 and 2 for male and female, are used for cells that
+    are filled in too; but if some state's code occurs in no row, the whole column is written with
+    the names of the states.
 
     Raises
     ------

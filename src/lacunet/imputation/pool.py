@@ -123,9 +123,9 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
 
     Returns
     -------
-    A value that prints. Its ``estimate``, ``standard_error`` and ``df`` have the shape of one
-    table's estimate, and so has ``missing_information``, the share of the variance that is due to
-    missing values; ``interval(level)`` gives the intervals.
+    A value that prints. ``interval()`` gives the 95% intervals, ``interval(0.9)`` those at another
+    level. Its ``estimate``, ``standard_error`` and ``df`` have the shape of one table's estimate,
+    and so has ``missing_information``, the share of the variance that is due to missing values.
 
     Examples
     --------
@@ -143,8 +143,12 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     Of numbers that were computed elsewhere:
 
     >>> pooled = pool([0.30, 0.34, 0.26, 0.30], [0.0021, 0.0022, 0.0019, 0.0021], df=99)
-    >>> round(float(pooled.estimate), 4), round(float(pooled.standard_error), 4)
-    (0.3, 0.0584)
+    >>> pooled
+    estimate  standard error     low    high     df
+         0.3         0.05838  0.1754  0.4246  14.72
+    low, high: 95% interval
+    >>> pooled.interval().round(2).tolist()
+    [0.18, 0.42]
     """
     try:
         values, within = (np.asarray(each, dtype=np.float64) for each in (estimates, variances))

@@ -71,7 +71,8 @@ def log_likelihood(
 
     Returns
     -------
-    The log-likelihood in nats; divided by the (effective) number of rows it is that per row.
+    The log-likelihood in nats, of all rows together. For that per row, divide it by the number of
+    rows, or by Kish's number if they have weights.
 
     Raises
     ------

@@ -111,7 +111,7 @@ def query(
     ImpossibleEvidenceError
         The evidence has probability zero.
     QueryError
-        What is asked cannot be, such as ``do`` where hidden common causes matter.
+        The query cannot be answered, such as one with ``do`` where hidden common causes matter.
     UnsupportedError
         The answer rests on CPT rows without data, and ``unsupported`` is "refuse".
     OverBudgetError

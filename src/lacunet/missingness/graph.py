@@ -131,9 +131,11 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
         Parameters
         ----------
         text
-            Statements, in any order, separated by semicolons or line ends. ``X <-> R[Y]`` says
-            that X and whether Y is recorded share a hidden common cause; ``R[*]`` is whether a
-            row was recorded at all, so ``X -> R[*]`` says that X decides which rows there are.
+            Statements, in any order, separated by semicolons or line ends. ``R[A]``, the
+            *mechanism* of A, is whether A is recorded in a row: ``Age -> R[A]`` says that Age
+            decides on it, ``R[A]`` alone that nothing does. ``X <-> R[Y]`` says that X and R[Y]
+            share a hidden common cause; ``R[*]`` is whether a row was recorded at all, so
+            ``X -> R[*]`` says that X decides which rows there are.
         network
             Gives the variables and the edges among them; edges between variables may be repeated
             in the text, but only those that the network has. Also a result, a file's path or the
@@ -143,10 +145,10 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
             What errors call the text, such as the name of its file.
         data
             Data as for `lacunet.learn`. Used for the states when edges are given, and for rules
-            and latent variables. Every column with missing values needs its mechanism:
+            and latent variables. Every column with missing values must be named in the text,
             ``R[X]`` alone where nothing causes it. Edges without data are taken to be of
-            variables with two states, with a warning: most verdicts do not depend on the
-            states, estimates do.
+            variables with two states, with a warning: estimates need the states, while whether
+            a query can be recovered rarely depends on them.
 
         Raises
         ------

@@ -332,6 +332,7 @@ class Network(WithHints, metaclass=Hinted):
             variable that has no column needs them: it is hidden.
         missing
             Further values that mean "not observed": one, a list, or a mapping from columns to them.
+            The network keeps them: later data are read in the same way.
         bins
             How to cut columns of numbers: 5 for five intervals with equally many rows each,
             ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
@@ -356,7 +357,8 @@ class Network(WithHints, metaclass=Hinted):
         Raises
         ------
         EdgesError, StatesError, DictionaryError, NetworkError
-            The edges cannot be read, or a column does not say its states; named, with the way out.
+            The edges cannot be read, or no states can be found in a column; the message names it
+            and says what to do.
 
         Examples
         --------

@@ -198,7 +198,10 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
 
 @with_hints
 def compare_structures(a: Any, b: Any) -> StructureDifference:
-    """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs.
+    """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs (CPDAGs).
+
+    DAGs are equivalent if they have the same independences, so that data cannot tell them apart. A
+    CPDAG has an arc ``A -> B`` where all of a class have it, otherwise an edge ``A -- B``.
 
     Parameters
     ----------
@@ -208,7 +211,10 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
 
     Returns
     -------
-    A value that prints, with the structural Hamming distance as ``shd``.
+    A value that prints. ``shd`` is the structural Hamming distance: the pairs of variables whose
+    edge is missing, extra, or has another direction. ``missing`` and ``extra`` are edges that only
+    ``a`` or only ``b`` has; ``precision``, ``recall``, ``f1`` and ``skeleton_f1`` (directions left
+    aside) are 1 where both agree.
 
     Examples
     --------

@@ -235,9 +235,9 @@ def learn_structure(
     ----------
     data
         A path or several, a dataframe of any library, or `lacunet.Data`, which also says how to
-        read them: codes, questions that were not asked, delimiters. Such a question requires edges:
-        with ``not_asked={"SmokesNow": "Smoked=no"}`` Smoked is a parent of SmokesNow. Every column
-        is a variable, except those named below or in ``without``.
+        read them: codes, delimiters, questions that were not asked of all. With
+        ``not_asked={"SmokesNow": "Smoked=no"}`` the network always has the edge Smoked ->
+        SmokesNow. Every column is a variable, except those named below or in ``without``.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
@@ -246,9 +246,9 @@ def learn_structure(
         a text such as ``"A -> B; A, C -> D"``.
     tiers
         Groups of columns, earlier ones first: no edge leads from a later into an earlier group.
-        A list of lists, in which a name alone is a group of its own, or a text: ``["A", "B"]`` and
-        ``"A; B"`` are A before B. Columns in no group may come before or after any; ``notes`` names
-        them.
+        ``[["A", "B"], ["C"]]``, or as a text ``"A, B; C"``, says that C comes after A and B. So
+        does ``[["A", "B"], "C"]``: a name alone is a group, and ``["A", "B"]`` two groups. Columns
+        in no group may come before or after any; ``notes`` names them.
     max_parents
         The largest number of parents.
     missingness

@@ -347,7 +347,7 @@ def effect(
         A result of learning, a network or learned structure, the path of one, or a missingness
         graph, which needs ``data`` and allows for hidden common causes.
     target
-        The outcome variable.
+        The variable that the effect is on.
     do
         The variable that is set: the treatment.
     given
@@ -373,8 +373,10 @@ def effect(
     Returns
     -------
     A value that prints. Its ``probabilities`` are P(target | do), a row for each state of ``do``,
-    with their ``interval``; its ``contrasts`` compare each state with the ``reference``; its
-    ``basis`` says what the numbers rest on.
+    with their ``interval``; its ``contrasts`` compare each state with the ``reference``:
+    ``contrasts[0].difference``, ``.ratio`` and ``.odds_ratio`` have a ``value``, ``low`` and
+    ``high`` each, and ``to_frame()`` puts them in a table; its ``basis`` says what the numbers
+    rest on.
 
     Raises
     ------
