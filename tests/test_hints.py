@@ -420,7 +420,7 @@ def test_a_result_names_the_cpts_that_it_does_not_print() -> None:
     assert "P(P0)" in text
     assert "CPTs not shown here: Ill; print(result.cpt('Ill')) shows one" in text
     assert "not shown here" not in str(LEARNED)
-    assert "effective: how many complete rows" in text
+    assert "effective: the weakest CPT row" in text
 
 
 def test_only_a_result_without_intervals_says_that_these_would_tell_more() -> None:

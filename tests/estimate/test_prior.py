@@ -218,7 +218,7 @@ def test_rows_that_are_alike_borrow_from_each_other() -> None:
     counts = rng.multinomial(12, [0.9, 0.08, 0.02], size=(6, 5)).astype(float)
     learned = learn_prior({"A": counts})
     assert learned.like_neighbours > 0.9
-    assert "as in neighbouring rows of the CPT" in str(learned)
+    assert "as in CPT rows that differ in one parent" in str(learned)
     shares = learned.pseudo_counts["A"] / learned.pseudo_counts["A"].sum(-1, keepdims=True)
     # Shares of 29 rows of 12 have standard errors of at most .016; two draws of these.
     np.testing.assert_allclose(shares, np.broadcast_to([0.9, 0.08, 0.02], shares.shape), atol=0.07)

@@ -189,9 +189,9 @@ def _about_support(
         if isinstance(prior, LearnedPrior):
             words = f"the {prior.origin} prior's pseudo-counts"
         else:
-            words = f"the prior's {float(pseudo.max()):g}"
-        part = f"{weak:,} of {counted(rows, 'CPT row')} {'rests' if weak == 1 else 'rest'}"
-        words = f"{part} on fewer rows than {words}: mostly the prior"
+            words = f"the prior's {float(pseudo.max()):g} pseudo-counts"
+        part, s = f"{weak:,} of {counted(rows, 'CPT row')}", "s" * (weak == 1)
+        words = f"{part} rest{s} on fewer rows than {words}, and mostly reflect{s} the prior"
         yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
 
 

@@ -155,7 +155,7 @@ FELL_BACK = "no rows in the groups of some rows"
 NO_DATA = "CPT rows that no data support"
 OUTWEIGHED = "the prior outweighs the rows"
 UNEVEN_WEIGHTS = "CPTs by formulas that weigh rows unevenly"
-MOSTLY_PRIOR = "CPT rows that rest on fewer rows than the prior's"
+MOSTLY_PRIOR = "CPT rows that mostly reflect the prior, with fewer rows than pseudo-counts"
 GRAVEST_FIRST = (NOT_IDENTIFIED, FELL_BACK, NO_DATA, OUTWEIGHED, UNEVEN_WEIGHTS, MOSTLY_PRIOR)
 
 

@@ -162,7 +162,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
             return "one pseudo-count per cell"
         like = "the same for all states"
         if self.like_neighbours > 0.5:
-            like = "spread over the states as in neighbouring rows of the CPT"
+            like = "spread over the states as in CPT rows that differ in one parent"
         least, most = f"{self.least:.2g}", f"{self.most:.2g}"
         alike = most if self.is_given else f"about {most}"
         number = alike if least == most else f"between {least} and {most}"

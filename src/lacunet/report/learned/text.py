@@ -26,9 +26,14 @@ OF_ROWS = (
     "Intervals are made from the rows alone, estimates also from the prior's pseudo-counts: an "
     "estimate may lie near an end of its interval."
 )
-EFFECTIVE = (
-    "effective: how many complete rows would make the weakest CPT row as precise, of how many rows "
-    "that show its parents' states"
+EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
+OF_MORE = "; '96 of 148' where more rows, 148, show its parents' states"
+FELL_BACK = (
+    "fell back: share of the rows' weight for which another estimate was used, for lack of rows in "
+    "their group or of a formula"
+)
+UNSUPPORTED = (
+    "unsupported: CPT rows without data; no row shows the variable with these states of its parents"
 )
 WITHOUT_INTERVALS = " (-: known only with intervals)"
 REPORTED = (  # of each family, as data
@@ -63,8 +68,12 @@ def result_as_text(
     if result.assumption not in result.why:
         lines += [f"It assumes that {result.assumption}."]
     lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
+    reports = result.families.values()
+    of_more = OF_MORE * any(" of " in report.effective for report in reports)
     unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
-    lines += ["", _families(result), EFFECTIVE + unknown]
+    lines += ["", _families(result), EFFECTIVE + of_more + unknown]
+    lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
+    lines += [UNSUPPORTED] * any(report.unsupported for report in reports)
     if with_cpts:
         lines += _cpts(result, shown_by)
     hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
