@@ -111,7 +111,7 @@ def test_the_command_compares_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert json.loads(capsys.readouterr().out)["changed"] == ["B", "C"]
     assert main(["drift", one, two]) == 0
     out = capsys.readouterr().out
-    assert "4,000 rows before, 4,000 rows after; of 2 variables" in out
+    assert "4,000 rows before, 4,000 rows after; 2 variables have" in out
     assert "total variation" in out
 
 

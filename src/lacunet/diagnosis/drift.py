@@ -84,7 +84,7 @@ class Drift:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The variables of which something has clearly changed."""
+        """The variables that have clearly changed."""
         return tuple(name for name, variable in self.variables.items() if variable.is_clear)
 
     def as_data(self) -> dict[str, Any]:
@@ -101,8 +101,9 @@ class Drift:
     @property
     def _heading(self) -> str:
         before, after = self.rows
-        clear = f"of {counted(len(self.changed), 'variable')} something has clearly changed"
-        summary = clear if self.changed else "nothing has clearly changed"
+        has = "has" if len(self.changed) < 2 else "have"
+        what = counted(len(self.changed), "variable") if self.changed else "nothing"
+        summary = f"{what} {has} clearly changed"
         return f"{counted(before, 'row')} before, {counted(after, 'row')} after; {summary}"
 
     def __str__(self) -> str:
@@ -159,7 +160,7 @@ def drift(
     -------
     A value that prints. Its ``variables`` have for each variable the shares of missing values and
     how far missingness, values and values given parents have moved, with p-values; ``changed``
-    are those of which something has clearly changed.
+    are those of which one of the three has clearly changed.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def warned_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str])
     if known and any(IGNORED in note for note in statistics.notes):
         notes.append(
             f"values of {first_of(known, MOST_NAMED)} may be missing because of what the ignored "
-            "columns hold, and the CPTs are biased then: lacunet.diagnose(data) (lacunet diagnose "
+            "columns hold; the CPTs would then be biased. lacunet.diagnose(data) (lacunet diagnose "
             "DATA) tests all columns, and those that it names belong in the network."
         )
     if plan.graph is None:

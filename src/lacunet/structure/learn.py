@@ -676,14 +676,12 @@ def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, St
     return {(names[x], names[y]): strength for (x, y), strength in strength_of.items()}
 
 
-PAIRED_SEARCH = (
-    "greedy equivalence search on paired gains (both sides of a comparison by the same rows)"
-)
+PAIRED_SEARCH = "greedy equivalence search, each step judged by the rows that show what it compares"
 
 
 def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
     if search.ended == "closed form":
-        return f"{PAIRED_SEARCH}, of the rows that show each table"
+        return PAIRED_SEARCH
     if not job.table.partially_observed:
         name = "BIC" if job.score.equivalent_size is None else "BDeu"
         return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
@@ -691,10 +689,9 @@ def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
     if rounds := search.trace[1:]:
         rises = sum(step.is_accepted for step in rounds)
         text += (
-            f", then completions and search over orders, which raised the exact BIC of the "
-            f"observed cells, a family charged by the rows that show it, in {rises} of "
-            f"{counted(len(rounds), 'step')}"
+            f"; then {counted(len(rounds), 'step')} of search in rows whose missing cells were "
+            f"drawn, of which {rises} raised the BIC of the observed cells"
         )
     if mechanisms.not_ignorable:
-        text += "; mechanisms that look at missing values are nodes in the score"
+        text += "; how values go missing is part of the BIC where missing values decide on it"
     return text
