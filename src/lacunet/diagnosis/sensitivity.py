@@ -101,6 +101,9 @@ class Sensitivity:
                 text_table(
                     ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
                 ),
+                "tilt by delta: the odds of "
+                f"{assigned(self.question.mechanism, self.question.tilted_state)} among hidden "
+                "values are e^delta times (odds ratio) those among shown ones",
                 "",
                 *self.words,
             ]
@@ -432,7 +435,8 @@ def _on_method(mechanism: str, missed: Sequence[str]) -> str:
         has = "have" if len(missed) > 1 else "has"
         return (
             f"Method em, since {first_of(missed, 3)} {has} missing values too: the whole network "
-            f"is learned for every tilt, and all that a row shows tells of its hidden {mechanism}."
+            "is learned for every tilt, and all that a row shows is evidence about its hidden "
+            f"{mechanism}."
         )
     return "Method direct-mar: shares of rows are compared, group by group."
 
@@ -583,6 +587,7 @@ def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterat
     is_flat = high - low < FLAT
     what, state = question.mechanism, question.tilted_state
     bounds = "lacunet.worst_case gives bounds that assume nothing."
+    limit = f"{threshold:.3g}" + ("" if named else " (an end of its 95% interval at delta 0)")
     if is_flat and shares.unmoved == 1:
         yield (
             f"A tilt cannot say more: of the shown values of {what} that hidden ones are compared "
@@ -591,17 +596,16 @@ def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterat
         return
     if result.tipping_point is None:
         yield (
-            f"No tilt of the hidden values of {what} takes the answer to {threshold:.3g}: it stays "
-            f"between {low:.3g} and {high:.3g}."
+            f"No tilt of the hidden values of {what} takes the answer to {limit}: it stays between "
+            f"{low:.3g} and {high:.3g}."
         )
     else:
         times = exp(result.tipping_point)
         ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
-        verb = "cross" if named else "leave its 95% interval at"
         yield (
-            f"The answer would {verb} {threshold:.3g} if the odds of a hidden "
-            f"{assigned(what, state)} were {ratio} those of a shown one; over these tilts it lies "
-            f"between {low:.3g} and {high:.3g}."
+            f"The answer would cross {limit} if the odds of a hidden {assigned(what, state)} were "
+            f"{ratio} those of a shown one; over these tilts it lies between {low:.3g} and "
+            f"{high:.3g}."
         )
     if shares.unmoved and (result.method != "em" or is_flat):
         yield (
@@ -648,7 +652,8 @@ def _on_tilts(result: Sensitivity) -> str:
         return words
     fitting = [d for d, log in zip(result.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
     low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
-    which = f"only delta = {low} fits" if low == high else f"delta = {low} to {high} fit"
+    which = f"only delta = {low} fits" if low == high else f"those from delta = {low} to {high} fit"
+    which = "all fit" if len(fitting) == len(logs) else which
     mechanism = result.question.mechanism
     causes = ", ".join([mechanism, *result.given])
     return (

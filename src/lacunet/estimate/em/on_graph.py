@@ -220,12 +220,13 @@ def _doubts(
 
 
 def _doubt(verdict: Verdict) -> Doubt:
-    words = f"{verdict.standing}: {verdict.why}"
+    words = f"{verdict.standing}: {verdict.why}; this CPT is the likeliest that EM found"
     if verdict.generic:
         return Doubt(words, verdict)
+    unfollowed = Doubt(f"{words}, and others may fit as well", verdict)
     try:
         model = lifted_near(verdict.graph, verdict.asked)
     except NotRecoverableError:  # too large to follow, or of a latent variable
-        return Doubt(words, verdict)
+        return unfollowed
     is_small = model.grid.length <= MOST_FOLLOWED
-    return Doubt(words, verdict, model.variables if is_small else None)
+    return Doubt(words, verdict, model.variables) if is_small else unfollowed
