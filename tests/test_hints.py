@@ -365,6 +365,7 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: lc.simulate(RAIN, -5), "how many to draw"),
         (lambda: lc.simulate(RAIN, 5).data, "simulation.frame()"),  # type: ignore[attr-defined]
         (lambda: lc.kl_divergence(RAIN, LEARNED), "learn(first, data)"),
+        (lambda: lc.effect(RAIN, do="Rain", outcome="Wet"), "effect(result, 'Wet', do='Rain')"),  # type: ignore[call-arg]
         (lambda: lc.learn("Age - Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: lc.learn("Age - > Ill", ILL), "edges are written 'Age -> Ill'"),
         (lambda: LEARNED.write("nowhere/x.json"), "make the folder (mkdir nowhere)"),

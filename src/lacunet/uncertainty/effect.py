@@ -306,6 +306,11 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
             f"{target!r}, do={do!r}, given={{{group!r}: state}}) for state in "
             f"result.network.states({group!r})}}."
         )
+    if "outcome" in named and "do" in named and "target" not in named and len(args) < 2:
+        return (
+            f"the variable comes first, outcome= names its state: effect(result, "
+            f"{named['outcome']!r}, do={named['do']!r})."
+        )
     given = [*args[1:3]]
     if len(given) == 1 and isinstance(given[0], str) and is_query(given[0]) and "do" not in named:
         given.append(split_query(given[0]).do)
