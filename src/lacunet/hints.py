@@ -108,6 +108,8 @@ NAMES = by_guess(
         "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)": (
             "evaluate score loglik"
         ),
+        "lacunet.log_likelihood(result, rows) for rows held out, or scikit-learn's cross_val_score "
+        "with lacunet.sklearn.BayesianNetworkClassifier": "cross_validate cross_val_score",
         "lacunet.impute(network, data, draws=5)": "mice complete",
         "lacunet.impute(network, rows): without draws=, rows get their most probable completion": (
             "most_probable most_probable_explanation mpe map_query map"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from shlex import quote
 
 from lacunet.cli.asked import data_of
 from lacunet.cli.files import has_data, is_data_name
@@ -14,7 +13,7 @@ HELP = "compare a learned network with the true one, with test data, or with bot
 EXAMPLE = """example:
   lacunet evaluate truth.bif learned.bif
   lacunet evaluate truth.bif learned.bif --data test.csv --json
-  lacunet evaluate learned.bif --data test.csv
+  lacunet evaluate learned.bif test.csv
 
 one network alone: its log-likelihood per row of test data
 """
@@ -36,17 +35,15 @@ def run(options: Namespace) -> None:
     from lacunet.formats.files import read_network
     from lacunet.report.compared import evaluation_as_data, evaluation_as_text, fit_as_text
 
+    if options.learned is not None and is_data_name(options.learned):
+        options.data = [options.learned, *(options.data or [])]
+        options.learned = None
     if options.learned is None:
         if not has_data(options):
             options.usage_error("give a second network, or test data behind --data, or both")
         fit = data_fit(read_network(options.truth), data_of(options), options.memory)
         print(json.dumps(evaluation_as_data(fit)) if options.json else fit_as_text(fit))
         return
-    if is_data_name(options.learned):
-        options.usage_error(
-            "two networks are compared; data go behind --data: lacunet evaluate TRUTH LEARNED "
-            f"--data {quote(options.learned)}"
-        )
     scores = evaluate(
         read_network(options.truth),
         read_network(options.learned),
