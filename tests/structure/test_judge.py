@@ -53,7 +53,7 @@ def judge_of(network: lc.Network, table: EncodedTable) -> Judge:
 
 def drawing(
     judge: Judge, number: int, rng: np.random.Generator
-) -> Callable[[FittedStructure], list[EncodedTable]]:
+) -> Callable[[FittedStructure], list[CodedRows]]:
     return lambda fit: judge.draw(fit, number, rng)
 
 
@@ -207,7 +207,7 @@ def test_moves_stay_within_the_constraints() -> None:
     )
     start = judge.fit(tuple(limits.required))
     nodes = range(len(truth.variables))
-    promises = Promises(table, judge.draw(start, 2, rng), judge.penalty)
+    promises = Promises(judge.rows, judge.draw(start, 2, rng), judge.penalty)
     for y in nodes:
         for move in promises.of_family(y, start.dag, nodes, limits):
             for node, parents in move.steps:
@@ -232,7 +232,7 @@ def test_moves_that_are_asked_about_close_no_cycle() -> None:
     limits = constraints_of(truth.variables, (), (), None, 3)
     fit = judge.fit(tuple(frozenset(list(own)[:1]) for own in dag_of(truth)))
     nodes = range(len(truth.variables))
-    promises = Promises(table, judge.draw(fit, 1, rng), judge.penalty)
+    promises = Promises(judge.rows, judge.draw(fit, 1, rng), judge.penalty)
     asked = _moves(promises, fit.dag, nodes, limits, [list(nodes)] * len(nodes))
     assert len(asked) > len(nodes) / 2
     assert not any(closes_a_cycle(fit.dag, move) for move in asked)

@@ -102,9 +102,9 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     constraints = constraints_of(NAMES, (), (), None, 3)
     score = Score(400.0, size or None)
     nothing = (frozenset[int](),) * 5
-    *_, found = better_dags(
-        CodedRows.of(table), nothing, constraints, score, np.random.default_rng(0)
-    )
+    rows = CodedRows.of(table)
+    screen = Screen.of(rows, constraints, score)
+    *_, found = better_dags(rows, nothing, screen, np.random.default_rng(0))
     expected = best_by_brute_force(table, size)
     np.testing.assert_allclose(found.score, expected, rtol=1e-12)
     own = sum(by_definition(table, y, tuple(p), size) for y, p in enumerate(found.parents))
@@ -172,9 +172,9 @@ def test_constraints_hold_in_the_result() -> None:
     table = random_rows(800, 5)
     constraints = constraints_of(NAMES, [("E", "A")], [("C", "D")], [["E"], ["B", "D"]], 2)
     start = constraints.directed([set(), {0}, {1}, {2}, {3}])
-    *_, best = better_dags(
-        CodedRows.of(table), start, constraints, Score(800.0), np.random.default_rng(0)
-    )
+    rows = CodedRows.of(table)
+    screen = Screen.of(rows, constraints, Score(800.0))
+    *_, best = better_dags(rows, start, screen, np.random.default_rng(0))
     found = best.parents
     assert 4 in found[0]
     assert 2 not in found[3]
@@ -369,9 +369,8 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
     constraints = constraints_of(truth.variables, (), (), None, 4)
     *_, greedy = greedy_equivalence_search(nodes, Gains.of(rows).of_each, 4, any_pair)
     score = Score(rows.total)
-    *_, found = better_dags(
-        rows, (frozenset[int](),) * nodes, constraints, score, np.random.default_rng(0)
-    )
+    screen = Screen.of(rows, constraints, score)
+    *_, found = better_dags(rows, (frozenset[int](),) * nodes, screen, np.random.default_rng(0))
     from_greedy = sum(
         sets_of(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
         for y, own in enumerate(greedy)
@@ -389,13 +388,12 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
     rows = CodedRows.of(EncodedTable(dict.fromkeys(codes, 2), codes))
-    screen = Screen.of(rows, Score(2_000))
-    constraints = constraints_of(tuple(columns), (), (), None, 4)
+    screen = Screen.of(rows, constraints_of(tuple(columns), (), (), None, 4), Score(2_000))
     nothing = (frozenset[int](),) * len(columns)
     turned = (*nothing[:2], frozenset({0}), *nothing[3:])  # Y -> B, where B -> Y is true
     assert screen.pairs[0, 1] < 0
-    assert 1 not in screen.candidates(0, nothing, constraints)
-    assert 1 in screen.candidates(0, turned, constraints)
+    assert 1 not in screen.candidates(0, nothing)
+    assert 1 in screen.candidates(0, turned)
 
 
 @settings(max_examples=60, deadline=None)
@@ -433,7 +431,8 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
 @pytest.mark.parametrize("size", [1.0, 10.0])
 def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> None:
     table = random_rows(200, 3)
-    screen = Screen.of(CodedRows.of(table), Score(table.total, size))
+    constraints = constraints_of(NAMES, (), (), None, 3)
+    screen = Screen.of(CodedRows.of(table), constraints, Score(table.total, size))
     for y in range(len(NAMES)):
         added = screen._added(y, frozenset())
         for x in set(range(len(NAMES))) - {y}:

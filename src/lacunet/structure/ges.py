@@ -11,7 +11,7 @@ judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -33,7 +33,7 @@ class Class:
     children: tuple[frozenset[int], ...]
 
     @classmethod
-    def of(cls, dag: Parents) -> Class:
+    def of(cls, dag: Sequence[Set[int]]) -> Class:
         """The class of a DAG."""
         fixed = compelled_arcs(dag)
         parents: Parents = [set() for _ in dag]

@@ -25,7 +25,7 @@ and completions are drawn given both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -65,8 +65,15 @@ def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(into)] for y, into in enumerate(dag)}
+    return rebuilt(columns, names, parents)
+
+
+def rebuilt(
+    columns: Network, names: Sequence[str], parents: Mapping[str, Sequence[str]]
+) -> Network:
+    """The variables in this order and with these parents, without CPTs."""
     return Network(
-        columns.states_of,
+        {name: columns.states(name) for name in names},
         parents,
         cuts=columns.cuts_of,
         codes=columns.codes_of,
@@ -261,19 +268,10 @@ class Judge:
         tables = dict(zip(self.nodes.variables, fit.tables, strict=True))
         return network_of(self.nodes, fit.families).with_tables(tables)
 
-    def draw(
-        self, fit: FittedStructure, number: int, rng: np.random.Generator
-    ) -> list[EncodedTable]:
+    def draw(self, fit: FittedStructure, number: int, rng: np.random.Generator) -> list[CodedRows]:
         """Completions of the rows from their posterior, without the mechanisms."""
-        names = self.columns.variables
-        return [
-            EncodedTable(
-                {name: drawn.cardinality_of[name] for name in names},
-                {name: drawn.columns[name] for name in names},
-                drawn.weights,
-            )
-            for drawn in draw_completions(self.network(fit), self.table, number, rng, self.memory)
-        ]
+        drawn = draw_completions(self.network(fit), self.table, number, rng, self.memory)
+        return [CodedRows.of(completion, self.columns.variables) for completion in drawn]
 
 
 @dataclass(frozen=True, eq=False)

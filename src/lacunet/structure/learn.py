@@ -44,17 +44,17 @@ from lacunet.hints import WithHints, by_guess, by_name, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.model.network import Cpt, Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.chained import chained
 from lacunet.structure.columns import read_columns, remarks
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of
 from lacunet.structure.gains import Gains
-from lacunet.structure.ges import greedy_equivalence_search
-from lacunet.structure.judge import FittedStructure, Judge, network_of
+from lacunet.structure.ges import Class, greedy_equivalence_search
+from lacunet.structure.judge import FittedStructure, Judge, network_of, rebuilt
 from lacunet.structure.knowledge import constraints_of, untiered
-from lacunet.structure.mechanisms import LearnedMechanisms, mechanisms_of
+from lacunet.structure.mechanisms import mechanisms_of
 from lacunet.structure.parents import MOST_CELLS, Far
 from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
@@ -157,34 +157,39 @@ class LearnedStructure(WithHints):
 UNTOLD = "--: the data do not tell the direction"
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What every stage needs."""
+@dataclass(eq=False)
+class Search:
+    """What every stage needs, and where the search is.
+
+    It is the one object here that changes, so that it can be cut short.
+    """
 
     table: EncodedTable
     rows: CodedRows  # the same by index
     constraints: Constraints
     score: Score
     rng: np.random.Generator
-    deadline: Deadline
     progress: Progress
     judge: Judge
-    far: Far = field(default_factory=Far)  # the same in all completions
-
-
-@dataclass(eq=False)
-class Search:
-    """Where the search is: the one object here that changes, so that it can be cut short."""
-
     dag: Dag
     fit: FittedStructure | None = None
-    drawn: tuple[FittedStructure, list[EncodedTable]] | None = None  # the last, and from what
+    drawn: tuple[FittedStructure, list[CodedRows]] | None = None  # the last, and from what
     screen: Screen | None = None
+    far: Far = field(default_factory=Far)  # the same in all completions
     wide: Gains | None = None  # of the seed, for the networks that completions are drawn from
     rejected: Rejected = field(default_factory=set)  # moves that the judge did not accept
     trace: list[Round] = field(default_factory=list)
     ended: str = ""
     began: float = field(default_factory=monotonic)
+
+    @property
+    def deadline(self) -> Deadline:
+        """When to end."""
+        return self.judge.deadline
+
+    def screen_of(self, rows: CodedRows) -> Screen:
+        """What candidates for parents in these rows are chosen by."""
+        return Screen.of(rows, self.constraints, self.score, self.far)
 
     def note(self, what: str, score: float, dag: Dag, *, is_accepted: bool) -> None:
         """Remember a step."""
@@ -330,74 +335,65 @@ def learn_structure(
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
     mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, given_data.latent)
-    names = sorted(given)  # the search is the same in any order of the columns
-    network = _in_order(columns.network, names)
+    # The search is the same in any order of the columns.
+    network = rebuilt(columns.network, sorted(given), columns.network.parents_of)
     sizes, held = scaled.cardinality_of, scaled.columns
-    table = scaled.with_columns({v: sizes[v] for v in names}, {v: held[v] for v in names})
+    table = scaled.with_columns(
+        {v: sizes[v] for v in network.variables}, {v: held[v] for v in network.variables}
+    )
     table = in_order_of_content(table)
     rows = CodedRows.of(table)
     constraints = constraints_of(
         network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
     )
-    job = Job(
+    search = Search(
         table,
         rows,
         _without_constants(constraints, rows),
         Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
         generator(0 if rng is None else rng),
-        deadline,
         progress,
         Judge.of(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
+        constraints.directed([set()] * len(rows)),
     )
-    search = Search(constraints.directed([set()] * len(network.variables)))
-    _run(job, search, method)
+    _run(search, method)
     structure = network_of(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
-    structure, graph = structure.with_reversible(cpdag.reversible), mechanisms.graph
+    as_given = rebuilt(structure, given, structure.parents_of).with_reversible(cpdag.reversible)
+    cpts = _cpts(search, structure, prior)
+    support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
+    learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
     return LearnedStructure(
-        network=_in_order(_with_cpts(job, search, structure, prior), given),
+        network=learned.with_support(support),
         cpdag=cpdag.in_order(given),
         score=next((step.score for step in search.trace[::-1] if step.is_accepted), nan),
         trace=tuple(search.trace),
-        strengths=_strengths(job, search, strengths),
-        missingness=graph and graph.with_edges_of(_in_order(structure, given)),
+        strengths=_strengths(search, strengths),
+        missingness=mechanisms.graph and mechanisms.graph.with_edges_of(as_given),
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
         notes=(*columns.notes, *untiered(tiers, given), *remarks(rows), *mechanisms.notes),
-        why=_why(job, search, mechanisms),
+        why=_why(search),
         warned=columns.notes,
     )
 
 
-def _in_order(network: Network, names: Sequence[str]) -> Network:
-    """The network with its variables in another order."""
-    same = Network(
-        {name: network.states(name) for name in names},
-        network.parents_of,
-        {name: network.cpt(name).table for name in names} if network.has_cpts else None,
-        cuts=network.cuts_of,
-        codes=network.codes_of,
-        not_asked=network.not_asked_of,
-    )
-    return same.with_reversible(network.reversible).with_support(network.support)
-
-
-def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior | None) -> Network:
-    """The structure with learned CPTs; mechanisms that cannot be left out are learned along.
+def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[str, Cpt]:
+    """The CPTs of the structure; mechanisms that cannot be left out are learned along.
 
     An interruption leaves a second for them.
     """
-    left = 1.0 if search.ended == "interrupted" else job.deadline.left
+    left = 1.0 if search.ended == "interrupted" else search.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)
-    whole, table = structure, job.table
+    whole, table = structure, search.table
     method: Auto | EM | str = Auto(time_limit=limit)
     if search.ended == "closed form":
         method = "factored-mar"
-    elif job.judge.graph is not None and search.fit is not None:
-        start, table = job.judge.network(search.fit), job.judge.table
+    elif search.judge.graph is not None and search.fit is not None:
+        start, table = search.judge.network(search.fit), search.judge.table
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
-    options: Any = {"rng": job.rng, "memory": job.judge.memory, "progress": job.progress}
+    options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
     try:
         learned = learn(whole, table, method, prior, **options).network
     except Interrupted as stopped:
@@ -406,11 +402,8 @@ def _with_cpts(job: Job, search: Search, structure: Network, prior: AskedPrior |
         if search.ended == "interrupted":
             raise
         search.ended = "interrupted"
-        return _with_cpts(job, search, structure, prior)
-    cpts = {name: learned.cpt(name) for name in structure.variables}
-    support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
-    tables = {name: cpt.table for name, cpt in cpts.items()}
-    return structure.with_tables(tables).with_support(support)
+        return _cpts(search, structure, prior)
+    return {name: learned.cpt(name) for name in structure.variables}
 
 
 def _check(
@@ -453,16 +446,16 @@ def _without_constants(constraints: Constraints, rows: CodedRows) -> Constraints
     return replace(constraints, forbidden=excluded)
 
 
-def _run(job: Job, search: Search, method: str) -> None:
+def _run(search: Search, method: str) -> None:
     """Search until it is done, or until time or the user ends it."""
     try:
         if method == "closed-form":
-            _seed(job, search, job.rows)
+            _seed(search, search.rows)
             search.ended = "closed form"
-        elif not job.table.partially_observed:
-            _search_complete(job, search)
+        elif not search.table.partially_observed:
+            _search_complete(search)
         else:
-            _search_incomplete(job, search)
+            _search_incomplete(search)
     except OutOfTimeError:
         search.ended = "time limit"
     except OverBudgetError:
@@ -471,14 +464,14 @@ def _run(job: Job, search: Search, method: str) -> None:
         search.ended = "interrupted"
 
 
-def _seed(job: Job, search: Search, rows: CodedRows) -> Gains:
+def _seed(search: Search, rows: CodedRows) -> Gains:
     """The closed-form seed, within the constraints, or what there is of it when it is cut short.
 
     The gains that it was found by are returned.
     """
-    job.progress("seed", 0, 1)
-    excluded = job.constraints.forbidden & job.constraints.forbidden.T
-    limits = job.constraints
+    search.progress("seed", 0, 1)
+    excluded = search.constraints.forbidden & search.constraints.forbidden.T
+    limits = search.constraints
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
     gains = Gains.of(rows)
     way = greedy_equivalence_search(
@@ -486,48 +479,48 @@ def _seed(job: Job, search: Search, rows: CodedRows) -> Gains:
         gains.of_each,
         limits.max_parents,
         lambda x, y: not excluded[x, y],
-        job.deadline,
+        search.deadline,
         gains.related,
     )
     try:
         passed.extend(way)
     finally:
         search.dag = limits.directed(passed[-1])
-    job.progress("seed", 1, 1)
+    search.progress("seed", 1, 1)
     return gains
 
 
-def _search_complete(job: Job, search: Search) -> None:
-    rows = job.rows
-    _seed(job, search, rows.thinned(SEED_ROWS))
-    job.progress("search", 0, 1)
-    for best in better_dags(rows, search.dag, job.constraints, job.score, job.rng, job.deadline):
+def _search_complete(search: Search) -> None:
+    rows = search.rows
+    _seed(search, rows.thinned(SEED_ROWS))
+    search.progress("search", 0, 1)
+    for best in better_dags(rows, search.dag, search.screen_of(rows), search.rng, search.deadline):
         search.dag = best.parents
         search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
-    job.progress("search", 1, 1)
+    search.progress("search", 1, 1)
     search.ended = "converged"
 
 
-def _search_incomplete(job: Job, search: Search) -> None:
-    gains = _seed(job, search, job.rows.thinned(SEED_ROWS))
-    search.fit = job.judge.fit(search.dag)
+def _search_incomplete(search: Search) -> None:
+    gains = _seed(search, search.rows.thinned(SEED_ROWS))
+    search.fit = search.judge.fit(search.dag)
     search.note("seed", search.fit.score, search.dag, is_accepted=True)
-    if job.table.rows < MANY_ROWS:
+    if search.table.rows < MANY_ROWS:
         search.wide = gains.with_share(WIDE_SHARE)
-    if len(search.dag) > FEW_VARIABLES or job.table.rows >= MANY_ROWS:
-        _climb(job, search)
+    if len(search.dag) > FEW_VARIABLES or search.table.rows >= MANY_ROWS:
+        _climb(search)
         return
-    job.progress("starts", 0, STARTS)
-    _take(search, "start 1", _free_start(job, search.fit))
-    _climb(job, search)
-    job.progress("starts", 1, STARTS)
-    fit = _free_start(job, search.fit)
-    other = Search(fit.dag, fit, screen=search.screen, rejected=search.rejected)
-    if _class(job, fit.dag) != _class(job, search.dag):
-        _polish(job, other)
+    search.progress("starts", 0, STARTS)
+    _take(search, "start 1", _free_start(search))
+    _climb(search)
+    search.progress("starts", 1, STARTS)
+    fit = _free_start(search)
+    other = replace(search, dag=fit.dag, fit=fit, trace=[])
+    if Class.of(fit.dag) != Class.of(search.dag):
+        _polish(other)
     assert other.fit is not None
     if _take(search, "start 2", other.fit) >= _worth(search):
-        _climb(job, search)
+        _climb(search)
 
 
 def _take(search: Search, what: str, fit: FittedStructure) -> float:
@@ -540,42 +533,41 @@ def _take(search: Search, what: str, fit: FittedStructure) -> float:
     return rise
 
 
-def _climb(job: Job, search: Search) -> None:
+def _climb(search: Search) -> None:
     """Rounds and single moves until neither raises the exact score."""
     ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
     left = FIRST_PATIENCE
     for done in range(MOST_ROUNDS):
-        job.progress("rounds", done, MOST_ROUNDS, _forecast(search, done))
-        rise = _round(job, search, done, ways[0])
+        search.progress("rounds", done, MOST_ROUNDS, _forecast(search, done))
+        rise = _round(search, done, ways[0])
         if rise >= worth:
             left = PATIENCE
         else:
             ways.reverse()
             left = left - 1 if rise else 0
         if not left:
-            if _polish(job, search) < worth:
+            if _polish(search) < worth:
                 search.ended = "converged"
                 return
             left = 1
-    _polish(job, search)
+    _polish(search)
     search.ended = "round limit"
 
 
-def _free_start(job: Job, fit: FittedStructure) -> FittedStructure:
+def _free_start(search: Search) -> FittedStructure:
     """The structure of completions that owe nothing to the structure so far."""
-    drawn = CodedRows.of(job.judge.draw(fit, 1, job.rng)[0])
-    free = chained(job.rows, drawn, job.rng, job.deadline)
-    empty = job.constraints.directed([set()] * len(job.rows))
-    screen = Screen.of(free, job.score, job.far)
-    return job.judge.fit(_suggested(job, free, empty, screen), rows=free)
+    assert search.fit is not None
+    (drawn,) = search.judge.draw(search.fit, 1, search.rng)
+    free = chained(search.rows, drawn, search.rng, search.deadline)
+    empty = search.constraints.directed([set()] * len(search.rows))
+    dag = _suggested(search, free, empty, search.screen_of(free))
+    return search.judge.fit(dag, rows=free)
 
 
-def _suggested(job: Job, rows: CodedRows, start: Dag, screen: Screen) -> Dag:
+def _suggested(search: Search, rows: CodedRows, start: Dag, screen: Screen) -> Dag:
     """The best DAG for completed rows."""
-    *_, best = better_dags(
-        rows, start, job.constraints, job.score, job.rng, job.deadline, screen, FEW_KICKS
-    )
+    *_, best = better_dags(rows, start, screen, search.rng, search.deadline, FEW_KICKS)
     return best.parents
 
 
@@ -593,30 +585,30 @@ def _forecast(search: Search, done: int) -> str:
     return text
 
 
-def _round(job: Job, search: Search, done: int, wide: Gains | None) -> float:
+def _round(search: Search, done: int, wide: Gains | None) -> float:
     """Draw, search, judge: by how much the exact score rises, or would fall; zero for the same.
 
     Completions are drawn from the network so far or, given gains, from a wider one.
     """
     assert search.fit is not None
-    drawn = _drawn(job, search, _source(job, search.fit, wide))
-    job.deadline.check()
+    drawn = _drawn(search, _source(search, search.fit, wide))
+    search.deadline.check()
     rows = CodedRows.stacked(drawn)
-    search.screen = search.screen or Screen.of(CodedRows.of(drawn[0]), job.score, job.far)
-    dag = _suggested(job, rows, search.dag, search.screen)
-    is_same = _class(job, dag) == _class(job, search.dag)
-    fit = search.fit if is_same else job.judge.fit(dag, near=search.fit, rows=rows)
+    search.screen = search.screen or search.screen_of(drawn[0])
+    dag = _suggested(search, rows, search.dag, search.screen)
+    is_same = Class.of(dag) == Class.of(search.dag)
+    fit = search.fit if is_same else search.judge.fit(dag, near=search.fit, rows=rows)
     return _take(search, f"round {done + 1}", fit)
 
 
-def _source(job: Job, fit: FittedStructure, wide: Gains | None) -> FittedStructure:
+def _source(search: Search, fit: FittedStructure, wide: Gains | None) -> FittedStructure:
     """What completions are drawn from: a fit or, given gains, a wider network."""
     if wide is None:
         return fit
-    return job.judge.fit(widened(fit.dag, wide, job.constraints), near=fit)
+    return search.judge.fit(widened(fit.dag, wide, search.constraints), near=fit)
 
 
-def _polish(job: Job, search: Search) -> float:
+def _polish(search: Search) -> float:
     """Make the single moves that the exact judge accepts; by how much the score rises."""
     assert search.fit is not None
     assert search.screen is not None
@@ -624,66 +616,61 @@ def _polish(job: Job, search: Search) -> float:
     nodes = range(len(search.dag))
     candidates: list[Sequence[int]] = [nodes for _ in nodes]
     if len(nodes) > FEW_VARIABLES:
-        candidates = [search.screen.candidates(y, search.dag, job.constraints) for y in nodes]
+        candidates = [search.screen.candidates(y, search.dag) for y in nodes]
 
-    def completions(fit: FittedStructure) -> Sequence[EncodedTable]:
+    def completions(fit: FittedStructure) -> Sequence[CodedRows]:
         if search.drawn is not None and search.drawn[0] is fit:  # by the last round
             return search.drawn[1]
-        return _drawn(job, search, fit)
+        return _drawn(search, fit)
 
-    limits, asked = job.constraints, search.rejected
-    for fit in polished(job.judge, search.fit, limits, candidates, completions, asked):
+    limits, asked = search.constraints, search.rejected
+    for fit in polished(search.judge, search.fit, limits, candidates, completions, asked):
         search.fit, search.dag = fit, fit.dag
         search.note("moves", fit.score, fit.dag, is_accepted=True)
     return search.fit.score - before
 
 
-def _class(job: Job, dag: Dag) -> Cpdag:
-    return cpdag_of(job.table.variables, dag)
-
-
-def _drawn(job: Job, search: Search, fit: FittedStructure) -> list[EncodedTable]:
+def _drawn(search: Search, fit: FittedStructure) -> list[CodedRows]:
     """Completions of the rows: the fewer rows, the more."""
-    number = FEW_ROWS_DRAWS if job.table.rows < FEW_ROWS else 1
-    search.drawn = fit, job.judge.draw(fit, number, job.rng)
+    number = FEW_ROWS_DRAWS if search.table.rows < FEW_ROWS else 1
+    search.drawn = fit, search.judge.draw(fit, number, search.rng)
     return search.drawn[1]
 
 
-def _strengths(job: Job, search: Search, replicates: int | None) -> dict[Arc, Strength]:
+def _strengths(search: Search, replicates: int | None) -> dict[Arc, Strength]:
     if replicates is None:
-        replicates = REPLICATES if job.table.rows <= STRENGTH_ROWS else 0
+        replicates = REPLICATES if search.table.rows <= STRENGTH_ROWS else 0
     if search.ended in ("interrupted", "time limit") or not search.trace or not replicates:
         return {}
-    completions = [job.rows]
+    completions = [search.rows]
     if search.fit is not None:
         try:
-            source = _source(job, search.fit, search.wide)
-            drawn = job.judge.draw(source, min(STRENGTH_DRAWS, replicates), job.rng)
-            completions = [CodedRows.of(completion) for completion in drawn]
+            source = _source(search, search.fit, search.wide)
+            completions = search.judge.draw(source, min(STRENGTH_DRAWS, replicates), search.rng)
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return {}
     strength_of = strengths_of(
         completions,
         search.dag,
-        job.constraints,
-        job.score,
+        search.constraints,
+        search.score,
         replicates,
-        job.rng,
-        job.deadline,
-        job.progress,
+        search.rng,
+        search.deadline,
+        search.progress,
     )
-    names = job.table.variables
+    names = search.table.variables
     return {(names[x], names[y]): strength for (x, y), strength in strength_of.items()}
 
 
 PAIRED_SEARCH = "greedy equivalence search, each step judged by the rows that show what it compares"
 
 
-def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
+def _why(search: Search) -> str:
     if search.ended == "closed form":
         return PAIRED_SEARCH
-    if not job.table.partially_observed:
-        name = "BIC" if job.score.equivalent_size is None else "BDeu"
+    if not search.table.partially_observed:
+        name = "BIC" if search.score.equivalent_size is None else "BDeu"
         return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
     text = PAIRED_SEARCH
     if rounds := search.trace[1:]:
@@ -692,6 +679,6 @@ def _why(job: Job, search: Search, mechanisms: LearnedMechanisms) -> str:
             f"; then {counted(len(rounds), 'step')} of search in rows whose missing cells were "
             f"drawn, of which {rises} raised the BIC of the observed cells"
         )
-    if mechanisms.not_ignorable:
+    if search.judge.graph is not None:
         text += "; how values go missing is part of the BIC where missing values decide on it"
     return text

@@ -25,7 +25,6 @@ from math import prod
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray
 from lacunet.structure.gains import Beside, informations, tables_beside
 from lacunet.structure.penalty import Penalty
@@ -59,17 +58,11 @@ class Move:
 class Promises:
     """What moves promise by some completions of rows."""
 
-    def __init__(self, rows: EncodedTable, drawn: Sequence[EncodedTable], penalty: Penalty) -> None:
+    def __init__(self, rows: CodedRows, drawn: Sequence[CodedRows], penalty: Penalty) -> None:
         self.drawn, self.penalty, self.total = CodedRows.stacked(drawn), penalty, rows.total
         self.sizes = self.drawn.sizes
-        is_shown = [
-            rows.columns[name] != rows.cardinality_of[name] for name in self.drawn.variables
-        ]
-        as_shown = (
-            np.where(np.tile(shown, len(drawn)), column, column.dtype.type(size))
-            for shown, column, size in zip(is_shown, self.drawn.columns, self.sizes, strict=True)
-        )
-        self.as_shown = replace(self.drawn, columns=tuple(as_shown))
+        shown = CodedRows.stacked([rows] * len(drawn)).columns[: len(self.drawn)]
+        self.as_shown = replace(self.drawn, columns=shown)
 
     def _where(self, drawn: Collection[int]) -> CodedRows:
         """The rows with the drawn values of some variables, and the others as they are shown."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from lacunet.data.table import EncodedTable
 from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.judge import FittedStructure, Judge
 from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
+from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
@@ -29,7 +29,7 @@ def polished(
     fit: FittedStructure,
     limits: Constraints,
     candidates: Sequence[Sequence[int]],
-    completions: Callable[[FittedStructure], Sequence[EncodedTable]],
+    completions: Callable[[FittedStructure], Sequence[CodedRows]],
     rejected: Rejected,
 ) -> Iterator[FittedStructure]:
     """Ever better structures, until no promising move makes one better; the scores are exact.
@@ -45,7 +45,7 @@ def polished(
     """
     nodes: Iterable[int] = range(len(fit.dag))
     for _ in range(MOST_SWEEPS):
-        promises = Promises(judge.table, completions(fit), judge.penalty)
+        promises = Promises(judge.rows, completions(fit), judge.penalty)
         moves = _moves(promises, fit.dag, nodes, limits, candidates)
         after, changed = _accepted(judge, fit, moves, rejected)
         if not changed:

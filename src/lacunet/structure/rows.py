@@ -42,29 +42,23 @@ class CodedRows:
     total: float
 
     @classmethod
-    def of(cls, table: EncodedTable) -> CodedRows:
-        """The rows of a table."""
-        return cls(
-            table.variables,
-            tuple(table.columns.values()),
-            tuple(table.cardinality_of[name] for name in table.variables),
-            table.weights,
-            table.total,
-        )
+    def of(cls, table: EncodedTable, variables: Scope | None = None) -> CodedRows:
+        """The rows of a table, with some of its variables or all."""
+        names = table.variables if variables is None else variables
+        columns = tuple(table.columns[name] for name in names)
+        sizes = tuple(table.cardinality_of[name] for name in names)
+        return cls(names, columns, sizes, table.weights, table.total)
 
     @classmethod
-    def stacked(cls, tables: Sequence[EncodedTable]) -> CodedRows:
-        """Several completions of one table, as rows that share the weight of one."""
-        first = tables[0]
-        if len(tables) == 1:
-            return cls.of(first)
+    def stacked(cls, parts: Sequence[CodedRows]) -> CodedRows:
+        """Several completions of the same rows, as rows that share the weight of one."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
         row_weights = np.ones(first.rows) if first.weights is None else first.weights
-        columns = tuple(
-            np.concatenate([table.columns[name] for table in tables]) for name in first.variables
-        )
-        sizes = tuple(first.cardinality_of[name] for name in first.variables)
-        weights = np.tile(row_weights / len(tables), len(tables))
-        return cls(first.variables, columns, sizes, weights, first.total)
+        columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+        weights = np.tile(row_weights / len(parts), len(parts))
+        return replace(first, columns=tuple(columns), weights=weights)
 
     @property
     def rows(self) -> int:

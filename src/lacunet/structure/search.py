@@ -113,11 +113,9 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
 def better_dags(
     rows: CodedRows,
     start: Dag,
-    constraints: Constraints,
-    score: Score,
+    screen: Screen,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
-    screen: Screen | None = None,
     kicks: tuple[int, int] = KICKS,
 ) -> Iterator[Ordered]:
     """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
@@ -125,17 +123,17 @@ def better_dags(
     Parameters
     ----------
     screen
-        What candidates are chosen by; these rows if None.
+        What candidates are chosen by: these rows, or others.
     kicks
         How many kicks that lead to no better order end the first search, and later ones.
     """
-    screen = screen or Screen.of(rows, score)
+    constraints = screen.constraints
     dag, order = start, constraints.order(start)
     last: Ordered | None = None
-    sets = ScoredSets(rows, score)
+    sets = ScoredSets(rows, screen.score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
     for done in range(MOST_ROUNDS):
-        keys = [(y, screen.candidates(y, dag, constraints)) for y in range(len(rows))]
+        keys = [(y, screen.candidates(y, dag)) for y in range(len(rows))]
         if last and all(key in known for key in keys):
             break
         fresh = [key for key in keys if key not in known]
@@ -161,6 +159,7 @@ class Screen:
     """
 
     rows: CodedRows
+    constraints: Constraints
     score: Score
     pairs: FloatArray
     related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
@@ -168,7 +167,9 @@ class Screen:
     known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: CodedRows, score: Score, far: Far | None = None) -> Screen:
+    def of(
+        cls, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
+    ) -> Screen:
         """The screen of complete rows, by the score that is searched with.
 
         Parameters
@@ -178,14 +179,14 @@ class Screen:
         """
         some = rows.thinned(SCREENING_ROWS)
         pairs = score.pair_gains(some)
-        return cls(some, score, pairs, related(pairs), Far() if far is None else far)
+        far = Far() if far is None else far
+        return cls(some, constraints, score, pairs, related(pairs), far)
 
-    def candidates(
-        self, y: int, dag: Dag, constraints: Constraints, most: int = MOST_CANDIDATES
-    ) -> tuple[int, ...]:
+    def candidates(self, y: int, dag: Dag, most: int = MOST_CANDIDATES) -> tuple[int, ...]:
         """The variables that may become parents of y: all, or those that promise most."""
+        forbidden, required = self.constraints.forbidden, self.constraints.required[y]
         if len(dag) <= most + 1:
-            return tuple(x for x in range(len(dag)) if not constraints.forbidden[x, y])
+            return tuple(x for x in range(len(dag)) if not forbidden[x, y])
         children = [node for node, parents in enumerate(dag) if y in parents]
         near = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
@@ -197,11 +198,9 @@ class Screen:
             for x in _ranked(self._added(y, dag[y] | {child}) + unseen, 0.0)[:1]
         ]
         alone = _ranked(self.pairs[y], 0.0)[:BY_PAIR_GAIN]
-        ordered = dict.fromkeys(
-            [*sorted(constraints.required[y]), *near, *added, *turned, *spouses, *alone]
-        )
-        allowed = [x for x in ordered if not constraints.forbidden[x, y]]
-        return tuple(sorted(allowed[: max(most, len(constraints.required[y]))]))
+        ordered = dict.fromkeys([*sorted(required), *near, *added, *turned, *spouses, *alone])
+        allowed = [x for x in ordered if not forbidden[x, y]]
+        return tuple(sorted(allowed[: max(most, len(required))]))
 
     def _added(self, y: int, parents: frozenset[int]) -> FloatArray:
         """What every other variable would add to these parents of y."""

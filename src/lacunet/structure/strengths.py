@@ -31,7 +31,7 @@ from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.order import Scores, search
-from lacunet.structure.parents import MOST_HELD, CandidateParents, Far, parent_sets
+from lacunet.structure.parents import MOST_HELD, CandidateParents, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.sets import Known, Score, ScoredSets
@@ -81,19 +81,20 @@ def strengths_of(
     """
     learned: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
     try:
-        screen, order = Screen.of(completions[0], score), constraints.order(dag)
+        screen, order = Screen.of(completions[0], constraints, score), constraints.order(dag)
         families = [
-            CandidateParents(y, screen.candidates(y, dag, constraints, CANDIDATES), required)
+            CandidateParents(y, screen.candidates(y, dag, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
         ]
-        far = Far()
         held = completions[0].rows * len(families) * len(completions)
         known_of: list[Known | None] = [{} if held <= MOST_HELD else None for _ in completions]
         for replicate in range(replicates):
             completion = replicate % len(completions)
             sample = _reweighted(completions[completion], rng)
             sets = ScoredSets(sample, score, known=known_of[completion])
-            sampled_sets = parent_sets(families, sets, constraints.max_parents, far, deadline)
+            sampled_sets = parent_sets(
+                families, sets, constraints.max_parents, screen.far, deadline
+            )
             scores = Scores(sampled_sets, constraints.required)
             best = search(scores, order, KICKS, rng, deadline).parents
             compelled = compelled_arcs(best, constraints.contradicted)
