@@ -35,7 +35,7 @@ from lacunet.completion.rows import draw_completions
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.climb import Limits, climb
-from lacunet.inference.engine import Engine, engine_of
+from lacunet.inference.engine import engine_of
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Mask, Network
@@ -294,16 +294,18 @@ class _Trial:
     def run(self, gain: float, tables: list[FloatArray], counts: list[FloatArray]) -> float:
         """What the change gains; the CPTs and counts of the region are put in place.
 
+        EM starts from the old CPTs and, in the changed family, from the rows that show it.
+
         Parameters
         ----------
         gain
             What it gains by the number of parameters.
         """
-        judge, fit, node = self.judge, self.fit, self.node
+        judge, fit, node, others = self.judge, self.fit, self.node, self.region.active - {self.node}
         problems = self._problems(self.wide)
         layout = problems.layout
-        cells, held = np.empty(layout.cells), np.zeros(layout.cells)
-        cpt_of, held_of = self._of_nodes(layout, cells), self._of_nodes(layout, held)
+        cells, held, expected = np.zeros((3, layout.cells))
+        cpt_of, held_of, expected_of = (self._of_nodes(layout, x) for x in (cells, held, expected))
         for member, cpt in self._cpts_before().items():
             cpt_of[member][...] = _widened(cpt, self.before, self.both) if member == node else cpt
         # What is held is added to what is expected from now on.
@@ -313,14 +315,36 @@ class _Trial:
         touched = engine.expect(cells, deadline=judge.deadline)
         gain -= float(touched.log_likelihoods.sum())
         part_of = self._of_nodes(layout, touched.counts)
-        if self._takes_in_barren_values():
+        # Missing values that nothing was known by may get a child that is shown.
+        if any(
+            is_barren_somewhere(parent, fit.families, fit.children, judge.patterns)
+            for parent in {*self.after} - {*self.before}
+        ):
             part_of = self._expected_before()
-        for member in self.region.active - {node}:
+        for member in others:
             rest = fit.counts[member] - part_of[member]
             held_of[member][...] = np.where(rest > ROUNDING, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
-        return self._climbed(engine, cells, gain, tables, counts)
+        cpt, reached = judge._start(node, self.after), -np.inf
+        for iteration in range(TRIAL_ITERATIONS):
+            cpt_of[node][...] = _widened(cpt, self.after, self.both)
+            expectation = engine.expect(cells, deadline=judge.deadline)
+            expected[:] = expectation.counts
+            now = gain + float(expectation.log_likelihoods.sum())
+            rise, reached = now - reached, now
+            if iteration and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
+                break
+            for member in others:
+                cpt_of[member][...] = judge.normalised(
+                    expected_of[member], member, self.wide[member]
+                )
+            narrowed = _narrowed(expected_of[node], self.both, self.after)
+            cpt = judge.normalised(narrowed, node, self.after)
+        for member in others:
+            tables[member], counts[member] = cpt_of[member], expected_of[member]
+        tables[node], counts[node] = cpt, _narrowed(expected_of[node], self.both, self.after)
+        return reached
 
     def _of_nodes(self, layout: Layout, cells: FloatArray) -> dict[int, FloatArray]:
         """The part of each node of the region, as views."""
@@ -350,14 +374,6 @@ class _Trial:
             for node in self.region.nodes
         }
 
-    def _takes_in_barren_values(self) -> bool:
-        """Whether missing values that nothing was known by get a child that is shown."""
-        fit = self.fit
-        return any(
-            is_barren_somewhere(parent, fit.families, fit.children, self.judge.patterns)
-            for parent in set(self.after) - set(self.before)
-        )
-
     def _expected_before(self) -> dict[int, FloatArray]:
         """What the rows of the region have added to the counts of the fit."""
         problems = self._problems(self.fit.families)
@@ -366,39 +382,6 @@ class _Trial:
         cells = np.concatenate([np.ravel(cpt) for cpt in self._cpts_before().values()])
         engine = engine_of(problems, self.judge.memory, deadline=self.judge.deadline)
         return self._of_nodes(layout, engine.expect(cells).counts)
-
-    def _climbed(
-        self,
-        engine: Engine,
-        cells: FloatArray,
-        gain: float,
-        tables: list[FloatArray],
-        counts: list[FloatArray],
-    ) -> float:
-        """EM from the old CPTs and, in the changed family, from the rows that show it."""
-        judge, node, layout = self.judge, self.node, engine.problems.layout
-        expected = np.empty(layout.cells)
-        cpt_of, expected_of = self._of_nodes(layout, cells), self._of_nodes(layout, expected)
-        cpt = judge._start(node, self.after)
-        cpt_of[node][...] = _widened(cpt, self.after, self.both)
-        reached = -np.inf
-        for iteration in range(TRIAL_ITERATIONS):
-            expectation = engine.expect(cells, deadline=judge.deadline)
-            expected[:] = expectation.counts
-            rise = gain + float(expectation.log_likelihoods.sum()) - reached
-            reached = gain + float(expectation.log_likelihoods.sum())
-            if iteration and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
-                break
-            for other in self.region.active - {node}:
-                cpt_of[other][...] = judge.normalised(expected_of[other], other, self.wide[other])
-            cpt = judge.normalised(
-                _narrowed(expected_of[node], self.both, self.after), node, self.after
-            )
-            cpt_of[node][...] = _widened(cpt, self.after, self.both)
-        for member in self.region.active:
-            tables[member], counts[member] = cpt_of[member], expected_of[member]
-        tables[node], counts[node] = cpt, _narrowed(counts[node], self.both, self.after)
-        return reached
 
 
 LEAST_RISE = 0.05  # of a step of EM that is followed by another
