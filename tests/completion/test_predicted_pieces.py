@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +12,7 @@ from pyarrow import parquet
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.completion.predict import GIVEN, predicted_pieces
+from lacunet.data.seen import SeenValues
 
 NUMBERS = lc.Network(
     {"A": ["0", "1"], "B": ["1", "2"]},
@@ -46,6 +49,22 @@ def test_pieces_hold_what_predict_gives_for_all_rows(
     assert [piece.num_rows for piece in pieces] == [2, 2, 1]
     whole = lc.predict(NUMBERS, folder, targets, give=GIVEN, given_targets=given_targets, keep=keep)
     assert pa.concat_tables(pieces).to_pandas().equals(whole.to_pandas())
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_how_targets_are_written_is_noted_in_one_of_the_two_readings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted, add = [], SeenValues.add
+
+    def noting(self: SeenValues, columns: Mapping[str, Any], *more: Any) -> None:
+        noted.append(columns["Id"])
+        add(self, columns, *more)
+
+    monkeypatch.setattr(SeenValues, "add", noting)
+    pieces = predicted_pieces(NUMBERS, lc.Data(folder), ["B"], give=["states"], keep=["Id"])
+    assert [piece.num_rows for piece in pieces] == [2, 2, 1]
+    assert len(noted) == 3
 
 
 @pytest.mark.parametrize("seen", [1, 2, 3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Any, Literal
@@ -148,16 +149,19 @@ def predict(
         missing=missing,
         memory=memory,
     )
-    rows, kept = _PredictedRows(), {}
+    rows, values, kept = _PredictedRows(), SeenValues(), {}
     posteriors = None if asked.is_declared else _one_by_one(asked, rows)
     if posteriors is None:
         source, opened = _opened(asked, warns=not is_one_row(data))
-        parts, pieces = zip(*_in_pieces(asked, source, opened, rows), strict=True)
+        parts, pieces = [], []
+        for piece, table, part in _in_pieces(asked, source, opened, rows):
+            values.add(piece, table, asked.written)
+            parts.append(part)
+            pieces.append({name: piece[name] for name in asked.keep})
         posteriors = Posteriors.joined(parts)
         kept = kept_columns(asked.data.source, pieces) if asked.keep else {}
     rows.say(asked)
-    columns = _columns(asked, posteriors, rows.values)
-    return frame_like(asked.data.source, {**kept, **columns})
+    return frame_like(asked.data.source, {**kept, **_columns(asked, posteriors, values)})
 
 
 def predicted_pieces(
@@ -181,17 +185,16 @@ def predicted_pieces(
         network, data, targets, give=give, given_targets=given_targets, keep=keep, memory=memory
     )
     source, opened = _opened(asked, warns=True)
-    rows, type_of = _PredictedRows(), dict[str, Any]()
+    rows, values, type_of = _PredictedRows(), SeenValues(), dict[str, Any]()
     if asked.keep or {*asked.written} & {*keys_by_name(source.columns)}:
-        for piece, table, _ in _coded(asked, source, opened, tell=False):
-            rows.values.add(piece.columns, table, asked.written)
-            widen_types(type_of, pa.table({name: piece.columns[name] for name in asked.keep}))
-    schema = None
-    for posteriors, kept in _in_pieces(asked, source, opened, rows):
-        whole = pa.table(dict(kept))
-        columns = {name: as_type(whole.column(name), kind) for name, kind in type_of.items()}
-        columns |= _columns(asked, posteriors, rows.values)
-        schema = schema or pa.schema([*type_of.items(), *_schema(asked, rows.values)])
+        for piece, table in _coded(asked, source, opened, tell=False):
+            values.add(piece, table, asked.written)
+            widen_types(type_of, pa.table({name: piece[name] for name in asked.keep}))
+    schema = pa.schema([*type_of.items(), *_schema(asked, values)])
+    for piece, _, posteriors in _in_pieces(asked, source, opened, rows):
+        kept = pa.table({name: piece[name] for name in asked.keep})
+        columns = {name: as_type(kept.column(name), kind) for name, kind in type_of.items()}
+        columns |= _columns(asked, posteriors, values)
         yield pa.table(columns, schema=schema)
     rows.say(asked)
 
@@ -316,7 +319,7 @@ class _PredictedRows:
 
     There need be no ``patterns``, of the variables that count as evidence, where the network knows
     nothing of how values went missing. ``partly`` is the number of rows that show some of the
-    targets and miss others; ``values`` are how rows write the states of targets.
+    targets and miss others.
     """
 
     rows: int = 0
@@ -327,7 +330,6 @@ class _PredictedRows:
     first_impossible: int = 0
     with_outer_bounds: Counter[str] = field(default_factory=Counter)
     shares_of: dict[str, RowShares] = field(default_factory=dict)
-    values: SeenValues = field(default_factory=SeenValues)
 
     def add(self, posteriors: Posteriors) -> None:
         """Take in what was predicted for some rows."""
@@ -394,26 +396,26 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
 
 def _coded(
     asked: _AskedTargets, source: DataSource, data: Data, *, tell: bool
-) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
-    """Some rows at a time, as they came and as codes."""
-    return rows_with_codes(
+) -> Iterator[tuple[Mapping[str, Any], EncodedTable]]:
+    """Some rows at a time: the columns as they came, and the codes."""
+    for piece, table, _ in rows_with_codes(
         source, data, asked.network, columns=asked.keep, unseen=asked.unseen, tell=tell
-    )
+    ):
+        yield piece.columns, table
 
 
 def _in_pieces(
     asked: _AskedTargets, source: DataSource, data: Data, rows: _PredictedRows
-) -> Iterator[tuple[Posteriors, Mapping[str, Any]]]:
-    """The posteriors of some rows at a time, and their kept columns; ``rows`` takes note."""
+) -> Iterator[tuple[Mapping[str, Any], EncodedTable, Posteriors]]:
+    """Some rows at a time, and their posteriors; ``rows`` takes note."""
     known, latent = replace(asked, network=with_data_codes(asked.network, data)), {*data.latent}
-    for piece, table, _ in _coded(asked, source, data, tell=True):
-        rows.values.add(piece.columns, table, asked.written)
+    for piece, table in _coded(asked, source, data, tell=True):
         rows.misses_any |= bool({*table.partially_observed} - latent)
         rows.patterns |= shown_patterns(asked.network, table, asked.unseen)
         rows.partly += int((table.shows_any(asked.names) & ~table.is_shown(asked.names)).sum())
         posteriors = _of_table(known, table, latent)
         rows.add(posteriors)
-        yield posteriors, {name: piece.columns[name] for name in asked.keep}
+        yield piece, table, posteriors
 
 
 def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> list[str]:
@@ -473,33 +475,23 @@ def _one_by_one(asked: _AskedTargets, predicted: _PredictedRows) -> Posteriors |
         return None
     if any(name in row and type(row[name]) is not str for row in rows for name in asked.written):
         return None  # the kind of the column says how its states are written
-    misses_any = any(type(value) is not str for row in rows for value in row.values())
-    whole = with_nodes(network)
-    of_target = {name: np.empty((len(rows), network.cardinality(name))) for name in names}
-    unsupported_of = {name: np.zeros(len(rows)) for name in names if shares}
-    scopes = [(name,) for name in names]
-    patterns, partly = set(), 0
+    nothing = np.full(len(rows), np.nan)
+    of_target = {name: np.full((len(rows), network.cardinality(name)), np.nan) for name in names}
+    unsupported_of = {name: nothing.copy() for name in names if shares}
+    whole, scopes = with_nodes(network), [(name,) for name in names]
     for index, row in enumerate(rows):
         shown = {name: state for name, state in row.items() if type(state) is str}
-        partly += 0 < len(shown.keys() & {*names}) < len(names)
         seen = evidence_with_mechanisms(network, row, shown, names)
-        patterns.add(frozenset(seen.keys() & network.states_of.keys()))
+        predicted.misses_any |= len(shown) < len(row)
+        predicted.partly += 0 < len(shown.keys() & {*names}) < len(names)
+        predicted.patterns |= {frozenset(seen.keys() & network.states_of.keys())}
         joint = posed(whole, scopes, seen, memory, shares=shares)
-        try:
-            answers, lost = joint.answers, joint.shares if shares else ()
-        except ImpossibleEvidenceError:
-            answers = tuple(np.full(cells.shape[1], np.nan) for cells in of_target.values())
-            lost = (np.nan,) * len(names)
-        for name, answer in zip(names, answers, strict=True):
-            of_target[name][index] = answer
-        for cells, share in zip(unsupported_of.values(), lost, strict=False):
-            cells[index] = share
-    posteriors = Posteriors(of_target, np.full(len(rows), np.nan), unsupported_of)
-    predicted.misses_any, predicted.patterns, predicted.partly = (
-        misses_any,
-        frozenset(patterns),
-        partly,
-    )
+        with suppress(ImpossibleEvidenceError):  # whose row has NaN
+            for name, answer in zip(names, joint.answers, strict=True):
+                of_target[name][index] = answer
+            for name, share in zip(names, joint.shares if shares else (), strict=False):
+                unsupported_of[name][index] = share
+    posteriors = Posteriors(of_target, nothing, unsupported_of)
     predicted.add(posteriors)
     return posteriors
 
@@ -522,36 +514,30 @@ def _are_plain(
 def _columns(
     asked: _AskedTargets, posteriors: Posteriors, values: SeenValues
 ) -> dict[str, NDArray[Any]]:
-    network, answers = asked.network, asked.answers
-    columns: list[tuple[str, str, Any]] = []  # the name, one in quotes that no other has, cells
+    answers = asked.answers
+    columns: list[tuple[str, tuple[str, ...], Any]] = []  # what of, which variable or state, cells
     for name, rows in posteriors.of_target.items():
+        states = asked.network.states(name)
         if "probabilities" in answers:
-            columns += [
-                (f"{name}={state}", f"{in_quotes(name)}={in_quotes(state)}", rows[:, code])
-                for code, state in enumerate(network.states(name))
-            ]
+            columns += [("{}", (name, state), rows[:, code]) for code, state in enumerate(states)]
         if name in posteriors.bounds_of:
-            bounds = posteriors.bounds_of[name]
-            columns += [
-                (f"{end}({name}={state})", f"{end}({in_quotes(name)}={in_quotes(state)})", column)
-                for code, state in enumerate(network.states(name))
-                for end, column in (
-                    ("lowest", bounds.low[:, code]),
-                    ("highest", bounds.high[:, code]),
-                )
-            ]
+            low, high, _ = posteriors.bounds_of[name]
+            for code, state in enumerate(states):
+                columns.append(("lowest({})", (name, state), low[:, code]))
+                columns.append(("highest({})", (name, state), high[:, code]))
         if "states" in answers:
-            cells = _most_probable(rows, values.written(name, network.states(name)))
-            columns.append((name, in_quotes(name), cells))
+            columns.append(("{}", (name,), _most_probable(rows, values.written(name, states))))
         if "unsupported" in answers:
-            shares = posteriors.unsupported_of[name]
-            columns.append((f"unsupported({name})", f"unsupported({in_quotes(name)})", shares))
-    if "log-probability" in answers:
-        columns.append(
-            ("log-probability", "log-probability of the row", posteriors.log_probability)
-        )
-    are_distinct = len({name for name, _, _ in columns}) == len(columns)
-    named = {name if are_distinct else quoted: cells for name, quoted, cells in columns}
+            columns.append(("unsupported({})", (name,), posteriors.unsupported_of[name]))
+    logs = posteriors.log_probability
+    plain = {called.format("=".join(words)): cells for called, words, cells in columns}
+    named = plain | ({"log-probability": logs} if asked.logs else {})
+    if len(named) < len(columns) + asked.logs:  # in quotes no two are the same
+        named = {
+            called.format("=".join(map(in_quotes, words))): cells
+            for called, words, cells in columns
+        }
+        named |= {"log-probability of the row": logs} if asked.logs else {}
     if twice := [name for name in asked.keep if name in named]:
         raise LacunetError(
             f"keep= (--keep) names {listed(twice)}, which the predictions have too.",
