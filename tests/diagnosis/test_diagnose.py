@@ -346,6 +346,18 @@ def test_columns_alone_keep_the_rules_of_questions_that_were_not_asked() -> None
     assert not found.patterns.missing_cells
 
 
+def test_a_question_that_is_always_shown_or_not_asked_is_no_stratum_of_what_its_rule_looks_at() -> (
+    None
+):
+    rows = {
+        "Smoked": ["no", "yes", "yes", None] * 60,
+        "Now": [None, "no", "yes", "yes"] * 60,
+        "Ill": ["a", None, "b", "a", "a", "b"] * 40,
+    }
+    found = diagnose(Data(rows, not_asked={"Now": "Smoked=no"}))
+    assert {test.given for test in found.mar if test.missing == "Smoked"} == {()}
+
+
 def test_a_network_alone_is_not_diagnosed() -> None:
     for given in (THREE, "net.bif", None):
         with pytest.raises(lc.LacunetError):

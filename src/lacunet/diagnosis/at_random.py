@@ -31,16 +31,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from operator import mul
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.missingness.asked import rows_that_tell
-from lacunet.missingness.design_effect import SurveyRows
+from lacunet.missingness.design_effect import SurveyRows, cells_of
 from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.nodes import Mechanism
 from lacunet.statistics.counts import quotient
-from lacunet.statistics.distinct import Index
+from lacunet.statistics.distinct import Index, pack
 from lacunet.statistics.missing import is_missing
 
 BLOCK = 2**16
@@ -120,11 +125,11 @@ def mcar_tests(
     among = len(table.partially_observed) * (len(table.variables) - 1)
     tests: list[MissingTest] = []
     for rows, partially in _tables_of(network, table):
-        worth, counts_of = _Worth.of(network, rows), mechanism_tables(rows, partially)
+        testing, counts_of = _Testing(network, rows, among, rng), mechanism_tables(rows, partially)
         for causes in _of_one_size(table, table.variables):
             pairs = [(missing, cause) for cause in causes for missing in partially]
             counts = np.concatenate([counts_of[cause] for cause in causes])
-            tests += _tests(network, worth, pairs, (), counts[:, None], among, rng)
+            tests += testing.tests(pairs, (), counts[:, None])
     return _ordered(tests)
 
 
@@ -149,33 +154,28 @@ def mar_tests(
     The strata are those of its parents among the fully observed variables.
     """
     partially = table.partially_observed
-    among = len(partially) * (len(partially) - 1)
-    worth = _Worth.of(network, table)
+    whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng)
     tests: list[MissingTest] = []
     for missing in partially:
-        rows = rows_that_tell(network, table, missing)
-        if rows.rows:
-            of_rows = worth if rows is table else _Worth.of(network, rows)
-            given = parents_of[missing]
-            tests += _within(network, rows, of_rows, missing, partially, given, among, rng)
+        testing = whole.of_mechanism(missing)
+        if testing.table.rows:
+            always = testing.table.fully_observed  # where rules are not taken for values
+            given = tuple(name for name in parents_of[missing] if name in always)
+            tests += testing.within(missing, partially, given)
     return _ordered(
-        _tested_again(network, table, test, among, rng)
+        _tested_again(whole.of_mechanism(test.missing), test)
         if test.adjusted < LEVEL and test.p_value > NO_DOUBT
         else test
         for test in _ordered(tests)
     )
 
 
-def _tested_again(
-    network: Network, table: EncodedTable, test: MissingTest, among: int, rng: np.random.Generator
-) -> MissingTest:
+def _tested_again(testing: _Testing, test: MissingTest) -> MissingTest:
     """The test within the strata of what the cause goes with too, if its p-value is larger."""
-    rows = rows_that_tell(network, table, test.missing)
-    given = _with_companions(rows, test)
+    given = _with_companions(testing.table, test)
     if given == test.given:
         return test
-    worth, causes = _Worth.of(network, rows), (test.cause,)
-    again = _within(network, rows, worth, test.missing, causes, given, among, rng)
+    again = testing.within(test.missing, (test.cause,), given)
     return max((test, *again), key=lambda test: test.p_value)
 
 
@@ -199,31 +199,6 @@ def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
             number *= shown.cardinality_of[name]
             given = (*given, name)
     return given
-
-
-def _within(
-    network: Network,
-    table: EncodedTable,
-    worth: _Worth,
-    missing: str,
-    causes: Scope,
-    given: Scope,
-    among: int,
-    rng: np.random.Generator,
-) -> Iterator[MissingTest]:
-    """A mechanism against some causes, within the strata of what is given."""
-    strata, number = strata_of(table, given)
-    halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
-    for alike in _of_one_size(table, causes, number * 2):
-        size = table.cardinality_of[alike[0]]
-        states = halves * (size + 1)  # one state more for rows that do not show the cause
-        counts = np.empty((len(alike), number, 2, size))
-        for index, cause in enumerate(alike):
-            keys = states + np.minimum(table.columns[cause], size)
-            sums = np.bincount(keys, table.weights, number * 2 * (size + 1))
-            counts[index] = sums.reshape(number, 2, size + 1)[..., :size]
-        pairs = [(missing, cause) for cause in alike]
-        yield from _tests(network, worth, pairs, given, counts, among, rng)
 
 
 def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
@@ -266,54 +241,6 @@ def smallest_effect(rows: float, tests: int) -> float:
     return float(min(needed / np.sqrt(max(rows, 1)), 1.0))
 
 
-def _tests(
-    network: Network,
-    worth: _Worth,
-    pairs: Sequence[tuple[str, str]],
-    given: Scope,
-    counts: FloatArray,
-    among: int,
-    rng: np.random.Generator,
-) -> Iterator[MissingTest]:
-    """The tests of mechanisms against causes with one number of states, not yet adjusted.
-
-    Those without a stratum in which both vary, as of a mechanism against its own variable, are left
-    out. Tables are drawn for those that are unsure.
-    """
-    scales, by_design = np.array([worth.of_test(*pair, given) for pair in pairs]).T
-    counts = counts * scales[:, None, None, None]
-    results = approximated(counts, among)
-    states = counts.sum(axis=1)
-    total = states.sum(axis=1)
-    known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
-    share = quotient(states[:, 0], total)
-    high = np.argmax(np.where(known, share, -1), axis=1)
-    low = np.argmin(np.where(known, share, 2), axis=1)
-    for index, result in enumerate(results):
-        if result.degrees_of_freedom == 0:
-            continue
-        missing, cause = pairs[index]
-        most, least = float(share[index, high[index]]), float(share[index, low[index]])
-        p_value = result.p_value
-        if result.how == DRAWS:
-            p_value = by_draws(counts[index], result.statistic, p_value, rng)
-        names = network.states(cause)
-        yield MissingTest(
-            missing,
-            cause,
-            given,
-            p_value if np.isnan(by_design[index]) else float(by_design[index]),
-            adjusted=np.nan,
-            effect=result.effect,
-            highest=names[high[index]],
-            lowest=names[low[index]],
-            rates=(most, least),
-            ratio=most / least if least > 0 else float("inf"),
-            rows=result.rows,
-            by_draws=result.how == DRAWS,
-        )
-
-
 def _ordered(tests: Iterable[MissingTest]) -> tuple[MissingTest, ...]:
     """The tests, smallest p-value first, adjusted for their number."""
     tests = sorted(tests, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
@@ -322,45 +249,110 @@ def _ordered(tests: Iterable[MissingTest]) -> tuple[MissingTest, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Worth:
-    """What the rows of a test are worth: ``scale_of`` by Kish, ``rows`` with a survey's design."""
+class _Testing:
+    """Tests of mechanisms on some rows, whose p-values are to be adjusted for so many tests."""
 
-    scale_of: Mapping[str, float]
-    rows: SurveyRows | None
+    network: Network
+    table: EncodedTable
+    among: int
+    rng: np.random.Generator
 
-    @classmethod
-    def of(cls, network: Network, table: EncodedTable) -> _Worth:
-        scale_of = dict.fromkeys(table.variables, 1.0)
-        if table.is_weighted:
-            for name in table.variables:
-                scale_of[name] = table.take(table.is_shown((name,))).scale
-        return cls(scale_of, SurveyRows.of(network, table))
+    def of_mechanism(self, missing: str) -> _Testing:
+        """The same on the rows that tell of a mechanism."""
+        rows = rows_that_tell(self.network, self.table, missing)
+        return self if rows is self.table else replace(self, table=rows)
 
-    def of_test(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
+    @cached_property
+    def survey(self) -> SurveyRows | None:
+        """The rows with their survey's design, if they have one."""
+        return SurveyRows.of(self.network, self.table)
+
+    @cached_property
+    def scale_of(self) -> dict[str, float]:
+        """What makes the weights of the rows that show a variable add up to their worth (Kish)."""
+        table = self.table
+        if not table.is_weighted:
+            return dict.fromkeys(table.variables, 1.0)
+        return {name: table.take(table.is_shown((name,))).scale for name in table.variables}
+
+    def within(self, missing: str, causes: Scope, given: Scope) -> Iterator[MissingTest]:
+        """A mechanism against some causes, within the strata of what is given."""
+        table, (strata, number) = self.table, strata_of(self.table, given)
+        halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
+        for alike in _of_one_size(table, causes, number * 2):
+            size = table.cardinality_of[alike[0]]
+            states = halves * (size + 1)  # one state more for rows that do not show the cause
+            counts = np.empty((len(alike), number, 2, size))
+            for index, cause in enumerate(alike):
+                keys = states + np.minimum(table.columns[cause], size)
+                sums = np.bincount(keys, table.weights, number * 2 * (size + 1))
+                counts[index] = sums.reshape(number, 2, size + 1)[..., :size]
+            yield from self.tests([(missing, cause) for cause in alike], given, counts)
+
+    def tests(
+        self, pairs: Sequence[tuple[str, str]], given: Scope, counts: FloatArray
+    ) -> Iterator[MissingTest]:
+        """The tests of mechanisms against causes with one number of states, not yet adjusted.
+
+        Those without a stratum in which both vary, as of a mechanism against its own variable, are
+        left out. Tables are drawn for those that are unsure.
+        """
+        scales, by_design = np.array([self._worth(*pair, given) for pair in pairs]).T
+        counts = counts * scales[:, None, None, None]
+        states = counts.sum(axis=1)
+        total = states.sum(axis=1)
+        known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
+        share = quotient(states[:, 0], total)
+        high = np.argmax(np.where(known, share, -1), axis=1)
+        low = np.argmin(np.where(known, share, 2), axis=1)
+        for index, result in enumerate(approximated(counts, self.among)):
+            if result.degrees_of_freedom == 0:
+                continue
+            missing, cause = pairs[index]
+            most, least = float(share[index, high[index]]), float(share[index, low[index]])
+            p_value, names = result.p_value, self.network.states(cause)
+            if result.how == DRAWS:
+                p_value = by_draws(counts[index], result.statistic, p_value, self.rng)
+            yield MissingTest(
+                missing,
+                cause,
+                given,
+                p_value if np.isnan(by_design[index]) else float(by_design[index]),
+                adjusted=np.nan,
+                effect=result.effect,
+                highest=names[high[index]],
+                lowest=names[low[index]],
+                rates=(most, least),
+                ratio=most / least if least > 0 else float("inf"),
+                rows=result.rows,
+                by_draws=result.how == DRAWS,
+            )
+
+    def _worth(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
         """What makes the weights add up to the rows that they are worth, and a p-value.
 
         The p-value is NaN where it is not the design that tells it.
         """
-        if self.rows is None or missing == cause:
-            return self.scale_of[cause], np.nan
-        table = self.rows.table
-        rows = np.flatnonzero(table.is_shown((cause,)))
-        strata, number = strata_of(table, given)
-        is_shown = table.columns[missing][rows] < table.cardinality_of[missing]
-        size = table.cardinality_of[cause]
-        cell = (strata[rows] * 2 + is_shown) * size + table.columns[cause][rows]
-        result = self.rows.test(rows, cell, (number, 2, size))
+        result = None
+        if self.survey is not None and missing != cause:
+            table = self.survey.table
+            rows, cell, shape = cells_of(
+                table, Mechanism(missing), cause, _few_strata(table, given)
+            )
+            result = self.survey.test(rows, cell, shape)
         if result is None:
             return self.scale_of[cause], np.nan
         return result.rows / float(table.row_weights[rows].sum()), result.p_value
 
 
+def _few_strata(table: EncodedTable, given: Scope) -> Scope:
+    """The first of some variables, as many as make few strata."""
+    numbers = accumulate((table.cardinality_of[name] for name in given), mul)
+    return tuple(name for name, number in zip(given, numbers, strict=True) if number <= MOST_STRATA)
+
+
 def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:
     """The stratum of each row by some variables, as many as make few strata, and their number."""
-    codes, number = np.zeros(table.rows, np.intp), 1
-    for name in given:
-        if number * table.cardinality_of[name] > MOST_STRATA:
-            break
-        codes = codes * table.cardinality_of[name] + table.columns[name]
-        number *= table.cardinality_of[name]
-    return codes, number
+    used = _few_strata(table, given)
+    sizes = [table.cardinality_of[name] for name in used]
+    return pack([table.columns[name] for name in used], sizes, table.rows), prod(sizes)
