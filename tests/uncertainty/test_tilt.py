@@ -564,9 +564,16 @@ def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert len(told["log_likelihoods"]) == len(told["deltas"])
 
 
+def test_a_state_that_is_not_given_is_named_for_the_shell_too() -> None:
+    rows = {"Age": ["old", "young", None] * 4, "Ill": ["no", "yes", "no"] * 4}
+    with pytest.raises(LacunetError) as refused:
+        sensitivity("Age -> Ill", rows, "Ill", mechanism="Age")
+    assert '--query "P(Ill=yes)"' in refused.value.hint
+
+
 def test_a_mechanism_that_is_not_given_is_one_that_has_missing_values() -> None:
     rows = {"Age": ["old", "young", None] * 4, "Ill": ["no", "yes", "no"] * 4}
-    with pytest.raises(LacunetError, match="write mechanism='Age'"):
+    with pytest.raises(LacunetError, match=r"write mechanism='Age' \(--mechanism\)"):
         sensitivity("Age -> Ill", rows, "P(Ill=yes | Age=old)")
 
 

@@ -43,7 +43,7 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread
 from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, conditional, finite, first_of, sentence, text_table
+from lacunet.wording import assigned, conditional, finite, first_of, in_shell, sentence, text_table
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
@@ -324,9 +324,11 @@ def _one_state(
     if state is None or isinstance(state, Mapping):
         asked = assigned(target, network.states(network.known(target))[-1])
         given = [assigned(name, str(value)) for name, value in (state or {}).items()]
+        query = conditional(asked, given)
         raise LacunetError(
             f"the state of {target!r} that is asked about is not given.",
-            f"as in sensitivity(network, data, '{conditional(asked, given)}', mechanism=...).",
+            f"as in sensitivity(network, data, '{query}', mechanism=...) (--query "
+            f"{in_shell(query)}).",
         )
     return target, state, evidence
 
@@ -503,7 +505,7 @@ def _checked(
     tilted_state: object,
 ) -> Question:
     hidden = look.hidden(network)
-    hint = f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])}."
+    hint = f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])} (--mechanism)."
     hint = hint if hidden else "no variable has missing values."
     if not isinstance(mechanism, str):
         raise LacunetError(
