@@ -168,7 +168,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     dag[last] = dag[last] | {false}
     dag[true] = dag[true] - {min(dag[true])}
     start = judge.fit(tuple(dag))
-    limits = constraints_of(truth.variables, (), (), None, 4)
+    limits = constraints_of(truth.variables, (), (), (), 4)
     others = [[x for x in range(len(dag)) if x != y] for y in range(len(dag))]
     *_, found = polished(judge, start, limits, others, drawing(judge, 3, rng), set())
     assert found.score > start.score
@@ -189,7 +189,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     )
     judge = judge_of(lc.Network({name: ["0", "1"] for name in "ABC"}), table)
     start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
-    limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], None, 2)
+    limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], (), 2)
     assert Gains.of(CodedRows.of(table)).gain(0, 1, frozenset()) < 0
     *_, found = polished(
         judge, start, limits, [[1, 2], [0, 2], [0, 1]], drawing(judge, 1, rng), set()
@@ -203,7 +203,7 @@ def test_moves_stay_within_the_constraints() -> None:
     table = hidden(truth, 1_500, rng, 0.3)
     judge = judge_of(truth, table)
     limits = constraints_of(
-        truth.variables, [("asia", "dysp")], [("smoke", "lung"), ("lung", "smoke")], None, 2
+        truth.variables, [("asia", "dysp")], [("smoke", "lung"), ("lung", "smoke")], (), 2
     )
     start = judge.fit(tuple(limits.required))
     nodes = range(len(truth.variables))
@@ -229,7 +229,7 @@ def test_moves_that_are_asked_about_close_no_cycle() -> None:
     truth = lc.example("child")
     table = hidden(truth, 1_000, rng, 0.2)
     judge = judge_of(truth, table)
-    limits = constraints_of(truth.variables, (), (), None, 3)
+    limits = constraints_of(truth.variables, (), (), (), 3)
     fit = judge.fit(tuple(frozenset(list(own)[:1]) for own in dag_of(truth)))
     nodes = range(len(truth.variables))
     promises = Promises(judge.rows, judge.draw(fit, 1, rng), judge.penalty)
@@ -291,7 +291,7 @@ def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     rng = np.random.default_rng(7)
     truth = lc.example("child")
     judge = judge_of(truth, hidden(truth, 1_500, rng, 0.3))
-    limits = constraints_of(truth.variables, (), (), None, 2)
+    limits = constraints_of(truth.variables, (), (), (), 2)
     others = [list(range(len(truth.variables)))] * len(truth.variables)
     *_, best = polished(
         judge, judge.fit(limits.required), limits, others, drawing(judge, 2, rng), set()

@@ -821,7 +821,7 @@ def test_a_parquet_file_of_more_rows_than_the_budget_holds_is_sampled(tmp_path: 
 def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[int]) -> None:
     both, one, other = sorted(numbers, reverse=True)
     other = min(other, both - one)
-    limits = constraints_of(("A", "B"), (), (), None, 2)
+    limits = constraints_of(("A", "B"), (), (), (), 2)
     adjacent, directed = {(0, 1): float(both)}, {(0, 1): float(one), (1, 0): float(other)}
     empty, found = (frozenset[int](),) * 2, (frozenset[int](), frozenset({0}))
     there = _strength((0, 1), found, limits, adjacent, directed, 20)

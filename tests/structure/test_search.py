@@ -99,7 +99,7 @@ def best_by_brute_force(table: EncodedTable, size: float) -> float:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     table = random_rows(400, seed)
-    constraints = constraints_of(NAMES, (), (), None, 3)
+    constraints = constraints_of(NAMES, (), (), (), 3)
     score = Score(400.0, size or None)
     nothing = (frozenset[int](),) * 5
     rows = CodedRows.of(table)
@@ -185,7 +185,7 @@ def test_constraints_hold_in_the_result() -> None:
 
 def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
     rows = CodedRows.of(random_rows(300, 11, hidden=0.5))
-    constraints = constraints_of(NAMES, (), [("A", "E")], None, 2)
+    constraints = constraints_of(NAMES, (), [("A", "E")], (), 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
     gains = Gains.of(rows).with_share(0.1)
     wide = widened(start, gains, constraints)
@@ -366,7 +366,7 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
     table = in_order_of_content(sample(truth, 2_000, np.random.default_rng(3)))
     rows = CodedRows.of(table)
     nodes = len(rows)
-    constraints = constraints_of(truth.variables, (), (), None, 4)
+    constraints = constraints_of(truth.variables, (), (), (), 4)
     *_, greedy = greedy_equivalence_search(nodes, Gains.of(rows).of_each, 4, any_pair)
     score = Score(rows.total)
     screen = Screen.of(rows, constraints, score)
@@ -388,7 +388,7 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
     rows = CodedRows.of(EncodedTable(dict.fromkeys(codes, 2), codes))
-    screen = Screen.of(rows, constraints_of(tuple(columns), (), (), None, 4), Score(2_000))
+    screen = Screen.of(rows, constraints_of(tuple(columns), (), (), (), 4), Score(2_000))
     nothing = (frozenset[int](),) * len(columns)
     turned = (*nothing[:2], frozenset({0}), *nothing[3:])  # Y -> B, where B -> Y is true
     assert screen.pairs[0, 1] < 0
@@ -431,7 +431,7 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
 @pytest.mark.parametrize("size", [1.0, 10.0])
 def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> None:
     table = random_rows(200, 3)
-    constraints = constraints_of(NAMES, (), (), None, 3)
+    constraints = constraints_of(NAMES, (), (), (), 3)
     screen = Screen.of(CodedRows.of(table), constraints, Score(table.total, size))
     for y in range(len(NAMES)):
         added = screen._added(y, frozenset())

@@ -152,8 +152,10 @@ def _in_list(items: Sequence[Any]) -> list[Step]:
     return steps
 
 
-def tiers_of(tiers: Any) -> Any:
+def tiers_of(tiers: Any) -> Sequence[Sequence[str]]:
     """Groups of columns, earlier ones first; a text such as ``"A, B; C"`` is read.
+
+    A name alone is a group of its own.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def tiers_of(tiers: Any) -> Any:
     [['Age', 'Sex'], ['Ill, now'], ['Test']]
     """
     if not isinstance(tiers, str):
-        return tiers
+        return [[tier] if isinstance(tier, str) else tier for tier in tiers or ()]
     groups = [separated(group) for group in tiers.split(";") if group.strip()]
     if not all(map(all, groups)):
         raise LacunetError(

@@ -225,7 +225,7 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
     >>> compare_structures(chain, Network(states, {"B": ["A", "C"]})).shd
     2
     """
-    truth, other = _class_of(a), _class_of(b)
+    truth, other = (given if isinstance(given, Cpdag) else to_cpdag(given) for given in (a, b))
     if set(truth.variables) != set(other.variables):
         raise LacunetError(
             "the structures have different variables: "
@@ -259,19 +259,13 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
     )
 
 
-def _class_of(structure: Any) -> Cpdag:
-    return structure if isinstance(structure, Cpdag) else to_cpdag(structure)
-
-
 def _relations(cpdag: Cpdag, rank: dict[str, int]) -> dict[tuple[int, int], int]:
     """The relation of each adjacent pair (x < y): 1 for x -> y, -1 for y -> x, 0 for an edge."""
     relations: dict[tuple[int, int], int] = {}
-    for a, b in cpdag.compelled:
+    for a, b in cpdag.compelled | cpdag.reversible:
         x, y = rank[a], rank[b]
-        relations[min(x, y), max(x, y)] = 1 if x < y else -1
-    for a, b in cpdag.reversible:
-        x, y = rank[a], rank[b]
-        relations[min(x, y), max(x, y)] = 0
+        direction = 1 if x < y else -1
+        relations[min(x, y), max(x, y)] = direction if (a, b) in cpdag.compelled else 0
     return relations
 
 

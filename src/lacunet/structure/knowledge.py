@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
-from lacunet.model.network import Scope
+from lacunet.model.network import Mask, Scope
 from lacunet.structure.cpdag import topological
 from lacunet.structure.search import Constraints
 from lacunet.wording import did_you_mean
@@ -21,7 +21,7 @@ def constraints_of(
     variables: Scope,
     required: Iterable[tuple[str, str]] | str,
     forbidden: Iterable[tuple[str, str]] | str,
-    tiers: Sequence[Sequence[str]] | None,
+    tiers: Sequence[Sequence[str]],
     max_parents: int,
     rules: Iterable[tuple[str, str]] = (),
 ) -> Constraints:
@@ -35,8 +35,7 @@ def constraints_of(
     if not (isinstance(max_parents, Integral) and max_parents >= 1):
         raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
     index_of = {name: index for index, name in enumerate(variables)}
-    excluded = np.eye(len(variables), dtype=bool)
-    _forbid_against(tiers, index_of, excluded)
+    excluded = np.eye(len(variables), dtype=bool) | _against(tiers, index_of)
     not_allowed = {*_indices(forbidden, index_of, "forbidden")}
     for x, y in not_allowed:
         excluded[x, y] = True
@@ -65,9 +64,9 @@ def constraints_of(
     return Constraints(tuple(map(frozenset, parents)), excluded, max_parents)
 
 
-def untiered(tiers: Sequence[Sequence[str]] | None, variables: Scope) -> Iterator[str]:
+def untiered(tiers: Sequence[Sequence[str]], variables: Scope) -> Iterator[str]:
     """A note on the variables that tiers leave out, if there are any."""
-    named = {name for tier in tiers or () for name in ([tier] if isinstance(tier, str) else tier)}
+    named = {name for tier in tiers for name in tier}
     if named and (others := [name for name in variables if name not in named]):
         yield f"in no tier: {', '.join(others)}; they may come before or after any."
 
@@ -100,18 +99,13 @@ def _index(name: str, index_of: dict[str, int]) -> int:
     return index_of[name]
 
 
-def _forbid_against(
-    tiers: Sequence[Sequence[str]] | None, index_of: dict[str, int], excluded: np.ndarray
-) -> None:
-    """Forbid arcs from a later tier into an earlier one."""
-    tier_of: dict[int, int] = {}
-    for index, tier in enumerate(tiers or ()):
-        for name in [tier] if isinstance(tier, str) else tier:
+def _against(tiers: Sequence[Sequence[str]], index_of: dict[str, int]) -> Mask:
+    """The arcs from a later tier into an earlier one."""
+    tier_of = np.full(len(index_of), np.nan)  # which is neither earlier nor later
+    for number, tier in enumerate(tiers):
+        for name in tier:
             node = _index(name, index_of)
-            if node in tier_of:
+            if tier_of[node] >= 0:
                 raise LacunetError(f"{name!r} is in two tiers.", "name it in one of them.")
-            tier_of[node] = index
-    for x, late in tier_of.items():
-        for y, early in tier_of.items():
-            if late > early:
-                excluded[x, y] = True
+            tier_of[node] = number
+    return np.asarray(tier_of[:, None] > tier_of)

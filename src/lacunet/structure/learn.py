@@ -198,14 +198,7 @@ class Search:
 
 
 @by_name(
-    "required",
-    "forbidden",
-    "tiers",
-    "max_parents",
-    "missingness",
-    "method",
-    "time_limit",
-    "rng",
+    "required", "forbidden", "tiers", "max_parents", "missingness", "method", "time_limit", "rng"
 )
 @with_hints
 def learn_structure(
@@ -407,11 +400,7 @@ def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[
 
 
 def _check(
-    method: str,
-    score: str,
-    equivalent_size: float,
-    strengths: int | None,
-    missingness: object,
+    method: str, score: str, equivalent_size: float, strengths: int | None, missingness: object
 ) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")

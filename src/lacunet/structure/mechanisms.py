@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
@@ -18,22 +18,12 @@ NO_TIME = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedMechanisms:
-    """The missingness graph, if there is one.
-
-    ``not_ignorable`` are the variables whose mechanisms look at values that are missing
-    themselves.
-    """
+class LearnedMechanisms(NamedTuple):
+    """The missingness graph, if there is one, and if the judge must not leave it out."""
 
     graph: MissingnessGraph | None
-    not_ignorable: tuple[str, ...] = ()
+    to_judge: MissingnessGraph | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def to_judge(self) -> MissingnessGraph | None:
-        """The graph, if the judge must not leave its mechanisms out."""
-        return self.graph if self.not_ignorable else None
 
 
 def mechanisms_of(
@@ -76,10 +66,9 @@ def mechanisms_of(
         for name, causes in graph.causes.items()
         if any(isinstance(node, str) and table.missing_of[node] for node in causes)
     )
-    bidirected = tuple(map(str, sum(graph.hidden, ())))
     if unseen:
         notes += (
             f"the mechanisms of {', '.join(unseen)} look at values that are missing themselves: "
             "the score takes them in as nodes.",
         )
-    return LearnedMechanisms(graph, unseen or bidirected, notes)
+    return LearnedMechanisms(graph, graph if unseen or graph.hidden else None, notes)
