@@ -26,14 +26,18 @@ that values are missing because of what they are, is not simulated.
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
-    add(command, "--methods A,B", "methods to compare", type=names)
-    separator = "variables for the informed methods, which are then compared too"
+    methods = (
+        "methods to compare (default: listwise, direct-mcar, factored-mcar, direct-mar, "
+        "factored-mar, one-step, em, auto)"
+    )
+    add(command, "--methods A,B", methods, type=names)
+    separator = "variables for informed-direct and informed-factored, which are then compared too"
     add(command, "--separator A,B", separator, type=names)
     truth = "the method that learns the network to simulate from"
     add(command, "--truth M", truth, default="factored-mar")
     add(command, "--rows N", "rows to simulate (default: as in the data)", type=positive)
     add(command, "--repetitions N", "how often to simulate", type=positive, default=5)
-    seconds = "time limit for each method, or 'none'"
+    seconds = "time limit for each method in seconds, as in 5, or 'none'"
     add(command, "--time-limit SECONDS", seconds, type=limit, default=60.0)
     jobs = "number of processes that run at the same time"
     add(command, "--jobs N", jobs, type=positive, default=1)

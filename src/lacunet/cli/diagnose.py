@@ -38,8 +38,8 @@ def add_arguments(command: ArgumentParser) -> None:
     learn = "learn what decides whether values are shown, and write it as a missingness graph"
     add_output(command, "--missingness-out FILE", learn)
     trial = (
-        "where MAR is rejected: learn by EM with and without a graph learned from the rows, and "
-        "say whether the graph is worth having"
+        "where the tests reject that values are missing at random: learn by EM with and without a "
+        "missingness graph learned from the rows, and say whether the graph is worth having"
     )
     add(command, "--try-graph", trial, action="store_true")
     add_shared(command, "--seed --memory --json --report --min-count")

@@ -60,7 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--reference STATE", "the state of X to compare with (default: its first)")
     add_output(command, "--forest FILE", "draw the contrasts: .svg, or .pdf and .png (matplotlib)")
     choices = ["difference", "ratio", "odds ratio"]
-    add(command, "--measure", "what to draw", choices=choices, default="difference")
+    add(command, "--measure", "what --forest draws", choices=choices, default="difference")
     add_shared(command, "--population --json --prior --memory --scratch --intervals")
     add_method_arguments(command)
 

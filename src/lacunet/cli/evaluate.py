@@ -21,8 +21,9 @@ one network alone: its log-likelihood per row of test data
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "truth TRUTH", NETWORK_HELP)
-    add(command, "learned LEARNED", "the network to compare with it", nargs="?")
+    first = f"the true network, or the only one: {NETWORK_HELP.removeprefix('the network: ')}"
+    add(command, "truth NETWORK", first)
+    add(command, "learned LEARNED", "the network to compare with it, or test data", nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     add(command, "--data DATA", test, nargs="+")
     add_shared(command, "--json --memory")

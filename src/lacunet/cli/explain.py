@@ -32,7 +32,7 @@ EXAMPLE = """example:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
-    add(command, "--query X=1,W=1", "explain this query instead of the families")
+    add(command, "--query X=1,W=1", "explain this query instead of the CPTs")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
     add_shared(command, "--json --prior --memory")

@@ -17,15 +17,23 @@ EXAMPLE = """example:
   lacunet learn net.bif patients.csv --intervals -o result.json
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
+
+Numbers that the network cuts into bins are written as intervals.
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
-    draws = "write M completions drawn from the joint posterior instead of the most probable one"
+    draws = (
+        "write M completions drawn from the joint posterior instead of the most probable one; "
+        "needs a result (lacunet learn -o FILE.json), with --intervals for data other than its own"
+    )
     add(command, "--draws M", draws, type=positive)
-    fixed = "draw with the network's CPTs as they are: right for CPTs that are certain"
+    fixed = (
+        "draw all with the CPTs of any network, taken as exactly known; for a learned one the "
+        "draws then vary too little"
+    )
     add(command, "--fixed-cpts", fixed, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")
     add(command, "--json", "print one JSON object per row", action="store_true")

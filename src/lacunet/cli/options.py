@@ -42,9 +42,9 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
     "--prior": (
-        "concentration of the Dirichlet prior: 2 adds one pseudo-count per cell, 1 none, 'learn' "
-        "estimates the pseudo-counts from all counts (empirical Bayes); learned by default; closed "
-        "forms use 2",
+        "concentration of the Dirichlet prior: a CPT is the posterior mode, so ALPHA adds ALPHA-1 "
+        "pseudo-counts per cell (2 one, 1 none); 'learn' estimates them from all counts (empirical "
+        "Bayes); learned by default; closed forms use 2",
         {"metavar": "ALPHA", "type": prior},
     ),
     "--memory": (
@@ -60,8 +60,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         {"metavar": "LEVEL", "nargs": "?", "type": level, "const": 0.95},
     ),
     "--population": (
-        "rows of everyone, not a selection, that show what decides whether a row was recorded "
-        "(R[*] in the graph)",
+        "where the graph says that DATA are a selection (X -> R[*]): a file of rows from the whole "
+        "population, with the causes of R[*] as columns",
         {"metavar": "FILE"},
     ),
     "--states": (
@@ -193,20 +193,29 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--decimal C", "decimal character of text files", default=".")
 
 
+CONVERGING = ("tolerance", "max_iterations", "heldout_share", "accelerate")  # not for one step
+
+
 def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
     from lacunet.estimate.registry import METHODS, options_of
 
-    group = command.add_argument_group("method")
+    brackets = "in brackets, the methods that an option is for; auto has only those that name it"
+    group = command.add_argument_group("method", brackets)
     methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
     add(group, "--method M", methods)
-    promised = "variables that every row is promised to show; no others count as fully observed"
-    add(group, "--fully-observed A,B", promised, type=names, default=[])
+    declared = (
+        "variables that you declare to be observed in every row (an error if they are not); all "
+        "others then count as partially observed"
+    )
+    add(group, "--fully-observed A,B", declared, type=names, default=[])
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:
         for name in options_of(method):
             methods_of.setdefault(name, []).append(method)
     for name, owners in methods_of.items():
+        if name in CONVERGING:
+            owners.remove("one-step")
         field = options_of(owners[-1])[name]
         metadata = field.metadata
         kind = names if name == "separator" else metadata["kind"]

@@ -48,16 +48,13 @@ RENAMED = {
 }
 
 # Options that are no more, by command, and why.
-JOBS = (
-    "one process reads and counts, about as fast as several on two cores; --memory says what it "
-    "may hold"
-)
+JOBS = "one process reads and counts; --memory says what it may hold"
 GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
 
 
 # Our commands, and what other programs call them.
 COMMANDS_ELSEWHERE = {
-    "show": ("print", "cpt", "view", "plot", "draw"),
+    "show": ("print", "cpt", "view", "plot", "draw", "report", "page"),
     "learn": ("fit", "train", "estimate"),
     "convert": ("export", "write", "save"),
     "simulate": ("sample", "generate"),
@@ -122,6 +119,7 @@ class Parser(ArgumentParser):
             message += f"; {greedy[0]} takes all words after it: put it after DATA"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
+        message = re.sub("(--time-limit: .* number)$", r"\1 of seconds, as in 5", message)
         self._end(message, f"{self.prog} --help shows how it is used")
 
     def parsed(self, words: Sequence[str]) -> Namespace:

@@ -29,7 +29,10 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
-    given = "take targets that a row shows as evidence, for themselves and for the others"
+    given = (
+        "use the targets that a row shows as evidence too: they are then certain, and help to "
+        "predict the others"
+    )
     add(command, "--given-targets", given, action="store_true")
     add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
     kept = "columns of the data to write before the predictions, such as an identifier"

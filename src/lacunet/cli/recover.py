@@ -48,7 +48,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     graph = "a text file with the missingness graph, or its text"
     add_network_or_edges(command, "NETWORK [GRAPH]", graph)
-    queries = "a query instead of the families; may be repeated"
+    queries = "a query instead of all CPTs; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
     add(command, "--data DATA", data, nargs="+")

@@ -22,6 +22,13 @@ EXAMPLE = """example:
 """
 
 
+INSTEAD = dict.fromkeys(
+    ("--report", "--html"),
+    "--page PAGE.html writes the network as a page; lacunet learn NETWORK DATA --report PAGE.html, "
+    "also what its CPTs rest on",
+)
+
+
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lacunet.simulation.at_random import Missing
     from lacunet.simulation.simulate import Simulation
 
-HELP = "draw rows from a network, and hide values if asked: MCAR, MAR, informed MAR, or by a graph"
+HELP = "draw rows from a network, and hide values if asked: at random, or by a missingness graph"
 EXAMPLE = """example:
   lacunet simulate alarm --rows 10000 -o rows.csv
   lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv --missingness-out graph.txt
@@ -39,7 +39,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
-    hide = "how values go missing, by mechanisms drawn at random (default: none)"
+    hide = (
+        "how values go missing, by mechanisms drawn at random: completely at random (mcar), at "
+        "random (mar), or at random by the same few variables (informed) (default: none)"
+    )
     add(command, "--hide", hide, choices=HIDING_KINDS)
     graph = (
         "hide values by these mechanisms instead: a missingness graph (its text, or a file), with "

@@ -25,11 +25,11 @@ what is printed for each edge:
               that there is an edge
   adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
               corrected by how often such edges are true in published networks; an edge that all
-              replicates have gets 0.92 to 0.99, the more the fewer variables there are, and only a
-              required one gets 1
+              replicates have gets 0.92 to 0.99, more in small networks than in large ones, and
+              only a required one gets 1
   directed    probability that there is an edge and it goes this way; the rest of adjacent is for
-              the other way. Below half of adjacent, replicates have rather the other way: beside
-              --, it says which way is likelier, beside ->, that other edges would undo the arrow
+              the other way. Where it is below half of adjacent, most replicates that have the edge
+              have it the other way
 """
 
 INSTEAD = {
@@ -53,18 +53,22 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
-        "or a file with a missingness graph"
+        "or a missingness graph: a file, or its text"
     )
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the network that the search starts from"
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
-    score = "score to maximise: BIC without a charge for what cannot occur, BIC, or BDeu"
+    score = (
+        "score to maximise; sparse-bic is BIC without a penalty for combinations of states that "
+        "seem impossible"
+    )
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = (
         "bootstrap replicates for edge strengths (default: 20, none above 200,000 rows; 0 for none)"
     )
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
-    add(group, "--time-limit SECONDS", "time limit; the best so far is returned", type=float)
+    limit = "time limit in seconds, as in 5; the best so far is returned"
+    add(group, "--time-limit SECONDS", limit, type=float)
     add_shared(group, "--json --seed --prior --memory --states --bins")
 
 

@@ -87,7 +87,7 @@ def limit(text: str) -> float | None:
     """A time limit in seconds; ``none`` is no limit."""
     if text.strip() == "none":
         return None
-    return number(text, float, SMALLEST, 1e7, "a time limit in seconds")
+    return number(text, float, SMALLEST, 1e7, "a number of seconds, as in 5, or 'none'")
 
 
 def level(text: str) -> float:

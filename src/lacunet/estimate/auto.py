@@ -24,7 +24,7 @@ from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import MANY_ROWS, can_hold_out, climb_stage
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
-from lacunet.estimate.options import ABOVE_ZERO, check_options, graph_option, option
+from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts, is_given
 from lacunet.hints import with_hints
 from lacunet.model.network import Network
@@ -50,9 +50,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
-    time_limit: float = option(
-        600.0, "time limit in seconds; the best so far is returned", kind=float, least=ABOVE_ZERO
-    )
+    time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
     missingness: MissingnessGraph | None = graph_option()
 
     def __post_init__(self) -> None:

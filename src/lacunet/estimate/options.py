@@ -12,6 +12,7 @@ import numpy as np
 from lacunet.estimate.method import MethodError
 
 ABOVE_ZERO = 1e-9  # the least of what must be positive
+LIMIT = "time limit in seconds, as in 5; the best so far is returned"
 
 
 def option(

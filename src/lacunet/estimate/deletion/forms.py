@@ -61,7 +61,7 @@ LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated 
 UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
 FELL_BACK = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
 TOO_LARGE = "by {}: the factorisation lattice of this family has {:,} cells"
-MERGED = "how the estimates along the lattice are merged"
+MERGED = "how the estimates by different orders of the variables are combined"
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
 
@@ -316,7 +316,7 @@ class Informed(Deletion):
 
     separator: Scope = option(
         (),
-        "variables that separate missing values from their mechanisms, or 'learn'",
+        "variables that explain which values are missing, or 'learn' to find them",
         metavar="A,B",
     )
     missingness: MissingnessGraph | None = graph_option()

@@ -16,7 +16,7 @@ from lacunet.estimate.em.stage import (
 )
 from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, MethodError, Plan
-from lacunet.estimate.options import check_options, graph_option, option
+from lacunet.estimate.options import LIMIT, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
 from lacunet.hints import with_hints
 from lacunet.inference.engine import Inference
@@ -98,7 +98,7 @@ class EM:
         "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
     )
     tolerance: float = option(
-        1e-4, "stop when no parameter changes by more than this", kind=float, least=0
+        1e-4, "EM has converged if no parameter changes by more than this", kind=float, least=0
     )
     max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
@@ -107,9 +107,7 @@ class EM:
         kind=int,
         least=1,
     )
-    time_limit: float | None = option(
-        None, "time limit in seconds; the best so far is returned", kind=float, least=0
-    )
+    time_limit: float | None = option(None, LIMIT, kind=float, metavar="SECONDS", least=0)
     inference: Inference = option(
         "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
     )
