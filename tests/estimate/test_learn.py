@@ -118,7 +118,7 @@ def test_memory_takes_sizes_with_their_unit() -> None:
         ({"data": None}, "data of the type NoneType"),
         (
             {"method": "direct-mcar", "aggregation": "mean"},
-            "an option of 'direct-mcar'.*'aggregation'",
+            "'aggregation': .*an option of 'direct-mcar'",
         ),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
         ({"method": FactoredMCAR(), "aggregation": "mean"}, "goes with a method's name"),
