@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 import lacunet as lc
 from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
+from lacunet.cli.show import labels_apart
 from lacunet.data.reading import plan_reading
 from lacunet.data.write import write_table
 from lacunet.simulation.by_graph import MissingByGraph
@@ -128,6 +129,11 @@ def test_two_networks_are_called_by_what_tells_their_files_apart(folder: Path) -
     ):
         assert main(["show", first, "--page", "two.html", "--beside", second]) == 0
         assert carried((folder / "two.html").read_text(encoding="utf-8"))["labels"] == labels
+
+
+def test_files_on_two_drives_are_called_by_their_whole_paths() -> None:
+    paths = [PureWindowsPath("C:/runs/net.bif"), PureWindowsPath("D:/net.bif")]
+    assert labels_apart(paths) == [r"C:\runs\net.bif", r"D:\net.bif"]
 
 
 def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: Captured) -> None:

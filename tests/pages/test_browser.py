@@ -17,7 +17,7 @@ from lacunet.comparison.compare import case_of, compare
 from lacunet.data.read import read_table
 from lacunet.estimate.result import Result
 from lacunet.model.network import Network
-from lacunet.pages.kit import write_page
+from lacunet.pages.kit import document, table, write_page
 from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.recovered.page import page as recovered_page
@@ -123,6 +123,21 @@ def test_every_kind_of_page_stays_within_a_phone_and_to_itself(
     with opened.page.expect_download() as download:
         opened.page.click("[data-save]")
     assert json.loads(download.value.path().read_text())["kind"] == kind
+    opened.context.close()
+
+
+def test_a_column_of_labels_is_sorted_by_text_and_one_of_numbers_by_value(
+    browser: Any, tmp_path: Path
+) -> None:
+    rows = [["Age", "10"], ["2nd visit", "9"], ["10th visit", "1,000"], ["1st visit", "< 2"]]
+    body = [table(["variable", "rows"], rows, identifier="sorted")]
+    write_page(tmp_path / "page.html", document("sorted", body, scripts=["sorting.js"]))
+    opened = Opened(browser, tmp_path / "page.html", waits=False)
+    cells = opened.page.locator("#sorted tbody td:first-child")
+    opened.page.click("#sorted th:first-child button")
+    assert cells.all_inner_texts() == ["Age", "2nd visit", "1st visit", "10th visit"]
+    opened.page.click("#sorted th:last-child button")
+    assert cells.all_inner_texts() == ["10th visit", "Age", "2nd visit", "1st visit"]
     opened.context.close()
 
 

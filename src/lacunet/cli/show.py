@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
@@ -77,14 +79,25 @@ def _write_page(network: Network, options: Namespace) -> None:
     from lacunet.report.network import page, pair_page
 
     source = page_source(options)
-    if options.beside:
-        paths = [os.path.abspath(path) for path in (options.network, options.beside)]
-        labels = [os.path.basename(path) for path in paths]
-        if labels[0] == labels[1]:
-            folder = os.path.commonpath(map(os.path.dirname, paths))
-            labels = [os.path.relpath(path, folder) for path in paths]
-        first = ShownNetwork(labels[0], network)
-        second = ShownNetwork(labels[1], read_network(options.beside))
-        keep_page(options.page, pair_page(first, second, source))
-    else:
+    if not options.beside:
         keep_page(options.page, page(network, source))
+        return
+    paths = [Path(os.path.abspath(path)) for path in (options.network, options.beside)]
+    networks = (network, read_network(options.beside))
+    first, second = map(ShownNetwork, labels_apart(paths), networks)
+    keep_page(options.page, pair_page(first, second, source))
+
+
+def labels_apart(paths: Sequence[PurePath]) -> list[str]:
+    """What tells two files apart: their names, or the ways from the last folder that they share.
+
+    Examples
+    --------
+    >>> labels_apart([PurePath("runs/1/net.bif"), PurePath("runs/2/net.bif")])
+    ['1/net.bif', '2/net.bif']
+    """
+    names = [path.name for path in paths]
+    if names[0] != names[1]:
+        return names
+    folders = [folder for folder in paths[0].parents if folder in paths[1].parents]
+    return [str(path.relative_to(folders[0]) if folders else path) for path in paths]
