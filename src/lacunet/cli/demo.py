@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lacunet.cli.options import add, add_shared
-from lacunet.cli.output import OutputError
 from lacunet.cli.terminal import note
+from lacunet.errors import LacunetError
 
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
 EXAMPLE = """example:
@@ -37,7 +37,7 @@ def run(options: Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"{options.output}: the folder cannot be made: {error.strerror}."
-        raise OutputError(problem, "name another.") from None
+        raise LacunetError(problem, "name another.") from None
     write_network(shown.truth, folder / "truth.bif")
     write_arrow(shown.patients, folder / "data.csv")
     write_network(shown.result.network, folder / "learned.bif")

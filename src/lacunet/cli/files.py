@@ -35,12 +35,12 @@ def split_files(options: Namespace) -> None:
                 "a network and data are needed: name the data after the network, or after "
                 "edges such as 'A -> B'"
             )
-    elif len(files) <= 1:
-        setattr(options, options.then, files[0] if files else None)
-    else:
+        return
+    options.graph = files[0] if files else None
+    if len(files) > 1:
         data = [name for name in files if is_data_name(name)]
-        more = f"; data go with --data {quote(data[0])}" if data and options.then == "graph" else ""
-        options.usage_error(f"name one {options.then} after the network{more}")
+        more = f"; data go with --data {quote(data[0])}" if data else ""
+        options.usage_error(f"name one graph after the network{more}")
 
 
 def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:

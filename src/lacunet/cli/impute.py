@@ -10,6 +10,7 @@ from lacunet.cli.options import add, add_network_and_data, add_output, add_share
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import deliver_rows
 from lacunet.cli.values import positive
+from lacunet.errors import LacunetError
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
 EXAMPLE = """example:
@@ -44,7 +45,6 @@ def run(options: Namespace) -> None:
     """Complete the rows some at a time, write them."""
     import numpy as np
 
-    from lacunet.cli.output import OptionError
     from lacunet.data.write import check_table_name
     from lacunet.estimate.result import read_learned
     from lacunet.formats.edges import is_edges, refuse_edges
@@ -55,7 +55,7 @@ def run(options: Namespace) -> None:
     several = bool(options.draws and options.draws > 1)
     if several and (options.json or not options.output):
         ways = ["name a file with -o"] * (not options.output) + ["leave --json out"] * options.json
-        raise OptionError(
+        raise LacunetError(
             f"{options.draws} completed tables cannot be printed.", f"{', and '.join(ways)}."
         )
     outputs = [options.output] if options.output else []

@@ -11,6 +11,7 @@ from lacunet.cli.asked import data_of
 from lacunet.cli.options import EDGES_HELP, add, add_data, add_output, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names_in
+from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -76,7 +77,6 @@ def network_from_data(options: Namespace) -> Network:
 def network_without_data(options: Namespace) -> Network:
     """The network of edges whose states are given; without data a graph needs none."""
     from lacunet.building.network import network_of_edges
-    from lacunet.cli.output import OptionError
 
     states, _ = building_of(options)
     network, absent = network_of_edges(edges_asked(options.edges), states)
@@ -84,7 +84,7 @@ def network_without_data(options: Namespace) -> Network:
         note(f"{', '.join(absent)}: taken to have two states each; --states gives others")
         options.assumed = tuple(absent)
     elif absent:
-        raise OptionError(
+        raise LacunetError(
             f"the edges do not say which states {', '.join(absent)} have.",
             "name data that show them, or give --states for every variable.",
         )
@@ -93,14 +93,13 @@ def network_without_data(options: Namespace) -> Network:
 
 def edges_asked(text: str) -> str | Path:
     """The file of this name, if there is one; else the text itself."""
-    from lacunet.cli.output import OptionError
     from lacunet.wording import near_files
 
     is_name = "\n" not in text and len(text) < 256
     if is_name and Path(text).is_file():
         return Path(text)
     if re.fullmatch(r"[^\s;,>]+\.(txt|csv|tsv|dot|gv|dag|edges)", text):
-        raise OptionError(f"--edges: there is no file {text}.", near_files(text))
+        raise LacunetError(f"--edges: there is no file {text}.", near_files(text))
     return text
 
 
@@ -117,10 +116,9 @@ def building_of(options: Namespace) -> tuple[dict[str, list[str]], dict[str, Any
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:
-    from lacunet.cli.output import OptionError
     from lacunet.wording import key_and_rest
 
     name, values = key_and_rest(text, "=")
     if not (name and values):
-        raise OptionError(f"{text!r} does not name a variable and its values.", f"as in {example}")
+        raise LacunetError(f"{text!r} does not name a variable and its values.", f"as in {example}")
     return name, values

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add, add_output, add_shared
-from lacunet.cli.output import OutputError
 from lacunet.cli.terminal import note
+from lacunet.errors import LacunetError
 from lacunet.wording import text_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: Namespace) -> None:
 
     if options.output and not options.name:
         problem = f"give a network to write to {options.output}."
-        raise OutputError(problem, "name it, as in: lacunet networks alarm -o alarm.bif")
+        raise LacunetError(problem, "name it, as in: lacunet networks alarm -o alarm.bif")
     entries = catalogue()
     if options.name:
         network = example(options.name)
@@ -55,19 +55,12 @@ def run(options: Namespace) -> None:
 def catalogue_as_text(entries: Sequence[Entry]) -> str:
     """One line for each network; the source is left without alignment, it comes last."""
     header = ["network", "variables", "edges", "parameters", "largest in-degree"]
-    rows = [
-        [
-            entry.name,
-            *(
-                f"{n:,}"
-                for n in (entry.variables, entry.edges, entry.parameters, entry.largest_in_degree)
-            ),
-        ]
-        for entry in entries
-    ]
-    sizes = text_table(header, rows).splitlines()
-    sources = ["source", *(entry.source for entry in entries)]
-    width = max(map(len, sizes))
+    rows, sources = [], ["source"]
+    for name, *sizes, source in map(astuple, entries):
+        rows.append([name, *(f"{size:,}" for size in sizes)])
+        sources.append(source)
+    lines = text_table(header, rows).splitlines()
+    width = max(map(len, lines))
     return "\n".join(
-        f"{size.ljust(width)}  {source}" for size, source in zip(sizes, sources, strict=True)
+        f"{line.ljust(width)}  {source}" for line, source in zip(lines, sources, strict=True)
     )

@@ -24,10 +24,6 @@ DATA = ("data", "files", "parts")  # the arguments that may name folders
 READ = ("network", "graph", "beside", "data")  # those that name what a page is made of
 
 
-class OutputError(LacunetError):
-    """The result cannot be put where it should go."""
-
-
 def keep_learned(write: Callable[[str], None], path: str) -> None:
     """Write what was learned; it must not be lost, so if that fails it goes elsewhere."""
     try:
@@ -35,7 +31,7 @@ def keep_learned(write: Callable[[str], None], path: str) -> None:
     except LacunetError as error:
         saved = os.path.join(tempfile.mkdtemp(prefix="lacunet-"), "learned.json")
         write(saved)
-        raise OutputError(error.message, f"the learned network is in {saved}.") from None
+        raise LacunetError(error.message, f"the learned network is in {saved}.") from None
 
 
 def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
@@ -65,10 +61,10 @@ def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
         _refuse_unwritable(target)
         path = os.path.realpath(target)
         if any(_holds(file, path) for file in read):
-            raise OutputError(f"{target} is also an input file.", "write to another file.")
+            raise LacunetError(f"{target} is also an input file.", "write to another file.")
         if path in written_as:
             problem = f"two outputs share a path: {written_as[path]} and {target}."
-            raise OutputError(problem, "give each its own.")
+            raise LacunetError(problem, "give each its own.")
         written_as[path] = target
 
 
@@ -104,15 +100,15 @@ def _holds(file: str, path: str) -> bool:
 def _refuse_unwritable(target: str) -> None:
     """Refuse a file in a folder that is not there; ``nowhere/../rows.csv`` is in none."""
     if os.path.isdir(target):
-        raise OutputError(f"{target} is a folder.", "name a file.")
+        raise LacunetError(f"{target} is a folder.", "name a file.")
     folder = os.path.dirname(target) or os.curdir
     if not os.path.isdir(folder):
-        raise OutputError(
+        raise LacunetError(
             f"{target} cannot be written: there is no folder {folder}.", where_instead(target)
         )
     folder = os.path.dirname(os.path.realpath(target))
     if not os.access(folder, os.W_OK):
-        raise OutputError(
+        raise LacunetError(
             f"{target} cannot be written: the folder {folder} does not allow it.", "name another."
         )
 
@@ -139,10 +135,6 @@ def deliver(
     print(text, flush=True)
     if failed:
         raise failed[0]
-
-
-class OptionError(LacunetError):
-    """An option has a value that means nothing."""
 
 
 def say_what_is_limited(options: Namespace) -> None:

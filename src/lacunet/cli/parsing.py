@@ -111,10 +111,8 @@ class Parser(ArgumentParser):
                 message += f"; {first} was taken for the network, which comes first"
         if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
             message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
-        several = [
-            text for text, action in self._option_string_actions.items() if action.nargs == "+"
-        ]
-        greedy = [word for word in self.words if word in several]
+        spelled = self._option_string_actions
+        greedy = [word for word in self.words if word in spelled and spelled[word].nargs == "+"]
         if greedy and message.startswith(NO_FILES):
             message += f"; {greedy[0]} takes all words after it: put it after DATA"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
-from lacunet.cli.output import OutputError
 from lacunet.cli.parsing import HIDING_KINDS
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
+from lacunet.errors import LacunetError
 from lacunet.wording import first_of
 
 if TYPE_CHECKING:
@@ -116,7 +116,6 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     """How values are to go missing; options that have no effect there are wrong usage."""
     from dataclasses import fields
 
-    from lacunet.errors import LacunetError
     from lacunet.missingness.graph import graph_of, is_path
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
@@ -160,7 +159,7 @@ def _write_graph(drawn: Simulation, path: str) -> None:
     text = str(drawn.graph)
     if path.endswith(".json") and drawn.missingness:
         text = json.dumps(parameters(drawn.missingness), indent=1)
-    with writing_to(path, OutputError) as file:
+    with writing_to(path, LacunetError) as file:
         file.write(f"{text}\n".encode())
 
 
