@@ -158,10 +158,10 @@ def page_source(options: Namespace) -> Provenance:
     label = database_label(database)
     words = [word.replace(database, label) if database else word for word in sys.argv[1:]]
     return provenance(
+        datetime.now().astimezone(),
         [without_secrets(word) for word in words],
         files,
-        datetime.now().astimezone(),
-        getattr(options, "seed", None),
+        seed=getattr(options, "seed", None),
         network=next((name for name in files if name not in data), ""),
         data=data or ([label or "a query"] if getattr(options, "sql", None) else []),
     )

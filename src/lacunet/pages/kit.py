@@ -71,7 +71,7 @@ def document(
         [
             "default-src 'none'",
             f"style-src {_hash(style)}",
-            f"script-src {' '.join(map(_hash, programs)) or _NONE}",
+            f"script-src {' '.join(map(_hash, programs))}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -91,9 +91,6 @@ def document(
             "</body></html>\n",
         ]
     )
-
-
-_NONE = "'none'"
 
 
 def _hash(text: str) -> str:
@@ -172,9 +169,8 @@ def tiles(facts: Sequence[Tile]) -> str:
 
 def section(identifier: str, title: str, *parts: str) -> str:
     """A part of the page under its heading."""
-    return (
-        f'<section id="{escape(identifier)}"><h2>{escape(title)}</h2>\n' + "\n".join(parts)
-    ) + "</section>"
+    inside = "\n".join(parts)
+    return f'<section id="{escape(identifier)}"><h2>{escape(title)}</h2>\n{inside}</section>'
 
 
 def paragraph(text: str, kind: str = "") -> str:

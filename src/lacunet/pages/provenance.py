@@ -54,15 +54,15 @@ UNKNOWN = Provenance("", "")
 
 
 def provenance(
-    arguments: Sequence[str],
-    read: Sequence[str | Path],
     time: datetime,
-    seed: int | None = None,
+    arguments: Sequence[str] = (),
+    read: Sequence[str | Path] = (),
     *,
+    seed: int | None = None,
     network: str = "",
     data: Sequence[str] = (),
 ) -> Provenance:
-    """What a command line read, and with which versions.
+    """What a command line read, if there is one, and with which versions.
 
     A folder stands for the files in it, each with its hash; what is not on this machine's
     disk (an address, a pattern) is named without one. ``network`` and ``data`` are the
@@ -78,7 +78,7 @@ def provenance(
     versions = [("lacunet", own_version()), ("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
     return Provenance(
-        shlex.join(["lacunet", *arguments]),
+        shlex.join(["lacunet", *arguments]) if arguments else "",
         time.isoformat(sep=" ", timespec="seconds"),
         seed,
         tuple((str(path), _hash(path)) for path in files),

@@ -12,7 +12,7 @@ from math import isinf
 from typing import Any
 from urllib.parse import unquote
 
-from lacunet.building.bins import asked_bins
+from lacunet.building.bins import Bins, asked_bins
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.mgraph import MGraph
@@ -33,11 +33,8 @@ def reading_words(project: Project) -> Words:
     """How the table is read, as options."""
     words: Words = []
     for column, codes in project.missing.items():
-        listed = ",".join(map(_item, codes))
-        words += [
-            "--missing",
-            *(codes if column == ANYWHERE else [f"{keyed(column, '=')}={listed}"]),
-        ]
+        listed = f"{keyed(column, '=')}={','.join(map(_item, codes))}"
+        words += ["--missing", *(codes if column == ANYWHERE else [listed])]
     return [*words, *_as_words(reading_options(project))]
 
 
@@ -243,7 +240,7 @@ def python_text(project: Project, folder: str) -> str:
     sketch, graph = checked_sketch(project.graph), missingness_of(project)
     restricted, level = project.only(sketch.variables), project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
-    bins = {name: asked_bins(name, bins) for name, bins in restricted.bins.items()}
+    bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
     data = data_options(project) | _given(not_asked=restricted.not_asked)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
     building, report = _given(states=states, bins=bins), _given(missingness=graph, level=level)
@@ -260,7 +257,7 @@ def python_text(project: Project, folder: str) -> str:
     if targets:
         asked = [_Name("result"), _Name("name"), *([evidence] if evidence else [])]
         answer = _call("lc.query", asked, _given(do=do, interval=level))
-        lines += [f"for name in {_literal(targets)}:", f"    print({answer})"]
+        lines += [f"for name in {targets}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
 
 
@@ -270,29 +267,23 @@ def _given(**named: Any) -> dict[str, Any]:
 
 
 class _Name(str):
-    """A name in a program, in place of a string."""
+    """A name or an expression in a program, in place of a string."""
 
     __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _written(bins: Bins) -> Any:
+    """Bins as a program has them: there infinity is not a literal."""
+    if not isinstance(bins, list):
+        return bins
+    return [_Name(f'float("{cut}")') if isinf(cut) else cut for cut in bins]
 
 
 def _call(function: str, values: Sequence[Any], named: Mapping[str, Any]) -> str:
     """A call, on one line if it fits."""
-    parts = [*map(_literal, values)]
-    parts += [f"{name}={_literal(value)}" for name, value in named.items()]
+    parts = [*map(repr, values), *(f"{name}={value!r}" for name, value in named.items())]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= LINE:
         return line
     return f"{function}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, _Name):
-        return str(value)
-    if isinstance(value, float) and isinf(value):
-        return f'float("{value}")'
-    if isinstance(value, list | tuple):
-        inside = ", ".join(map(_literal, value))
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_literal(k)}: {_literal(v)}' for k, v in value.items())}}}"
-    return repr(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from datetime import datetime
 from typing import Any
 
@@ -17,10 +16,9 @@ from lacunet.pages.kit import check_page_name, write_page
 from lacunet.pages.live import ShownNetwork
 from lacunet.pages.notebook import Page
 from lacunet.pages.numbers import Behind
-from lacunet.pages.provenance import Provenance
+from lacunet.pages.provenance import Provenance, provenance
 from lacunet.report.learned.page import page
 from lacunet.report.network import pair_page
-from lacunet.wording import own_version
 
 LEVEL = 0.95
 
@@ -82,6 +80,4 @@ def _side(label: str, model: Any) -> ShownNetwork:
 
 
 def _here() -> Provenance:
-    time = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    versions = (("lacunet", own_version()), ("Python", platform.python_version()))
-    return Provenance("", time, versions=versions)
+    return provenance(datetime.now().astimezone())
