@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -71,7 +71,7 @@ def document(
         [
             "default-src 'none'",
             f"style-src {_hash(style)}",
-            f"script-src {' '.join(map(_hash, programs))}",
+            f"script-src {' '.join(map(_hash, programs)) or _NONE}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -91,6 +91,9 @@ def document(
             "</body></html>\n",
         ]
     )
+
+
+_NONE = "'none'"
 
 
 def _hash(text: str) -> str:
@@ -168,14 +171,25 @@ def tiles(facts: Sequence[Tile]) -> str:
 
 
 def section(identifier: str, title: str, *parts: str) -> str:
-    """A part of the page under its heading."""
-    inside = "\n".join(parts)
+    """A part of the page under its heading; what is empty is left out."""
+    inside = "\n".join(filter(None, parts))
     return f'<section id="{escape(identifier)}"><h2>{escape(title)}</h2>\n{inside}</section>'
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """Plain text as a paragraph."""
-    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"
+    """Plain text as a paragraph, if there is any."""
+    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>" if text else ""
+
+
+def bullets(items: Iterable[str]) -> str:
+    """Markup in a list."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def folded(summary: str, *parts: str, kind: str = "", is_open: bool = False) -> str:
+    """Markup that is shown, or hidden, by a click on its summary."""
+    look = f' class="{kind}"' * bool(kind) + " open" * is_open
+    return f"<details{look}><summary>{summary}</summary>{''.join(parts)}</details>"
 
 
 def table(

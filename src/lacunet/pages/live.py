@@ -25,7 +25,7 @@ from lacunet.inference.elimination.order import (
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, variable_of
-from lacunet.pages.kit import section
+from lacunet.pages.kit import bullets, folded, section
 from lacunet.pages.numbers import NOTHING, Behind, pack
 
 CARD, PAIR_CARD, NAME_CARD, BETWEEN, HEAD = 188, 216, 150, 18, 36
@@ -327,7 +327,6 @@ def network_section(
     if there are none; ``after`` is markup to follow.
     """
     live = data["live"]
-    reading = "".join(f"<li>{text}</li>" for text in _reading(data))
     ask = (
         '<div id="asked"><div class="bar"><span><span id="evidence-label">P(evidence)</span>'
         ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
@@ -355,7 +354,7 @@ def network_section(
         '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
         '<button type="button" id="whole" hidden>whole network</button></span></div>',
         ask if live else "",
-        f"<details><summary>How to read and use it</summary><ul>{reading}</ul></details>"
+        folded("How to read and use it", bullets(_reading(data))),
         '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
         '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
         '<div id="drawing" tabindex="-1"></div>',

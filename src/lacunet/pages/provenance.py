@@ -106,8 +106,8 @@ def provenance_section(source: Provenance, *further: str) -> str:
     return section(
         "provenance",
         "Where this page comes from",
-        *([f"<pre>{escape(source.command)}</pre>"] if source.command else []),
-        *([table(["what", counted(len(rows), "entry", "entries")], rows, left=2)] if rows else []),
+        f"<pre>{escape(source.command)}</pre>" if source.command else "",
+        table(["what", counted(len(rows), "entry", "entries")], rows, left=2) if rows else "",
         *further,
     )
 
@@ -142,8 +142,8 @@ def report_page(
     body = [
         f"{skip}<header>",
         f"<h1>{named(before) if before else ''}{named(title)}</h1>",
-        *([paragraph(words, "soft")] if words else []),
-        *([tiles(facts)] if facts else []),
+        paragraph(words, "soft"),
+        tiles(facts) if facts else "",
         notes,
         f'</header><main class="of-{kind}">',
         *sections,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import Any
 
 from lacunet.diagnosis.at_random import LEVEL, MissingTest
 from lacunet.diagnosis.diagnosis import FLUX, Diagnosis, methods_as_text
 from lacunet.figures.charts import dumbbell
 from lacunet.pages.disclosure import Disclosure
-from lacunet.pages.kit import Markup, Tile, missing_tile, named, paragraph, section, table
+from lacunet.pages.kit import Markup, Tile, bullets, missing_tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.learned.sections import missing_section
 from lacunet.statistics.missing import MissingSummary
@@ -18,6 +19,8 @@ from lacunet.wording import assigned, counted
 MOST_TESTS = 40
 NOTHING = "Nothing was found."
 TINY = 1e-16
+
+Parts = tuple[list[Tile], list[str], dict[str, Any]]  # facts, sections and data of a page
 
 
 def page(
@@ -38,12 +41,17 @@ def page(
     disclosure = Disclosure(min_count, diagnosis.patterns.rows)
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
     if disclosure.is_limited:
-        return _limited_page(
-            title, diagnosis, summary, disclosure.without_hashes(source), disclosure
-        )
-    words = "".join(f"<li>{named(text)}</li>" for text in diagnosis.conclusions)
+        facts, sections, data = _limited(diagnosis, summary, disclosure)
+    else:
+        facts, sections, data = _whole(diagnosis, summary)
+    source = disclosure.without_hashes(source)
+    return report_page("diagnosed", title, sections, data, source, facts=facts)
+
+
+def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
+    """Everything."""
     sections = [
-        section("conclusions", "In words", f"<ul>{words}</ul>"),
+        section("conclusions", "In words", bullets(map(named, diagnosis.conclusions))),
         missing_section(summary),
         _variables(diagnosis),
         _tests(
@@ -68,19 +76,11 @@ def page(
             f"<pre>{named(methods_as_text(diagnosis.patterns, diagnosis.grounds))}</pre>",
         ),
     ]
-    facts, data = _facts(diagnosis), diagnosis.as_data()
-    return report_page("diagnosed", title, sections, data, source, facts=facts)
+    return _facts(diagnosis), sections, diagnosis.as_data()
 
 
-def _limited_page(
-    title: str,
-    diagnosis: Diagnosis,
-    summary: MissingSummary,
-    source: Provenance,
-    disclosure: Disclosure,
-) -> str:
+def _limited(diagnosis: Diagnosis, summary: MissingSummary, disclosure: Disclosure) -> Parts:
     """What may be told: how much is missing of each variable, and on what that depends."""
-    rows = diagnosis.patterns.rows
     missing = {
         name: disclosure.share(float(count))
         for name, count in zip(summary.variables, summary.missing_rows, strict=True)
@@ -93,7 +93,7 @@ def _limited_page(
     few = f"fewer than {disclosure.min_count} rows"
     variables = [[v, few if share is None else f"{share:.1%}"] for v, share in missing.items()]
     facts = [
-        Tile("rows", f"{rows:,}"),
+        Tile("rows", f"{diagnosis.patterns.rows:,}"),
         Tile("withheld", f"below {disclosure.min_count}", "counts of rows"),
         Tile("positivity", f"{len(never):,}", "states under which one is never shown"),
     ]
@@ -101,32 +101,24 @@ def _limited_page(
         f"Shares are rounded to steps of {disclosure.min_count} rows. Patterns, counts and "
         "statistics are left out: small counts could be worked out from them."
     )
+    shares = table(["variable", "missing"], variables)
+    sections = [section("variables", "What is missing", paragraph(words, "soft"), shares)]
     dependent = ["missing", "depends on"]
-    pairs = [
+    for kind, heading, header, pairs in (
         ("mcar", "Not missing completely at random (5%, Holm)", dependent, refuted["mcar"]),
         ("mar", "Not always missing at random (5%, Holm)", dependent, refuted["mar"]),
         ("positivity", "Where positivity fails", ["never shown", "under"], never),
-    ]
-    sections = [
-        section(
-            "variables",
-            "What is missing",
-            paragraph(words, "soft"),
-            table(["variable", "missing"], variables),
-        ),
-        *(
-            section(kind, heading, table(header, body, 2) if body else paragraph(NOTHING))
-            for kind, heading, header, body in pairs
-        ),
-    ]
+    ):
+        found = table(header, pairs, 2) if pairs else paragraph(NOTHING)
+        sections.append(section(kind, heading, found))
     data = {
-        "rows": rows,
+        "rows": diagnosis.patterns.rows,
         "min_count": disclosure.min_count,
         "missing": missing,
         "dependent": refuted,
         "never_shown": never,
     }
-    return report_page("diagnosed", title, sections, data, source, facts=facts)
+    return facts, sections, data
 
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:
@@ -202,7 +194,7 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         paragraph(f"{refuted:,} of {counted(len(tests), 'test')} say no at 5%."),
         paragraph(words, "soft"),
         table([*header, "rows"], rows, 3, f"{identifier}-tests"),
-        *([paragraph(f"and {more:,} more, in what can be saved", "soft")] if more > 0 else []),
+        paragraph(f"and {more:,} more, in what can be saved" if more > 0 else "", "soft"),
     )
 
 

@@ -86,11 +86,8 @@ def _left_out(learned: LearnedStructure) -> list[str]:
         f"{' -- '.join(sorted(pair, key=order.index))} {share:.2f}"
         for pair, share in sorted(notable.items(), key=lambda item: -item[1])
     ]
-    return (
-        [f"not in the network, adjacent with probability: {first_of(named, SHOWN)}"]
-        if named
-        else []
-    )
+    words = f"not in the network, adjacent with probability: {first_of(named, SHOWN)}"
+    return [words] if named else []
 
 
 def _why_none(learned: LearnedStructure) -> str:

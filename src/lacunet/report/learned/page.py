@@ -17,6 +17,8 @@ from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import (
     NETWORK_SAVES,
     Tile,
+    bullets,
+    folded,
     missing_tile,
     named,
     panel_link,
@@ -35,7 +37,7 @@ from lacunet.pages.live import (
 from lacunet.pages.numbers import Behind, pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
-from lacunet.report.learned.text import intervals_by
+from lacunet.report.learned.text import intervals_by, prior_in_words
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
@@ -77,17 +79,8 @@ def page(
         quiet = {v: replace(report, warnings=()) for v, report in result.families.items()}
         result = replace(result, families=quiet, why="", notes=(), ended=None)
     withheld = {v: disclosure.withheld(result.families[v].counts) for v in network.variables}
-    behind = _behind(result, level, withheld, disclosure)
     order = _trouble(result)
-    index_of = {name: number for number, name in enumerate(network.variables)}
     facts = _facts(result, disclosure)
-    drawn = carried(
-        network,
-        behind,
-        graph=missingness,
-        file=source.learned or "LEARNED.json",
-        digits=3 if min_count > 1 else None,
-    )
     data = {
         "method": result.method,
         "why": result.why,
@@ -98,21 +91,27 @@ def page(
         "ended": None if result.ended is None else asdict(result.ended),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
-        "opens_on": index_of[order[0]],
+        "opens_on": order[0],
         "variables": facts,
         "level": level,
-        **drawn,
+        **carried(
+            network,
+            _behind(result, level, withheld, disclosure),
+            graph=missingness,
+            file=source.learned or "LEARNED.json",
+            digits=3 if disclosure.is_limited else None,
+        ),
         "formulas": pack_texts([result.families[v].mathml for v in network.variables]),
     }
-    names = [*index_of] if disclosure.is_limited else order
+    places = [*range(len(facts))] if disclosure.is_limited else order
+    summary = None if disclosure.is_limited else summary
     sections = [
         network_section(data, why_not_live=_why_not_live(result, disclosure)),
-        _families_section(names, index_of, facts, disclosure),
+        _families_section(places, facts, disclosure),
+        "" if summary is None else missing_section(summary),
+        em_section(result.ended),
+        "" if summary is None else complete_section(network, summary),
     ]
-    summary = None if disclosure.is_limited else summary
-    sections += [] if summary is None else [missing_section(summary)]
-    sections.append(em_section(result.ended))
-    sections += [] if summary is None else [complete_section(network, summary)]
     return report_page(
         "learned",
         f"{counted(len(facts), 'CPT')} by {result.method} from {counted(result.rows, 'row')}",
@@ -121,7 +120,7 @@ def page(
         source,
         words=_chosen(result, level),
         facts=_tiles(result, summary, order[0], disclosure),
-        notes=_warnings(result, index_of),
+        notes=_warnings(result),
         ending=_ending(data),
     )
 
@@ -164,19 +163,20 @@ def _prior(result: Result) -> float | None:
     return float(result.prior)
 
 
-def _trouble(result: Result) -> list[str]:
-    """The variables, the one whose CPT rests on least first.
+def _trouble(result: Result) -> list[int]:
+    """The places of the variables, the one whose CPT rests on least first.
 
     First by the share of parent configurations that no row shows and of what fell back, then
     by the effective size, or the rows shown where it is not known.
     """
+    names = result.network.variables
 
-    def trouble(name: str) -> tuple[float, float]:
-        report = result.families[name]
+    def trouble(place: int) -> tuple[float, float]:
+        report = result.families[names[place]]
         lost = report.unsupported / report.support.size + report.fallback_mass
         return -lost, report.effective_size or report.rows_shown
 
-    return sorted(result.network.variables, key=trouble)
+    return sorted(range(len(names)), key=trouble)
 
 
 def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
@@ -212,30 +212,28 @@ def _chosen(result: Result, level: float | None) -> str:
 
 
 def _tiles(
-    result: Result, summary: MissingSummary | None, weakest: str, disclosure: Disclosure
+    result: Result, summary: MissingSummary | None, weakest: int, disclosure: Disclosure
 ) -> list[Tile]:
     cells = result.rows * len(result.missing)
     missing = sum(disclosure.count(count) or 0.0 for count in result.missing.values())
     missing /= max(cells, 1)
     partially = sum(count > 0 for count in result.missing.values())
-    weight = "" if result.total == result.rows else f"weighted: worth {result.total:,.0f}"
-    prior = _prior(result)
-    under = "" if prior is None else f"prior {prior:g}"
-    if isinstance(result.prior, LearnedPrior):
-        under = f"prior {result.prior.origin}"
+    weight = f"prior {prior_in_words(result)}"
+    if result.total != result.rows:
+        weight = f"weighted: worth {result.total:,.0f}"
     facts = [
-        Tile("rows", f"{result.rows:,}", weight or under),
+        Tile("rows", f"{result.rows:,}", weight),
         missing_tile(missing, partially, len(result.missing)),
     ]
     if disclosure.is_limited:
         return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
-    link = panel_link(result.network.variables.index(weakest), named(weakest))
-    facts.append(Tile("weakest CPT", link, _weakness(result.families[weakest])))
-    number = len(result.warnings)
-    below = Tile("warnings", f"{number:,}", "listed below") if number else Tile("warnings", "none")
-    return [*facts, below]
+    name = result.network.variables[weakest]
+    link = panel_link(weakest, named(name))
+    facts.append(Tile("weakest CPT", link, _weakness(result.families[name])))
+    listed = Tile("warnings", f"{len(result.warnings):,}", "listed below")
+    return [*facts, listed if result.warnings else Tile("warnings", "none")]
 
 
 def _weakness(report: FamilyReport) -> str:
@@ -250,27 +248,20 @@ def _weakness(report: FamilyReport) -> str:
     return f"{kind} {shown:,.0f}"
 
 
-def _warnings(result: Result, index_of: Mapping[str, int]) -> str:
+def _warnings(result: Result) -> str:
     if not result.warnings:
         return ""
-    items = [
-        f"<li>{panel_link(index_of[name], named(name))}: {named(text)}</li>"
+    items = [named(text) for text in result.notes] + [
+        f"{panel_link(result.network.variables.index(name), named(name))}: {named(text)}"
         for name, report in result.families.items()
         for text in report.warnings
     ]
-    items = [*(f"<li>{named(text)}</li>" for text in result.notes), *items]
-    opened = " open" if len(items) <= SHOWN_WARNINGS else ""
-    return (
-        f"<details{opened}><summary>{counted(len(items), 'warning or note', 'warnings and notes')}"
-        f"</summary><ul>{''.join(items)}</ul></details>"
-    )
+    words = counted(len(items), "warning or note", "warnings and notes")
+    return folded(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
 
 
 def _families_section(
-    order: list[str],
-    index_of: Mapping[str, int],
-    facts: list[dict[str, Any]],
-    disclosure: Disclosure,
+    places: list[int], facts: list[dict[str, Any]], disclosure: Disclosure
 ) -> str:
     words = {
         "missing": "",
@@ -284,13 +275,12 @@ def _families_section(
     if disclosure.is_limited:
         words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
-    for name in order:
-        fact = facts[index_of[name]]
+    few = f"fewer than {disclosure.min_count} rows"
+    for place in places:
+        fact = facts[place]
         gone, size = fact["missing"], fact.get("effective")
-        cells = [
-            panel_link(index_of[name], named(name)),
-            f"fewer than {disclosure.min_count} rows" if gone is None else f"{gone:.1%}",
-        ]
+        link = panel_link(place, named(fact["name"]))
+        cells = [link, few if gone is None else f"{gone:.1%}"]
         if not disclosure.is_limited:
             cells += [f"{fact['rows_shown']:,}", "–" if size is None else f"{size:,.0f}"]
             cells.append(f"{fact['fallback_mass']:.1%}")
@@ -300,7 +290,7 @@ def _families_section(
         "and of what fell back, then by effective size. "
     )
     text = ("" if disclosure.is_limited else order_words) + "".join(words.values())
-    attributes = [f' data-place="{index_of[name]}"' for name in order]
+    attributes = [f' data-place="{place}"' for place in places]
     return section(
         "trouble",
         "What each CPT rests on",

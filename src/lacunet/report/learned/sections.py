@@ -32,7 +32,7 @@ def missing_section(summary: MissingSummary) -> str:
         "missing",
         "What is missing",
         f'<div class="wide" tabindex="0">{drawn}</div>',
-        *([paragraph(f"{counted(left_out, 'more variable')} not drawn.")] if left_out else []),
+        paragraph(f"{counted(left_out, 'more variable')} not drawn." if left_out else ""),
         "<h3>Missing together</h3>",
         _pairs(summary),
     )

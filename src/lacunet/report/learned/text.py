@@ -60,7 +60,7 @@ def result_as_text(
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
-        f"{weight}, prior {_prior(result)}",
+        f"{weight}, prior {prior_in_words(result)}",
         f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
         f"in {partially} of {len(result.missing)} variables",
     ]
@@ -171,7 +171,8 @@ def _families(result: Result) -> str:
     return text_table(header, rows, left=2)
 
 
-def _prior(result: Result) -> str:
+def prior_in_words(result: Result) -> str:
+    """Where a learned prior comes from, or the number that was given."""
     prior = result.prior
     return prior.origin if isinstance(prior, LearnedPrior) else f"{prior:g}"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.pages.disclosure import EVERYTHING, Disclosure
-from lacunet.pages.kit import Tile, named, paragraph, section, table
+from lacunet.pages.kit import Tile, bullets, folded, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section, variables_as_data
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.recovered.reported import GraphReport, Implied, Reported
@@ -18,6 +17,7 @@ from lacunet.report.recovered.text import (
     LEVEL,
     SHOWN_CELLS,
     TEST_HEADER,
+    TWO_MODELS,
     caption_of,
     cells_of,
     recovered_as_data,
@@ -71,11 +71,11 @@ def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERY
         **drawing(graph.network, graph),
         "opens_on": 0,
     }
-    as_text = f"<details><summary>as text</summary><pre>{named(str(graph))}</pre></details>"
+    as_text = folded("as text", f"<pre>{named(str(graph))}</pre>")
     sections = [
         network_section(drawn, "The graph", after=as_text),
-        *_groups(graph, report.answers, disclosure),
-        *([] if implied is None else [_implications(implied, disclosure)]),
+        *_groups(report.answers, disclosure),
+        "" if implied is None else _implications(implied, disclosure),
     ]
     return report_page(
         "recovered",
@@ -96,21 +96,18 @@ def _implications(implied: Implied, disclosure: Disclosure) -> str:
     if tested is not None and disclosure.is_limited:  # statistics could give counts away
         header = [header[0], header[-1]]
         rows = [[row[0], row[-1]] for row in rows]
-    parts = [table(header, rows, identifier="tests")]
-    if silent:
-        items = "".join(f"<li>{named(text)}</li>" for text in silent)
-        parts.append(f"<h3>Never testable by any data</h3><ul>{items}</ul>")
-    return section("implications", "What the graph implies about data", *parts)
+    never = f"<h3>Never testable by any data</h3>{bullets(map(named, silent))}" if silent else ""
+    tests = table(header, rows, identifier="tests")
+    return section("implications", "What the graph implies about data", tests, never)
 
 
-def _groups(
-    graph: MissingnessGraph, answers: Sequence[Reported], disclosure: Disclosure
-) -> list[str]:
+def _groups(answers: Sequence[Reported], disclosure: Disclosure) -> list[str]:
     """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
     texts_of: dict[str, list[str]] = {}
     for answer in answers:
         is_open = len(answers) <= FEW or not answer.verdict.is_recoverable
-        text = _verdict(graph, answer, is_open, disclosure)
+        query = f"<b>{named(answer.verdict.query)}</b>"
+        text = folded(query, *_answer(answer, disclosure), kind="query", is_open=is_open)
         texts_of.setdefault(answer.verdict.standing, []).append(text)
     order = sorted(texts_of, key=lambda standing: (standing == "recoverable", standing))
     return [
@@ -123,51 +120,36 @@ def _groups(
     ]
 
 
-def _verdict(
-    graph: MissingnessGraph, answer: Reported, is_open: bool, disclosure: Disclosure
-) -> str:
-    verdict, estimate = answer.verdict, answer.estimate
-    parts = [paragraph(verdict.why)] if verdict.why else []
+def _answer(answer: Reported, disclosure: Disclosure) -> list[str]:
+    """Why a query has its verdict, by which formula it is recovered, and what the data say."""
+    verdict, estimate, network = answer.verdict, answer.estimate, answer.verdict.graph.network
+    parts = [paragraph(verdict.why)]
     if verdict.is_recoverable:
         parts.append(f'<div class="formula" tabindex="0">{(estimate or verdict).mathml}</div>')
-    if answer.is_generic:
-        parts.append(paragraph(GENERIC))
+    parts.append(paragraph(GENERIC if answer.is_generic else ""))
     if answer.standing != verdict.standing:
         parts.append(paragraph(f"It is {answer.standing}."))
     if verdict.witness is not None:
-        rows = two_models(verdict.witness, graph.network)
-        words = "Two models that give the same data and different answers"
-        states = other_states(verdict.witness, graph.network)
-        more = paragraph(f"{sentence(states)}.", "soft") if states else ""
-        parts.append(
-            f"<details><summary>{words}</summary>"
-            f"{table(['', 'model 1', 'model 2'], rows)}{more}</details>"
-        )
-    if answer.refusal:
-        parts.append(paragraph(answer.refusal))
-    parts += _cells(graph, answer)
+        models = table(["", "model 1", "model 2"], two_models(verdict.witness, network))
+        states = other_states(verdict.witness, network)
+        more = paragraph(f"{sentence(states)}." if states else "", "soft")
+        parts.append(folded(TWO_MODELS, models, more))
+    parts.append(paragraph(answer.refusal))
+    header, rows = cells_of(answer)
+    if rows:
+        more_cells = len(rows) - SHOWN_CELLS
+        parts += [
+            paragraph("" if answer.bounds is None else f"{caption_of(answer)}:"),
+            table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)),
+            paragraph(f"and {more_cells:,} more cells, in what can be saved" * (more_cells > 0)),
+        ]
     if answer.is_narrow:
         parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
     if estimate is not None:
-        words = (
-            f"Probabilities in steps of {disclosure.min_count} rows; unseen or withheld below."
-            if disclosure.is_limited
-            else rests_on(estimate)
-        )
+        words = rests_on(estimate)
+        if disclosure.is_limited:
+            words = (
+                f"Probabilities in steps of {disclosure.min_count} rows; unseen or withheld below."
+            )
         parts += [paragraph(text, "soft") for text in (words, *estimate.warnings)]
-    opened = " open" if is_open else ""
-    summary = f"<summary><b>{named(verdict.query)}</b></summary>"
-    return f'<details class="query"{opened}>{summary}{"".join(parts)}</details>'
-
-
-def _cells(graph: MissingnessGraph, answer: Reported) -> list[str]:
-    """The numbers of a query in a table, and what they are."""
-    header, rows = cells_of(graph, answer)
-    if not rows:
-        return []
-    parts = [] if answer.bounds is None else [paragraph(f"{caption_of(answer)}:")]
-    parts.append(table(header, rows[:SHOWN_CELLS], len(answer.verdict.asked.names)))
-    more_cells = len(rows) - SHOWN_CELLS
-    if more_cells > 0:
-        parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
     return parts

@@ -22,7 +22,7 @@ SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
 LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
-TWO_MODELS = "Two models that give the same data and different answers:"
+TWO_MODELS = "Two models that give the same data and different answers"
 GENERIC = (
     "With the numbers of states of this network, the data determine it in almost all models of the "
     "graph (no answer close by gives the same data): lacunet learn NETWORK DATA --method em "
@@ -86,7 +86,7 @@ def _verdicts_as_text(graph: MissingnessGraph, answers: Sequence[Reported]) -> s
     order = (NOT_RECOVERABLE, UNDECIDED, RECOVERABLE)  # and within these as asked
     for answer in sorted(answers, key=lambda answer: order.index(answer.verdict.status)):
         if answer not in plain or len(plain) == 1:
-            lines += ["", *_answer_lines(graph, answer)]
+            lines += ["", *_answer_lines(answer)]
     if len(plain) > 1:
         queries = "; ".join(answer.verdict.query for answer in plain)
         lines += ["", f"always observed, so that the shares of rows estimate them: {queries}"]
@@ -119,7 +119,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"{start} can be recovered{'; of the others ' + ', '.join(others) if others else ''}"
 
 
-def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
+def _answer_lines(answer: Reported) -> list[str]:
     verdict, estimate = answer.verdict, answer.estimate
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
     lines = [f"{verdict.query}: {_in_capitals(answer)}{too_large}", f"  {verdict.why}"]
@@ -127,13 +127,13 @@ def _answer_lines(graph: MissingnessGraph, answer: Reported) -> list[str]:
     if answer.is_generic:
         lines.append(f"  {GENERIC}")
     if verdict.witness is not None:
-        rows = two_models(verdict.witness, graph.network)
-        lines += [f"  {TWO_MODELS}", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
-        states = other_states(verdict.witness, graph.network)
+        rows = two_models(verdict.witness, verdict.graph.network)
+        lines += [f"  {TWO_MODELS}:", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
+        states = other_states(verdict.witness, verdict.graph.network)
         lines += [f"  ({states})"] if states else []
     if answer.refusal:
         lines.append(f"  ! {answer.refusal}")
-    header, rows = cells_of(graph, answer)
+    header, rows = cells_of(answer)
     if rows:
         if answer.bounds is not None:
             hint = "" if answer.interval is not None else "; --intervals adds intervals"
@@ -215,9 +215,9 @@ def _implications_as_text(implied: Implied) -> str:
     return "\n".join(lines)
 
 
-def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows]:
+def cells_of(answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
-    names = answer.verdict.asked.names
+    names, network = answer.verdict.asked.names, answer.verdict.graph.network
     if answer.estimate is not None:
         columns, header = [answer.estimate.table], ["P"]
     elif answer.bounds is not None and _is_point(answer):
@@ -231,7 +231,7 @@ def cells_of(graph: MissingnessGraph, answer: Reported) -> tuple[list[str], Rows
     values = np.stack(columns, axis=-1)
     rows = []
     for cell in np.ndindex(values.shape[:-1]):
-        states = [graph.network.states(name)[code] for name, code in zip(names, cell, strict=True)]
+        states = [network.states(name)[code] for name, code in zip(names, cell, strict=True)]
         if not answer.is_shown(states):
             continue
         row = [*states, *("unseen" if np.isnan(p) else f"{p:.4f}" for p in values[cell])]
