@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -166,8 +165,7 @@ def _run_cells(study: Study, folder: Path, options: Namespace) -> bool:
         return True
     keep_to_purpose(study, folder)
     try:
-        with _progress() as progress:
-            run_cells(study.cells, folder, processes, progress, **choice)
+        run_cells(study.cells, folder, processes, _progress(), **choice)
     except KeyboardInterrupt:
         say(f"interrupted; the finished cells are in {folder}, the same command continues")
         return False
@@ -311,16 +309,11 @@ def _appendix(options: Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress() -> Progress:
     """A live bar on a terminal; elsewhere a line now and then, as runs are long."""
     from lacunet.cli.terminal import progress_bar
 
-    if not sys.stderr.isatty():
-        yield _line_now_and_then()
-        return
-    with progress_bar() as progress:
-        yield progress
+    return progress_bar() if sys.stderr.isatty() else _line_now_and_then()
 
 
 def _line_now_and_then() -> Progress:

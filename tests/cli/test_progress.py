@@ -124,13 +124,11 @@ def test_work_that_reports_nothing_is_seen_after_a_while(monkeypatch: pytest.Mon
 def test_work_within_a_command_reports_to_what_the_user_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with progress_bar() as progress:
-        assert progress is silent
-    with display("json"), progress_bar() as progress:
-        progress("reading", 1, 2)
+    assert progress_bar() is silent
+    with display("json"):
+        progress_bar()("reading", 1, 2)
     assert json.loads(capsys.readouterr().err)["stage"] == "reading"
-    with progress_bar() as progress:
-        assert progress is silent
+    assert progress_bar() is silent
 
 
 def test_true_is_a_bar_and_false_is_nobody(capsys: pytest.CaptureFixture[str]) -> None:

@@ -193,10 +193,7 @@ def noted_rows(options: Namespace, network: Network) -> EncodedTable:
     from lacunet.statistics.observations import observations, rows_within
 
     budget, read_report = memory_budget(options.memory), ReadReport()
-    with (
-        progress_bar() as progress,
-        observations(data_of(options), network, budget, progress=progress) as rows,
-    ):
+    with observations(data_of(options), network, budget, progress=progress_bar()) as rows:
         table, row_count = rows_within(rows, network, budget, read_report)
         table = taken_as_missing(table)
         notes = dict.fromkeys((*rows.notes(read_report), *table.notes))

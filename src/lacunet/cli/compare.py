@@ -54,23 +54,21 @@ def run(options: Namespace) -> None:
 
     separator = tuple(options.separator) if options.separator else None
     network, data = network_of(options).with_tables(None), data_of(options)
-    with progress_bar() as progress:
-        table = whole_table(data, network, progress)
-        note(*table.notes)
-        case = case_of(
-            with_data_codes(network, data),
-            table,
-            separator=separator,
-            **taken(options, "truth prior rows memory"),
-        )
-        ranking = compare(
-            case,
-            limit=options.time_limit,
-            processes=options.jobs,
-            progress=progress,
-            **taken(options, "methods repetitions seed memory"),
-        )
-
+    table = whole_table(data, network, progress_bar())
+    note(*table.notes)
+    case = case_of(
+        with_data_codes(network, data),
+        table,
+        separator=separator,
+        **taken(options, "truth prior rows memory"),
+    )
+    ranking = compare(
+        case,
+        limit=options.time_limit,
+        processes=options.jobs,
+        progress=progress_bar(),
+        **taken(options, "methods repetitions seed memory"),
+    )
     disclosure = Disclosure(options.min_count)
     deliver(
         options,

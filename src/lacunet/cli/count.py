@@ -43,16 +43,14 @@ def run(options: Namespace) -> None:
     """Count, and say what the file holds."""
     from lacunet.estimate.count import count_into
 
-    network = network_of(options)
-    with progress_bar() as progress:
-        header, notes = count_into(
-            options.output,
-            network,
-            data_of(options),
-            options.method,
-            progress=progress,
-            **taken(options, "part memory scratch"),
-        )
+    header, notes = count_into(
+        options.output,
+        network_of(options),
+        data_of(options),
+        options.method,
+        progress=progress_bar(),
+        **taken(options, "part memory scratch"),
+    )
     note(*notes)
     report_written(header, options)
 

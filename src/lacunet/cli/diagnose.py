@@ -57,8 +57,7 @@ def run(options: Namespace) -> None:
     network = network_of(options)
     left_out: Mapping[str, str] = getattr(options, "left_out", {})
     data = replace(data_of(options), aside=tuple(left_out))
-    with progress_bar() as progress:
-        coded, summary, table = rows_to_diagnose(network, data, options.memory, progress)
+    coded, summary, table = rows_to_diagnose(network, data, options.memory, progress_bar())
     note(*table.notes)
     random = np.random.default_rng(options.seed)
     diagnosis = diagnosed(

@@ -50,14 +50,13 @@ def run(options: Namespace) -> None:
     if options.query is not None:
         _explain_query(options, network)
         return
-    with progress_bar() as progress:
-        explanation = explain(
-            network,
-            data_of(options) if has_data(options) else None,
-            progress=progress,
-            **taken(options, "method prior memory"),
-            **method_options(options),
-        )
+    explanation = explain(
+        network,
+        data_of(options) if has_data(options) else None,
+        progress=progress_bar(),
+        **taken(options, "method prior memory"),
+        **method_options(options),
+    )
     note(*explanation.notes)
     print(json.dumps(explanation.as_data()) if options.json else explanation)
 
@@ -81,8 +80,7 @@ def _explain_query(options: Namespace, network: Network) -> None:
     query = states_in(typed.target, network)
     if not query:
         raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
-    with progress_bar() as progress:
-        table = read_table(data_of(options), network, progress)
+    table = read_table(data_of(options), network, progress_bar())
     note(*table.notes)
     rows = Held(table, tuple(options.fully_observed))
     estimand, orders = explain_rows(network, method, rows, query)

@@ -83,11 +83,11 @@ def run(options: Namespace) -> int:
             options.method = options.method or method_counted_for(data, options.missingness)
             network = network_beside(network, data, "learn")  # codes and rules of statistics
             budget, bare = memory_budget(options.memory), network.with_tables(None)
-            with progress_bar() as progress:
-                rows = stack.enter_context(
-                    observations(data, bare, budget, scratch=options.scratch, progress=progress)
-                )
-                seen = missing_in(rows, network.families, ReadReport())
+            opened = observations(
+                data, bare, budget, scratch=options.scratch, progress=progress_bar()
+            )
+            rows = stack.enter_context(opened)
+            seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None, latent=latent_in(data))
         result, code = learned(network, options, data)
     note(*result.notes)
@@ -110,16 +110,15 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
     from lacunet.estimate.result import Interrupted
 
     try:
-        with progress_bar() as progress:
-            result = learn(
-                network,
-                data,
-                rng=np.random.default_rng(options.seed),
-                progress=progress,
-                intervals=options.intervals is not None,
-                **taken(options, "method prior memory scratch"),
-                **method_options(options),
-            )
+        result = learn(
+            network,
+            data,
+            rng=np.random.default_rng(options.seed),
+            progress=progress_bar(),
+            intervals=options.intervals is not None,
+            **taken(options, "method prior memory scratch"),
+            **method_options(options),
+        )
     except Interrupted as interrupted:
         return interrupted.result, 130
     return result, 0

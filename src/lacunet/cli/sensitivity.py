@@ -51,14 +51,11 @@ def run(options: Namespace) -> None:
     """Print the answer over the tilts."""
     from lacunet.diagnosis.sensitivity import sensitivity
 
-    network = network_of(options)
-    with progress_bar() as progress:
-        report = sensitivity(
-            network,
-            data_of(options),
-            options.query,
-            mechanism=options.mechanism,
-            progress=progress,
-            **taken(options, "tilted_state threshold given method prior memory"),
-        )
+    report = sensitivity(
+        network_of(options),
+        data_of(options),
+        options.query,
+        progress=progress_bar(),
+        **taken(options, "mechanism tilted_state threshold given method prior memory"),
+    )
     print(json.dumps(report.as_data()) if options.json else report)

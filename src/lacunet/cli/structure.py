@@ -93,16 +93,15 @@ def run(options: Namespace) -> int:
     missingness = None if options.missingness == "none" else options.missingness
     if missingness not in ("learn", None):
         missingness = graph_of(missingness, columns.network)
-    with progress_bar() as progress:
-        learned = learn_structure(
-            replace(data, aside=columns.left_out),
-            columns.network,
-            missingness=missingness,
-            rng=np.random.default_rng(options.seed),
-            progress=progress,
-            **taken(options, "required forbidden tiers max_parents method score strengths"),
-            **taken(options, "prior time_limit memory"),
-        )
+    learned = learn_structure(
+        replace(data, aside=columns.left_out),
+        columns.network,
+        missingness=missingness,
+        rng=np.random.default_rng(options.seed),
+        progress=progress_bar(),
+        **taken(options, "required forbidden tiers max_parents method score strengths"),
+        **taken(options, "prior time_limit memory"),
+    )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))
     if learned.ended in ("time limit", "memory limit", "interrupted", "round limit"):

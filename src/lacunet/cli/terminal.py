@@ -48,8 +48,8 @@ def painted(text: str) -> str:
 
 
 @dataclass
-class _Terminal:
-    """A terminal's stream: what is written to it is painted, and is not mixed with the bar."""
+class _Printed:
+    """A standard stream: what is written to it is not mixed with the bar, and may be painted."""
 
     stream: TextIO
     paints: bool
@@ -111,14 +111,14 @@ def streams() -> Iterator[None]:
     kept = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     paints = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     sys.stderr = cast(TextIO, _MayBeLost(sys.stderr))
-    for name in kept:
-        if getattr(sys, name).isatty():
-            setattr(sys, name, cast(TextIO, _Terminal(getattr(sys, name), paints)))
+    for name, stream in kept.items():
+        shown = _Printed(getattr(sys, name), paints and stream.isatty())
+        setattr(sys, name, cast(TextIO, shown))
     try:
         yield
     finally:
         for name, stream in kept.items():
-            if isinstance(getattr(sys, name), _Terminal | _MayBeLost):
+            if isinstance(getattr(sys, name), _Printed | _MayBeLost):
                 setattr(sys, name, stream)
 
 
@@ -237,13 +237,6 @@ def say_error(text: str, message: str, hint: str = "") -> None:
         print(text, file=sys.stderr)
 
 
-@contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Show each stage of long work, as the user asked for; then make room for its result."""
-    if _shown is None:
-        yield silent
-        return
-    try:
-        yield _shown
-    finally:
-        _shown.clear()
+def progress_bar() -> Progress:
+    """What shows each stage of long work, as the user asked for."""
+    return silent if _shown is None else _shown
