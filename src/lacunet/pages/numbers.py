@@ -131,9 +131,7 @@ def largest_moves(
             cell = np.unravel_index(flat, gaps.shape)
             if gaps[cell] < 0:
                 break
-            states = tuple(
-                network.states(name)[index] for name, index in zip(cpt.family, cell, strict=True)
-            )
+            states = tuple(names[index] for names, index in zip(cpt.states, cell, strict=True))
             share, learned, number = shares[cell], cpt.table[cell], rows[cell[:-1]]
             # A move is measured in standard errors of the share, if the learned entry were the
             # truth. Near 0 and 1 that error is taken of the share with two rows more of either

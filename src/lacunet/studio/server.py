@@ -33,7 +33,7 @@ from lacunet.formats.files import as_network, read_network
 from lacunet.inference.answer import Answer
 from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.model.network import Network, Scope
 from lacunet.plots import network_figure
 from lacunet.studio.columns import ReadColumns, columns_as_data, cut_labels, read_columns
 from lacunet.studio.commands import (
@@ -149,16 +149,11 @@ class Studio:
         sketch = sketch_of(project.graph)
         if not sketch.variables:
             return {"variables": [], "mechanisms": [], "edges": [], "wrong": [], "verdicts": []}
-        table = None
-        with suppress(OutsideError):  # a graph can be drawn without a table
-            table = self._tables.get(self._key(project))
-
-        def states_of(name: str) -> tuple[str, ...]:
-            if name in project.states:
-                return tuple(project.states[name])
-            return () if table is None or name not in table.seen else table.states(name)
-
-        return drawn(sketch, states_of)
+        states_of: dict[str, Scope] = {}
+        with suppress(OutsideError, KeyError):  # a graph can be drawn without a table
+            table = self._tables[self._key(project)]
+            states_of = {v: table.states(v) for v in sketch.variables if v in table.seen}
+        return drawn(sketch, {**states_of, **project.states})
 
     def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start the commands of some kind of work on the project as it is kept."""

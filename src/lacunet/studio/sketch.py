@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,9 +69,9 @@ class Sketch:
             for edge in _edges(statement)
         ]
 
-    def network(self, states_of: Callable[[str], Scope]) -> Network:
+    def network(self, states_of: Mapping[str, Scope]) -> Network:
         """The network without CPTs."""
-        states = {name: states_of(name) or UNKNOWN_STATES for name in self.variables}
+        states = {name: states_of.get(name) or UNKNOWN_STATES for name in self.variables}
         return Network(states, self.parents_of)
 
 
@@ -111,7 +111,7 @@ def sketch_of(text: str) -> Sketch:
     return Sketch(tuple(variables), tuple(edges), tuple(mechanisms))
 
 
-def drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
+def drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
     """The drawing of a sketch: nodes, edges, where they go, and what can be recovered.
 
     Where the edges form a cycle, or are not those of a missingness graph, the largest part from
@@ -151,7 +151,7 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
 
     def fits(larger: Sketch) -> bool:
         try:
-            network = larger.network(lambda _: ())
+            network = larger.network({})
             if larger.mechanisms:
                 MissingnessGraph.parse(larger.mechanisms_text, network)
         except LacunetError:
@@ -171,7 +171,7 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
     return part, wrong
 
 
-def _drawn(sketch: Sketch, states_of: Callable[[str], Scope]) -> dict[str, Any]:
+def _drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None
