@@ -18,8 +18,6 @@ from lacunet.errors import LacunetError
 if TYPE_CHECKING:
     from lacunet.data.table import EncodedTable
     from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.pages.disclosure import Disclosure
-    from lacunet.pages.provenance import Provenance
     from lacunet.report.recovered.reported import Reported
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
@@ -66,7 +64,6 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
-    from lacunet.pages.disclosure import Disclosure
     from lacunet.report.recovered.page import page
     from lacunet.report.recovered.reported import GraphReport, implied_by, reported
     from lacunet.report.recovered.text import recovered_as_data, recovered_as_text
@@ -87,15 +84,10 @@ def run(options: Namespace) -> None:
         law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
         report = replace(report, full_law=law)
 
-    def limited_page(source: Provenance) -> str:
-        disclosure = Disclosure(options.min_count, 0 if table is None else table.row_count)
-        answers = [_disclosed(answer, table, disclosure) for answer in report.answers]
-        return page(replace(report, answers=answers), source, disclosure)
-
     deliver(
         options,
         json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report),
-        page=limited_page,
+        page=lambda source: page(report, source, table, options.min_count),
     )
 
 
@@ -138,13 +130,3 @@ def _answered(
             answer = with_assumptions(answer, table, population)
         answers.append(answer)
     return answers
-
-
-def _disclosed(answer: Reported, table: EncodedTable | None, disclosure: Disclosure) -> Reported:
-    """An answer as a page may show it."""
-    from lacunet.pages.disclosure import disclosed_estimation
-
-    if not disclosure.is_limited or table is None:
-        return answer
-    estimate = answer.estimate and disclosed_estimation(answer.estimate, table, disclosure)
-    return replace(answer, estimate=estimate, interval=None, bounds=None, assumptions=None)

@@ -104,9 +104,6 @@ class Disclosure:
         return np.asarray(small.any(axis=-1))
 
 
-EVERYTHING = Disclosure()
-
-
 def disclosed_estimation(
     estimation: Estimation, table: EncodedTable, disclosure: Disclosure
 ) -> Estimation:

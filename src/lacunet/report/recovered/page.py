@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+from lacunet.data.table import EncodedTable
 from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.refute.printed import other_states, two_models
-from lacunet.pages.disclosure import EVERYTHING, Disclosure
+from lacunet.pages.disclosure import Disclosure, disclosed_estimation
 from lacunet.pages.kit import Tile, bullets, folded, named, paragraph, section, table
 from lacunet.pages.live import drawing, network_section, variables_as_data
 from lacunet.pages.provenance import Provenance, report_page
@@ -29,18 +31,26 @@ from lacunet.wording import counted, sentence
 FEW = 8  # queries: of more, each is folded
 
 
-def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERYTHING) -> str:
+def page(
+    report: GraphReport, source: Provenance, rows: EncodedTable | None = None, min_count: int = 0
+) -> str:
     """What was asked of a graph, as one HTML text.
 
     Parameters
     ----------
     report
-        Its answers are in the order in which they are shown, and limited by ``disclosure`` already.
+        Its answers are in the order in which they are shown.
     source
         What made it.
-    disclosure
-        What may be disclosed.
+    rows
+        The data that were asked, if there are any.
+    min_count
+        Numbers that would tell a count of fewer rows than this are withheld.
     """
+    disclosure = Disclosure(min_count, 0 if rows is None else rows.row_count)
+    if rows is not None and disclosure.is_limited:
+        answers = [_limited(answer, rows, disclosure) for answer in report.answers]
+        report = replace(report, answers=answers)
     graph, implied = report.graph, report.implied
     data = recovered_as_data(report)
     if implied is not None and disclosure.is_limited:
@@ -86,6 +96,12 @@ def page(report: GraphReport, source: Provenance, disclosure: Disclosure = EVERY
         words=graph.why(),
         facts=facts,
     )
+
+
+def _limited(answer: Reported, rows: EncodedTable, disclosure: Disclosure) -> Reported:
+    """An answer as it may be told."""
+    estimate = answer.estimate and disclosed_estimation(answer.estimate, rows, disclosure)
+    return replace(answer, estimate=estimate, interval=None, bounds=None, assumptions=None)
 
 
 def _implications(implied: Implied, disclosure: Disclosure) -> str:
