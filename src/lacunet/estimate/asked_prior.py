@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import Network
 from lacunet.wording import did_you_mean, first_of
 
 MOST_PRIOR = 1e15  # more pseudo-counts leave nothing of the rows
@@ -49,25 +49,25 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
 
 def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedPrior:
     """The pseudo-counts that were given of some variables, one per cell for all others."""
-    pseudo_of: dict[str, FloatArray] = {}
+    pseudo_of = {name: np.ones(network.shape(network.family(name))) for name in network.variables}
     for name, pseudo in given.items():
-        if name not in network.variables:
+        if name not in pseudo_of:
             hint = did_you_mean(str(name), network.variables)
             known = first_of([*network.variables], 10)
             raise MethodError(
                 f"prior names {name!r}, which is not a variable of the network.",
                 hint or f"the variables are {known}.",
             )
-        family = network.family(name)
+        family, shape = network.family(name), pseudo_of[name].shape
         try:
             cells = np.array(pseudo, float)
         except (TypeError, ValueError):
             cells = np.empty(0)  # which no CPT is like
-        if cells.shape != network.shape(family):
+        if cells.shape != shape:
             axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
             raise MethodError(
                 f"prior of {name!r} is {pseudo!r}, but must be one number for each cell, of the "
-                f"shape {network.shape(family)}.",
+                f"shape {shape}.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             )
         fits = (cells >= 0) & (cells <= MOST_PRIOR)
@@ -78,10 +78,8 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
                 "a pseudo-count is how many rows it is worth; 0 adds nothing.",
             )
         pseudo_of[name] = cells
-    kept = tuple(v for v in network.variables if v not in pseudo_of)
-    ones = {v: np.ones(network.shape(network.family(v))) for v in kept}
-    in_order = {v: {**pseudo_of, **ones}[v] for v in network.variables}
-    return LearnedPrior(in_order, 0.0, kept, is_given=True)
+    kept = tuple(name for name in network.variables if name not in given)
+    return LearnedPrior(pseudo_of, 0.0, kept, is_given=True)
 
 
 def _pseudo_counts_example(network: Network, variable: str | None = None) -> str:

@@ -29,6 +29,7 @@ class Formula(Protocol):
         ...
 
 
+@dataclass(frozen=True, repr=False)
 class ByFormula(Readable):
     """A family with its formula; printed, the family with what is said of it in `lines`."""
 
@@ -115,9 +116,6 @@ class FamilyPlan(ByFormula):
     what the user should know of the way chosen.
     """
 
-    variable: str
-    parents: Scope
-    formula: Formula
     cells: int
     verdict: str = ""
     note: str = ""
@@ -185,9 +183,6 @@ class FamilyReport(ByFormula, WithHints):
         {"report.rows_shown, or report.rows_used": "rows n"}
     )
 
-    variable: str
-    parents: Scope
-    formula: Formula
     rows_shown: int
     rows_used: int
     support: FloatArray

@@ -301,26 +301,22 @@ def learn_prior(
         for name, counts in counts_of.items()
     }
     learned = {name: counts for name, counts in counts_of.items() if name not in kept}
-    stacks = [
-        (names, np.stack([learned[v] for v in names]), np.stack([possible_of[v] for v in names]))
-        for names in _of_one_shape(learned)
-    ]  # side by side on a first axis
-    logs_of: dict[str, FloatArray] = {}
-    for names, counts, possible in stacks:
+    stacks, every = [], [np.empty((len(components), 0))]
+    for names in _of_one_shape(learned):  # side by side on a first axis
+        counts = np.stack([learned[name] for name in names])
+        possible = np.stack([possible_of[name] for name in names])
         pseudo = np.stack([*components.pseudo_counts(counts, possible)])
         logs = components.power * log_likelihood(counts, pseudo)
-        logs_of |= zip(names, np.moveaxis(logs, 1, 0), strict=True)
-    every = [np.empty((len(components), 0))]
-    for name, cells in learned.items():
-        every.append(logs_of[name][:, cells.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
+        stacks.append((names, counts, possible, logs))
+        every.append(logs[:, counts.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
     weights, like_neighbours = component_weights(
         np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )
     pseudo_of = {name: np.where(possible_of[name], 1.0, 0.0) for name in kept if name in counts_of}
-    for names, counts, possible in stacks:
-        shares = _shares(np.stack([logs_of[name] for name in names], axis=1), weights)
+    for names, counts, possible, logs in stacks:
         candidates = components.pseudo_counts(counts, possible)
-        pseudo_of |= zip(names, mean_pseudo_counts(counts, candidates, shares), strict=True)
+        means = mean_pseudo_counts(counts, candidates, _shares(logs, weights))
+        pseudo_of |= zip(names, means, strict=True)
     in_order = tuple(name for name in counts_of if name in kept)
     return LearnedPrior({name: pseudo_of[name] for name in counts_of}, like_neighbours, in_order)
 

@@ -140,23 +140,20 @@ def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> M
 
 
 def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVariance:
-    total = weighted = np.zeros(())
-    certain_sum: MeanAndVariance | None = None  # sum and number of the certain ones
+    total = weighted = certain_sum = number = np.zeros(())  # number of the certain ones
     for candidate in candidates:
         certain = candidate.variance == 0
         precision = quotient(1.0, candidate.variance)
         total = total + precision
         weighted = weighted + precision * candidate.mean
         if certain.any():
-            before = certain_sum or MeanAndVariance(np.zeros(()), np.zeros(()))
-            certain_sum = MeanAndVariance(
-                before.mean + np.where(certain, candidate.mean, 0.0), before.variance + certain
-            )
+            certain_sum = certain_sum + np.where(certain, candidate.mean, 0.0)
+            number = number + certain
     mean, variance = quotient(weighted, total), quotient(1.0, total)
-    if certain_sum is None:
-        return MeanAndVariance(mean, variance)
-    is_sure, share = certain_sum.variance > 0, quotient(certain_sum.mean, certain_sum.variance)
-    return MeanAndVariance(np.where(is_sure, share, mean), np.where(is_sure, 0.0, variance))
+    if number.any():
+        mean = np.where(number > 0, quotient(certain_sum, number), mean)
+        variance = np.where(number > 0, 0.0, variance)
+    return MeanAndVariance(mean, variance)
 
 
 def _less_variable(left: MeanAndVariance, right: MeanAndVariance) -> MeanAndVariance:

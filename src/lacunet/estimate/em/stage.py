@@ -22,7 +22,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isinf
@@ -126,10 +126,11 @@ class Climber:
 
         A row enters the estimate of a family if it shows any of the family's variables.
         """
-        em, network = self.em, self.network
+        em, network, began = self.em, self.network, monotonic()
         layout = layout_of(network.with_tables(None))
-        climbed = self._climbed(layout, statistics, learned, setting)
-        climb = climbed.fit.climb
+        fit, engine, prior = self._climbed(layout, statistics, learned, setting)
+        climb, seconds = fit.climb, monotonic() - began
+        loopy = frozenset() if engine is None else engine.loopy_families
         tables = layout.tables(climb.cells)
         expected = layout.tables(climb.expected) if climb.expected.size else None
         has_moved = climb.iterations or not em.starts_closed
@@ -141,29 +142,45 @@ class Climber:
             basis = CptBasis(
                 rows_used=None if is_plain else rows_showing_any(counts),
                 unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
-                warnings=[LOOPY] if name in climbed.loopy else [],
+                warnings=[LOOPY] if name in loopy else [],
                 hidden=hidden,
             )
-            reports[name] = family_report(family, basis, counts, network, climbed.prior)
+            reports[name] = family_report(family, basis, counts, network, prior)
         chooses = em.stop == "heldout" or self.averages
         never = statistics.never_shown if em.starts_closed else ()
         drawn = alike_states(network, learned.tables, never)
+        notes: list[str] = []
+        if em.starts_closed and not smooths_every_cell(setting.prior):
+            notes.append(SMOOTHED if climb.iterations else KEPT_SMOOTHED)
+        if latent := [name for name in drawn if name not in statistics.cells_of_sets]:
+            notes.append(f"no row shows {first_of(latent, 5)}: {AT_RANDOM}")
+        ended = Ended(
+            climb.reason,
+            climb.iterations,
+            seconds,
+            float(climb.log_likelihoods.sum()),
+            climb.log_posterior,
+            climb.trace,
+            (*notes, *_notes(em, fit, loopy)),
+            fit.heldout,
+            fit.starts,
+        )
         return replace(
             learned,
             tables=tables,
             families=reports,
-            ended=_ended(em, climbed),
-            why=_why(em, climbed, drawn) if chooses else "",
+            ended=ended,
+            why=_why(em, fit, engine, drawn) if chooses else "",
             network=network.with_tables(tables),
-            engine=climbed.engine,
+            engine=engine,
             start=climb.start,
-            prior=merged(None, climbed.prior, ()),
+            prior=merged(None, prior, ()),
         )
 
     def _climbed(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
-    ) -> Climbed:
-        """Run EM on what was compiled.
+    ) -> tuple[Fit, Engine | None, Prior]:
+        """Run EM on what was compiled: what it found, on what, and under which prior.
 
         Parameters
         ----------
@@ -171,16 +188,14 @@ class Climber:
             Has the tables to start from, if EM starts from a closed form, and what that has
             learned of the prior from the same rows.
         """
-        began = monotonic()
         climber = self._replicated(statistics, setting)
         em = climber.em
-        seeds, notes = climber._seeds(layout, statistics, learned, setting)
+        seeds = climber._seeds(layout, statistics, learned, setting)
         prior: Prior | None = learned.prior
         if prior is None:
             prior = prior_of_counts(setting.prior, layout.network, statistics)
         if statistics.problems is None:  # stopped before they were compiled
-            stopped = Fit(Climb.at_start(seeds.whole, statistics.stopped_by))
-            return Climbed(stopped, None, prior, notes, monotonic() - began)
+            return Fit(Climb.at_start(seeds.whole, statistics.stopped_by)), None, prior
         deadline, progress = setting.deadline, setting.progress
         engine: Engine | None = None
         try:
@@ -207,7 +222,7 @@ class Climber:
             fit = Fit(Climb.at_start(seeds.whole, "time limit"))
         except KeyboardInterrupt:
             fit = Fit(Climb.at_start(seeds.whole, "interrupted"))
-        return Climbed(fit, engine, prior, notes, monotonic() - began)
+        return fit, engine, prior
 
     def _replicated(self, statistics: Statistics, setting: Setting) -> Climber:
         """How a replicate of the rows is learned; all rows as it is."""
@@ -230,24 +245,21 @@ class Climber:
 
     def _seeds(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
-    ) -> tuple[Seeds, tuple[str, ...]]:
-        """The cells to start from, and what to say of them."""
+    ) -> Seeds:
+        """The cells to start from."""
         rows, start = CptRows.of(layout), self.em.start
         if isinstance(start, Network):
             whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
-            return Seeds(whole, whole), ()
+            return Seeds(whole, whole)
         if not self.em.starts_closed:
             whole = _drawn(rows, setting)
-            return Seeds(whole, whole, is_random=True), ()
+            return Seeds(whole, whole, is_random=True)
         whole, redrawn = layout.flat(learned.tables), None
-        notes: tuple[str, ...] = () if smooths_every_cell(setting.prior) else (SMOOTHED,)
         hidden = alike_states(layout.network, learned.tables, statistics.never_shown)
         if hidden:
             redrawn = cells_about(layout, hidden)
             whole = np.where(redrawn, _drawn(rows, setting), whole)
-        if latent := [name for name in hidden if name not in statistics.cells_of_sets]:
-            notes += (f"no row shows {first_of(latent, 5)}: {AT_RANDOM}",)
-        return Seeds(whole, whole, redrawn), notes
+        return Seeds(whole, whole, redrawn)
 
     def _learning(
         self, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
@@ -273,22 +285,6 @@ class Climber:
         prior = setting.prior if is_given(setting.prior) else ONE_PER_CELL
         given = replace(setting, prior=prior, progress=checked)
         return layout.flat(self.closed.solve(sample, Learned(), given).tables)
-
-
-@dataclass(frozen=True)
-class Climbed:
-    """What EM found on compiled problems, on what it found it, under which prior, and how fast."""
-
-    fit: Fit
-    engine: Engine | None
-    prior: Prior
-    notes: tuple[str, ...]
-    seconds: float
-
-    @property
-    def loopy(self) -> frozenset[str]:
-        """The families whose expected counts are approximate."""
-        return frozenset() if self.engine is None else self.engine.loopy_families
 
 
 def climb_stage(
@@ -373,31 +369,9 @@ def can_hold_out(statistics: Statistics) -> bool:
     return bool((statistics.folds.aside @ statistics.tally.weights > 0).all())
 
 
-def _ended(em: EM, climbed: Climbed) -> Ended:
-    """How EM ended."""
-    climb, notes = climbed.fit.climb, climbed.notes
-    if SMOOTHED in notes and not climb.iterations:
-        notes = (*(note for note in notes if note != SMOOTHED), KEPT_SMOOTHED)
-    if climbed.loopy:
-        number = counted(len(climbed.loopy), "family", "families")
-        notes += (f"loopy belief propagation touched {number}",)
-    return Ended(
-        climb.reason,
-        climb.iterations,
-        climbed.seconds,
-        float(climb.log_likelihoods.sum()),
-        climb.log_posterior,
-        climb.trace,
-        (*notes, *_starts_in_words(em, climbed)),
-        climbed.fit.heldout,
-        climbed.fit.starts,
-    )
-
-
-def _why(em: EM, climbed: Climbed, drawn: Scope) -> str:
+def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
     """What was done and why, with the forecast that it rests on; no full stop."""
-    fit = climbed.fit
-    reads = 0.0 if climbed.engine is None else climbed.engine.reads
+    reads = 0.0 if engine is None else engine.reads
     start = em.start if isinstance(em.start, str) else "the given network"
     climb = fit.climb
     steps = counted(climb.iterations, "EM step")
@@ -421,8 +395,10 @@ def _why(em: EM, climbed: Climbed, drawn: Scope) -> str:
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
 
 
-def _starts_in_words(em: EM, climbed: Climbed) -> tuple[str, ...]:
-    fit = climbed.fit
+def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
+    """What was approximate, and how the starts ended."""
+    if loopy:
+        yield f"loopy belief propagation touched {counted(len(loopy), 'family', 'families')}"
     if len(fit.starts) > 1:
         words = (
             f"{len(fit.starts)} starts were made, {agreed(fit.starts)} of them ended within "
@@ -432,10 +408,7 @@ def _starts_in_words(em: EM, climbed: Climbed) -> tuple[str, ...]:
             words += f"; the first start alone would have ended {fit.gain:.1f} nats lower"
         if fit.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
-        return (words,)
-    if em.starts_by_cost and fit.climb.iterations:
-        reason = (
-            "loopy belief propagation is used" if climbed.loopy else "an iteration is expensive"
-        )
-        return (f"only one start was made, since {reason}: restarts= makes more",)
-    return ()
+        yield words
+    elif em.starts_by_cost and fit.climb.iterations:
+        reason = "loopy belief propagation is used" if loopy else "an iteration is expensive"
+        yield f"only one start was made, since {reason}: restarts= makes more"
