@@ -51,7 +51,7 @@ from lacunet.uncertainty.spread import Spread
 if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
     from lacunet.inference.expectation.forecast import Forecast
-    from lacunet.uncertainty.delta import AnsweredQuery, Covariance
+    from lacunet.uncertainty.delta import Covariance
     from lacunet.uncertainty.jackknife import Replicates
     from lacunet.uncertainty.rate_matrix import Direction
 
@@ -124,10 +124,6 @@ class Uncertainty:
             network,
             lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
         )
-
-    def variances(self, asked: AnsweredQuery) -> FloatArray:
-        """The variance of each cell of an answer."""
-        return self.covariance.variances(asked, self.spread_of)
 
 
 def recipe_of(plan: Plan, memory: float) -> str:

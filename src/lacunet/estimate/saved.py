@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -57,8 +58,8 @@ class WrittenFormula:
 REPORTS = (Counts, Cpt, Ended, FamilyReport, LearnedPrior, Tally)
 SPREADS = (Direction, EmSpreads, Free, Replicates, Spread, Uncertainty, Uncorrelated)
 # The names are in files: a class that is renamed keeps its former one here.
-KINDS: Mapping[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
-KINDS = {**KINDS, "Written": WrittenFormula}
+KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
+KINDS["Written"] = WrittenFormula
 FORMER = {"Replicates": ("support_of",)}  # fields that files of earlier versions have
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
@@ -72,9 +73,9 @@ def as_json(network: Network, known: Mapping[str, object]) -> str:
         Numbers, strings, arrays, networks, values of the `KINDS`, and mappings and sequences of
         these.
     """
-    writer = _Writer([])
-    content = writer.written(known)
-    data = {"version": VERSION, "structures": writer.structures, "known": content}
+    structures: dict[str, int] = {}
+    content = _written(known, structures)
+    data = {"version": VERSION, "structures": [*structures], "known": content}
     whole = json.loads(render(network, json.dumps(data)))
     return json.dumps({"sha256": _digest(whole), **data})
 
@@ -100,7 +101,7 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
         )
     try:
         structures = [parse(Source.of(name, text)) for text in learned["structures"]]
-        return dict(_Reader(structures).read(learned["known"]))
+        return dict(_read(learned["known"], structures))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise FormatError.unsound(name, "result", error) from None
 
@@ -110,90 +111,72 @@ def _digest(whole: Mapping[str, Any]) -> str:
     return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class _Writer:
-    structures: list[str]
+def _written(value: Any, structures: dict[str, int]) -> Any:
+    """A value as JSON has it; objects say in ``is`` what they are.
 
-    def written(self, value: Any) -> Any:
-        """A value as JSON has it; objects say in ``is`` what they are."""
-        match value:
-            case None | bool() | str():
-                encoded: Any = self._warning(value) if isinstance(value, Warned) else value
-            case int() | np.integer():
-                encoded = int(value)
-            case float() | np.floating():
-                encoded = {"is": "float", "value": float(value).hex()}
-            case np.ndarray():
-                plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
-                encoded = {
-                    "is": "array",
-                    "type": plain.dtype.str,
-                    "shape": list(value.shape),
-                    "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
-                }
-            case _ if type(value) in NAME_OF:
-                content = {
-                    field.name: self.written(getattr(value, field.name)) for field in fields(value)
-                }
-                encoded = {"is": NAME_OF[type(value)], "fields": content}
-            case Mapping():
-                pairs = [[key, self.written(part)] for key, part in value.items()]
-                encoded = {"is": "map", "of": pairs}
-            case tuple() | list():
-                encoded = [self.written(part) for part in value]
-            case Network():
-                index = self._structure(value)
-                tables = self.written(value.tables_of)
-                encoded = {"is": "network", "structure": index, "tables": tables}
-            case Layout():
-                encoded = {"is": "layout", "network": self.written(value.network)}
-            case _:  # a formula
-                words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
-                encoded = self.written(WrittenFormula(**words, given=tuple(value.given)))
-        return encoded
-
-    def _warning(self, value: Warned) -> Any:
-        parts = str(value), value.kind, value.detail, float(value.weight)
-        return {"is": "warning", "of": self.written(parts)}
-
-    def _structure(self, network: Network) -> int:
-        """The index of a network's structure, which is written once."""
-        structure = render(network.with_tables(None))
-        if structure not in self.structures:
-            self.structures.append(structure)
-        return self.structures.index(structure)
+    The structure of a network is written once: ``structures`` has the index of each.
+    """
+    written = partial(_written, structures=structures)
+    match value:
+        case None | bool() | str():
+            parts = value.__getnewargs__() if isinstance(value, Warned) else ()
+            encoded: Any = {"is": "warning", "of": [*map(written, parts)]} if parts else value
+        case int() | np.integer():
+            encoded = int(value)
+        case float() | np.floating():
+            encoded = {"is": "float", "value": float(value).hex()}
+        case np.ndarray():
+            plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+            encoded = {
+                "is": "array",
+                "type": plain.dtype.str,
+                "shape": list(value.shape),
+                "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
+            }
+        case _ if type(value) in NAME_OF:
+            content = {field.name: written(getattr(value, field.name)) for field in fields(value)}
+            encoded = {"is": NAME_OF[type(value)], "fields": content}
+        case Mapping():
+            encoded = {"is": "map", "of": [[key, written(part)] for key, part in value.items()]}
+        case tuple() | list():
+            encoded = [*map(written, value)]
+        case Network():
+            index = structures.setdefault(render(value.with_tables(None)), len(structures))
+            encoded = {"is": "network", "structure": index, "tables": written(value.tables_of)}
+        case Layout():
+            encoded = {"is": "layout", "network": written(value.network)}
+        case _:  # a formula
+            words = {name: value.written(notation) for name, notation in NOTATIONS.items()}
+            encoded = written(WrittenFormula(**words, given=tuple(value.given)))
+    return encoded
 
 
-@dataclass(frozen=True)
-class _Reader:
-    structures: list[Network]
-
-    def read(self, data: Any) -> Any:
-        """The value that was written."""
-        if isinstance(data, list):
-            return tuple(self.read(part) for part in data)
-        if not isinstance(data, dict):
-            return data
-        match data["is"]:
-            case "float":
-                value: Any = float.fromhex(data["value"])
-            case "array":
-                value = _array(data)
-            case "map":
-                value = {key: self.read(part) for key, part in data["of"]}
-            case "network":
-                tables = self.read(data["tables"])
-                value = self.structures[data["structure"]]
-                value = value if tables is None else value.with_tables(tables)
-            case "layout":
-                value = layout_of(self.read(data["network"]))
-            case "warning":
-                value = Warned(*self.read(data["of"]))
-            case kind:
-                former, content = FORMER.get(kind, ()), data["fields"]
-                known = {n: self.read(part) for n, part in content.items() if n not in former}
-                value = KINDS[kind](**known)  # refuses fields that it does not have
-        return value
+def _read(data: Any, structures: Sequence[Network]) -> Any:
+    """The value that was written."""
+    read = partial(_read, structures=structures)
+    if isinstance(data, list):
+        return tuple(map(read, data))
+    if not isinstance(data, dict):
+        return data
+    match data["is"]:
+        case "float":
+            value: Any = float.fromhex(data["value"])
+        case "array":
+            value = _array(data)
+        case "map":
+            value = {key: read(part) for key, part in data["of"]}
+        case "network":
+            tables, value = read(data["tables"]), structures[data["structure"]]
+            value = value if tables is None else value.with_tables(tables)
+        case "layout":
+            value = layout_of(read(data["network"]))
+        case "warning":
+            value = Warned(*read(data["of"]))
+        case kind:
+            former, content = FORMER.get(kind, ()), data["fields"]
+            known = {name: read(part) for name, part in content.items() if name not in former}
+            value = KINDS[kind](**known)  # refuses fields that it does not have
+    return value
 
 
 def _array(data: Mapping[str, Any]) -> Any:

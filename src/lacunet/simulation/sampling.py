@@ -12,8 +12,7 @@ probability is met within that much, and a state of probability zero is never dr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from numbers import Integral, Real
 from typing import Any
@@ -108,34 +107,29 @@ def draw_columns(
     -------
     The columns drawn, in the order of ``cpts``.
     """
-    samplers = [_sampler(cpt) for cpt in cpts]
+    sampler_of = {cpt.child: _sampler(cpt) for cpt in cpts}
     kinds = {cpt.child: code_type(cpt.table.shape[-1]) for cpt in cpts}
     drawn: dict[str, Any] = {child: np.empty(rows, kind) for child, kind in kinds.items()}
     columns = {**given, **drawn}
     for start in range(0, rows, BLOCK):
         block = slice(start, min(start + BLOCK, rows))
-        for sampler in samplers:
+        for child, states in sampler_of.items():
             uniform = rng.random(block.stop - block.start)
-            drawn[sampler.child][block] = _search(sampler, columns, block, uniform)
+            drawn[child][block] = states(columns, block, uniform)
     return drawn
 
 
-@dataclass(frozen=True)
-class _Sampler:
+# The states that uniform numbers give some rows, by the columns of the parents.
+Sampler = Callable[[Mapping[str, Codes], slice, FloatArray], NDArray[np.intp]]
+
+
+def _sampler(cpt: Cpt) -> Sampler:
     """A CPT made ready: row after row of cumulative sums, as wide as a power of two.
 
     The row of a parent configuration starts at the sum of ``code * stride`` over the parents.
     """
-
-    child: str
-    strides: tuple[tuple[str, int], ...]
-    sums: FloatArray
-    steps: int  # halvings until one state is left
-
-
-def _sampler(cpt: Cpt) -> _Sampler:
     size = cpt.table.shape[-1]
-    steps = (size - 1).bit_length()
+    steps = (size - 1).bit_length()  # halvings until one state is left
     rows = cpt.table.reshape(-1, size)
     sums = np.full((len(rows), 1 << steps), np.inf)  # what no number reaches is never passed
     sums[:, :size] = np.cumsum(rows, axis=1)
@@ -143,22 +137,21 @@ def _sampler(cpt: Cpt) -> _Sampler:
     # no number may pass it and fall on a state of probability zero.
     last = size - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
     sums[np.arange(sums.shape[1]) >= last[:, None]] = np.inf
-    widths = [*cpt.table.shape[1:-1], 1 << steps] if cpt.parents else []
-    strides = [int(np.prod(widths[axis:])) for axis in range(len(widths))]
-    return _Sampler(cpt.child, tuple(zip(cpt.parents, strides, strict=True)), sums.ravel(), steps)
+    widths = [*cpt.table.shape[1:-1], 1 << steps]
+    stride_of = {v: int(np.prod(widths[axis:])) for axis, v in enumerate(cpt.parents)}
+    end_to_end = sums.ravel()
 
+    def states(columns: Mapping[str, Codes], block: slice, uniform: FloatArray) -> NDArray[np.intp]:
+        """The number of sums that are at most the uniform number, by halving."""
+        offsets = np.zeros(len(uniform), np.intp)  # where the row of the parents' states starts
+        for parent, stride in stride_of.items():
+            offsets += np.multiply(columns[parent][block], stride, dtype=np.intp)
+        state = np.zeros(len(uniform), np.intp)
+        for step in reversed(range(steps)):
+            middle = offsets + state
+            middle += (1 << step) - 1
+            passed = uniform >= end_to_end[middle]
+            state += np.multiply(passed, 1 << step, dtype=np.intp)
+        return state
 
-def _search(
-    sampler: _Sampler, columns: Mapping[str, Codes], block: slice, uniform: FloatArray
-) -> NDArray[np.intp]:
-    """The number of sums that are at most the uniform number, by halving."""
-    offsets = np.zeros(len(uniform), np.intp)  # where the row of the parent configuration starts
-    for parent, stride in sampler.strides:
-        offsets += np.multiply(columns[parent][block], stride, dtype=np.intp)
-    state = np.zeros(len(uniform), np.intp)
-    for step in reversed(range(sampler.steps)):
-        middle = offsets + state
-        middle += (1 << step) - 1
-        passed = uniform >= sampler.sums[middle]
-        state += np.multiply(passed, 1 << step, dtype=np.intp)
-    return state
+    return states

@@ -86,15 +86,13 @@ def hide_cells(
 
 def _cpts(missingness: Missingness) -> list[Cpt]:
     """Every coin and mechanism as a CPT with two states; names are quoted, so none meet."""
-    coins = [_cpt(cpt.cause, cpt.parents, cpt.zero) for cpt in missingness.causes]
-    hiding = [_cpt(cpt.node, cpt.parents, cpt.missing) for cpt in missingness.mechanisms.values()]
-    return coins + hiding
-
-
-def _cpt(node: Parent, parents: tuple[Parent, ...], first: FloatArray) -> Cpt:
-    return Cpt(
-        node_name(node), tuple(map(node_name, parents)), np.stack([first, 1 - first], axis=-1)
-    )
+    nodes: list[tuple[Parent, tuple[Parent, ...], FloatArray]] = []
+    nodes += [(cpt.cause, cpt.parents, cpt.zero) for cpt in missingness.causes]
+    nodes += [(cpt.node, cpt.parents, cpt.missing) for cpt in missingness.mechanisms.values()]
+    return [
+        Cpt(node_name(node), tuple(map(node_name, parents)), np.stack([first, 1 - first], axis=-1))
+        for node, parents, first in nodes
+    ]
 
 
 def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:

@@ -442,9 +442,7 @@ def effect(
             f"{do if do in (target, *given) else target} is named twice.",
             f"as in effect(result, {target!r}, do={other!r}).",
         )
-    if not given:
-        _warn_of_order(network, target, do)
-    _warn_of_consequences(network, target, do, given)
+    _warn_of_order(network, target, do, given)
     warn_of_undirected(network, [do])
     level = LEVEL
     if interval is None:
@@ -520,36 +518,30 @@ def _by_directions(network: Network, target: str, do: str, given: Iterable[str] 
     )
 
 
-def _warn_of_consequences(
-    network: Network, target: str, do: str, given: Mapping[str, object]
-) -> None:
-    """Warn of conditions that come after the treatment, and so choose whom it compares."""
+def _warn_of_order(network: Network, target: str, do: str, given: Mapping[str, object]) -> None:
+    """Warn that the effect is zero where the outcome leads to what is set.
+
+    And of conditions that come after the treatment, and so choose whom it compares.
+    """
     from networkx import descendants
 
     drawn = network.to_networkx()
-    later = [name for name in given if name in descendants(drawn, do)]
+    after_do, after_target = descendants(drawn, do), descendants(drawn, target)
+    if not given and target not in after_do and do in after_target:
+        undirected = _by_directions(network, target, do)
+        warn(
+            f"{undirected[0].lower()}{undirected[1:]}"
+            if undirected
+            else f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, "
+            f"and not the other way. For the effect of {target} on {do} write "
+            f"effect(..., {do!r}, do={target!r}) ({do} | do({target}))."
+        )
+    later = {name: target if name in after_target else do for name in given if name in after_do}
     if later:
-        causes = {name: target if name in descendants(drawn, target) else do for name in later}
-        named = [f"{name} is a consequence of {cause}" for name, cause in causes.items()]
+        named = [f"{name} is a consequence of {cause}" for name, cause in later.items()]
         warn(
             f"{first_of(named, 3, '; ')}: given that, this is not the effect in a group that can "
             f"be chosen beforehand. Leave it out, or give what does not come after {do}."
-        )
-
-
-def _warn_of_order(network: Network, target: str, do: str) -> None:
-    """Warn that the effect is zero where the outcome leads to what is set."""
-    from networkx import has_path
-
-    drawn = network.to_networkx()
-    if not has_path(drawn, do, target) and has_path(drawn, target, do):
-        if undirected := _by_directions(network, target, do):
-            warn(f"{undirected[0].lower()}{undirected[1:]}")
-            return
-        warn(
-            f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, and "
-            f"not the other way. For the effect of {target} on {do} write "
-            f"effect(..., {do!r}, do={target!r}) ({do} | do({target}))."
         )
 
 
@@ -573,12 +565,9 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        by_share = [
-            (share, answer.basis.title) for share, answer in zip(shares, answers, strict=True)
-        ]
-        if noted := [
-            f"{title}: {resting(share)}" for share, title in by_share if share >= NOTED_SHARE
-        ]:
+        title_of = zip([answer.basis.title for answer in answers], shares, strict=True)
+        noted = [f"{title}: {resting(share)}" for title, share in title_of if share >= NOTED_SHARE]
+        if noted:
             warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     without = replace(asked, probabilities=probabilities, unsupported=shares)
@@ -589,7 +578,8 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
     uncertainty = source.require_intervals()
     together = _Together.of([AnsweredQuery.of(network, target, given, do) for do in each])
     # of p_x + p_w, and of p_x - p_w
-    sums, gaps = uncertainty.variances(together).reshape(together.shape)
+    variances = uncertainty.covariance.variances(together, uncertainty.spread_of)
+    sums, gaps = variances.reshape(together.shape)
     return replace(
         without,
         interval=np.stack([np.asarray(answer.interval) for answer in answers]),

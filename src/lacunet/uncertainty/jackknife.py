@@ -115,7 +115,7 @@ class Replicates:
             spread, rows = spread_of[name], weight * worth
             known = np.minimum(spread.row_sizes[..., None], rows)
             weight_of[name], known_of[name] = weight, known
-            rows_of[name] = np.where(spread.do_agree, known, rows)
+            rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
         pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
         variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
         pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)

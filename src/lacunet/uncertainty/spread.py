@@ -93,7 +93,7 @@ class Spread:
         there are.
         """
         rows = support[..., None]
-        agree = self._agree_in(rows)
+        agree = self.agree_in(rows)
         sizes = np.where(agree, np.minimum(self.sizes, rows), self.sizes)
         return replace(self, sizes=np.where(rows == 0, 0.0, sizes))
 
@@ -108,12 +108,11 @@ class Spread:
         is_open = self.ends[..., 0] & (self.rates > 0)
         return np.where(is_open, 0.0, self.rates) if is_open.any() else self.rates
 
-    @property
-    def do_agree(self) -> NDArray[np.bool_]:
-        """Whether all rows of each CPT row agree, on an axis of length one for the child."""
-        return self._agree_in(self.sizes)
+    def agree_in(self, rows: FloatArray) -> NDArray[np.bool_]:
+        """Whether all rows of each CPT row, so many, agree; on an axis of length one for the child.
 
-    def _agree_in(self, rows: FloatArray) -> NDArray[np.bool_]:
+        Less than half a row that does not is none.
+        """
         apart = np.minimum(self.rates, 1 - self.rates) * np.where(np.isfinite(rows), rows, 0.0)
         return np.asarray((apart < HALF_A_ROW).all(axis=-1, keepdims=True))
 

@@ -164,13 +164,9 @@ def tilted_shares(
         is_evidence,
         is_state(question.target, question.state),
         lost,
-        _ratio(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum()),
-        _ratio(lacking[fits & is_stuck].sum(), lacking[fits].sum()),
+        float(quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())),
+        float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
     )
-
-
-def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else 0.0
 
 
 def tipping_point(

@@ -174,7 +174,10 @@ class Climbing:
             if len(past) > 1 and not plain.reason:
                 weights = here.expected + (self.prior - 1)
                 jump, length = extrapolated(past, weights, self.rows, longest)
-                trial = self._look_if_possible(replace(plain, cells=jump))
+                try:
+                    trial = self._look(replace(plain, cells=jump))
+                except ImpossibleDataError:  # below what floating point holds
+                    trial = replace(plain, trace=())
                 is_kept = trial.log_posterior >= here.log_posterior
                 if length == longest:
                     longest = max(longest * (GROWTH if is_kept else 1 / GROWTH), LONGEST_AT_FIRST)
@@ -201,13 +204,6 @@ class Climbing:
         trace = (*here.trace, likelihood + log_prior(here.cells, self.prior))
         looked = replace(here, expected=outcome.counts, messages=outcome.messages)
         return replace(looked, log_likelihoods=logs, trace=trace)
-
-    def _look_if_possible(self, here: Climb) -> Climb:
-        """The expectation here; no posterior if it went below what floating point holds."""
-        try:
-            return self._look(here)
-        except ImpossibleDataError:
-            return replace(here, trace=())
 
 
 @dataclass(frozen=True)
