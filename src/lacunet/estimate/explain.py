@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -104,13 +105,11 @@ class Explanation:
     def assumption(self) -> str:
         """What the method assumes of missing values, as the result will say it."""
         compiling = self.plan.needs().problems
-        parents = (
-            () if compiling is None else map(compiling.network.parents, compiling.mechanism_of)
-        )
+        causes = map(compiling.network.parents, compiling.mechanism_of) if compiling else ()
         return assumed_by(
             self.plan.method,
             self.missing,
-            (cause for causes in parents for cause in causes),
+            chain.from_iterable(causes),
             () if self.rows is None else self.families.values(),
             str(self.plan.graph or ""),
         )

@@ -20,7 +20,7 @@ from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
 from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
-from lacunet.statistics.gather import Statistics
+from lacunet.statistics.gather import Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.wording import counted, listed
 
@@ -89,9 +89,10 @@ class MGraph:
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)
-        unrecovered = lost if self.otherwise == "prior" else ()
-        stages = [recovery.stage(), recovery.prior_stage(unrecovered)]
-        stages += mechanism_stages_alone(graph, partially)
+        unrecovered = lost if self.otherwise == "prior" else ()  # before any data are read
+        at_prior = {name: recovery.families[name] for name in unrecovered}
+        prior_stage = Stage("prior", at_prior, Needs(network.families), recovery.at_prior)
+        stages = [recovery.stage(), prior_stage, *mechanism_stages_alone(graph, partially)]
         if plan is not None:
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
         return Plan(

@@ -11,7 +11,7 @@ so that rows with large weights count for what they tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -143,17 +143,8 @@ class Recovery:
             return None, f"{verdict.standing}: {verdict.why}"
         return (estimation, "") if estimation.is_founded else (None, estimation.warnings[0])
 
-    def prior_stage(self, unrecovered: Iterable[str]) -> Stage:
-        """What no other stage has estimated holds the prior alone, marked as such.
-
-        ``unrecovered`` are those that the stage answers for before any data are read.
-        """
-        families = self.families
-        planned = {name: families[name] for name in unrecovered}
-        return Stage("prior", planned, Needs(self.network.families), self.at_prior)
-
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-        """What is left, at the prior alone."""
+        """What no other stage has estimated holds the prior alone, marked as such."""
         statistics, network, families = statistics.sample(0), self.network, self.families
         prior, cpts = learned.prior or setting.used_prior, {}
         if isinstance(prior, LearnedPrior) and not prior.is_given:

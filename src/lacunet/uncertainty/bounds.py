@@ -263,24 +263,23 @@ def _sums_by_axes(
     only = [allows & (allows.sum(axis=1, keepdims=True) == 1) for allows in sets]
     whole = np.zeros([len(allows) for allows in sets])
     np.add.at(whole, tuple(rows.column(name) for name in scope), values)
-    conditions = range(whole.ndim - targets)
-    last = range(whole.ndim - targets, whole.ndim)
-    shown, may = whole, whole
-    for axis in conditions:
-        shown, may = _by_state(shown, only, axis), _by_state(may, sets, axis)
-    axes = tuple(last)
-    totals = may.sum(axis=axes, keepdims=True), shown.sum(axis=axes, keepdims=True)
-    surely, may_surely, surely_may, agrees = shown, may, shown, may
-    for axis in last:
-        surely, may_surely = _by_state(surely, only, axis), _by_state(may_surely, only, axis)
-        surely_may, agrees = _by_state(surely_may, sets, axis), _by_state(agrees, sets, axis)
-    return surely, totals[0] - may_surely, agrees, totals[1] - surely_may
+    axes = tuple(range(whole.ndim))
+    conditions, last = axes[: whole.ndim - targets], axes[whole.ndim - targets :]
+    shown, may = _by_states(whole, only, conditions), _by_states(whole, sets, conditions)
+    return (
+        _by_states(shown, only, last),
+        may.sum(axis=last, keepdims=True) - _by_states(may, only, last),
+        _by_states(may, sets, last),
+        shown.sum(axis=last, keepdims=True) - _by_states(shown, sets, last),
+    )
 
 
-def _by_state(whole: FloatArray, sets: Sequence[Sets], axis: int) -> FloatArray:
-    """The rows whose code along an axis allows each state."""
-    summed = np.tensordot(whole, sets[axis].astype(np.float64), axes=(axis, 0))
-    return np.moveaxis(summed, -1, axis)
+def _by_states(whole: FloatArray, sets: Sequence[Sets], axes: Sequence[int]) -> FloatArray:
+    """The rows whose codes along some axes allow each state."""
+    for axis in axes:
+        summed = np.tensordot(whole, sets[axis].astype(np.float64), axes=(axis, 0))
+        whole = np.moveaxis(summed, -1, axis)
+    return whole
 
 
 def _sums_by_rules(

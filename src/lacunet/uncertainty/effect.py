@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -576,10 +577,10 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return replace(without, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
-    together = _Together.of([AnsweredQuery.of(network, target, given, do) for do in each])
-    # of p_x + p_w, and of p_x - p_w
+    together = _Together(tuple(AnsweredQuery.of(network, target, given, do) for do in each))
     variances = uncertainty.covariance.variances(together, uncertainty.spread_of)
-    sums, gaps = variances.reshape(together.shape)
+    # of p_x + p_w, and of p_x - p_w
+    sums, gaps = variances.reshape(2, -1, len(each), len(each))
     return replace(
         without,
         interval=np.stack([np.asarray(answer.interval) for answer in answers]),
@@ -592,26 +593,24 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
 class _Together:
     """Sums and differences of what two interventions lead to, asked as if they were answers.
 
-    The axes of ``shape`` are: sum or difference, outcome, one intervention, the other.
+    Of each outcome, one intervention after the other, with each of them.
     """
 
-    network: Network
     asked: tuple[AnsweredQuery, ...]
-    gradients: tuple[Mapping[str, FloatArray], ...]
-    shape: tuple[int, ...]
 
-    @classmethod
-    def of(cls, asked: Sequence[AnsweredQuery]) -> _Together:
-        outcomes, states = len(asked[0].gradients), len(asked)
-        gradients = [
-            _added(asked[x].gradients[y], asked[w].gradients[y], sign)
+    @property
+    def network(self) -> Network:
+        return self.asked[0].network
+
+    @cached_property
+    def gradients(self) -> list[Mapping[str, FloatArray]]:
+        of_outcomes = [*zip(*(query.gradients for query in self.asked), strict=True)]
+        return [
+            _added(left, right, sign)
             for sign in (1, -1)
-            for y in range(outcomes)
-            for x in range(states)
-            for w in range(states)
+            for of_states in of_outcomes
+            for left, right in product(of_states, repeat=2)
         ]
-        shape = (2, outcomes, states, states)
-        return cls(asked[0].network, tuple(asked), tuple(gradients), shape)
 
     def of_network(self, network: Network) -> FloatArray:
         """The same from another network."""

@@ -148,9 +148,8 @@ def tilted_shares(
     is_tilted = is_state(question.mechanism, question.tilted_state)
     share = np.tile(cells.tally.weights, 2) / total[both]
     fits = np.ones(number, dtype=bool)
-    for name in always:
-        if name in seen:
-            fits &= np.isin(groups.configs[groups.scope.index(name)], seen[name])
+    for name in seen.keys() & always:
+        fits &= np.isin(groups.configs[groups.scope.index(name)], seen[name])
     fits = np.concatenate([fits, added_up(pool_of, fits, len(pool)) > 0])
     tilted = added_up(both, share * is_tilted, len(total))
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
