@@ -200,11 +200,7 @@ class Evaluation:
 
 
 def evaluate(
-    truth: AnyNetwork,
-    learned: AnyNetwork,
-    test: Any = None,
-    *,
-    memory: Memory = None,
+    truth: AnyNetwork, learned: AnyNetwork, test: Any = None, *, memory: Memory = None
 ) -> Evaluation:
     """Compare a learned network with the true one and, if given, with test data.
 

@@ -20,6 +20,7 @@ from lacunet.comparison.parallel import parallel_map
 from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.estimate.deletion.forms import FORMS, Informed
 from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Method
 from lacunet.estimate.prior import AskedPrior
@@ -33,17 +34,9 @@ from lacunet.progress import Progress, silent
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 
-USUAL = (
-    "listwise",
-    "direct-mcar",
-    "factored-mcar",
-    "direct-mar",
-    "factored-mar",
-    "one-step",
-    "em",
-    "auto",
-)
-INFORMED = ("informed-direct", "informed-factored")
+INFORMED = tuple(form.name for form in FORMS if issubclass(form, Informed))
+CLOSED = tuple(form.name for form in FORMS if not issubclass(form, Informed))
+USUAL = (*CLOSED, "one-step", "em", "auto")
 YARDSTICK = "complete"  # plain frequencies of the rows before anything was hidden
 TEST_ROWS = 20_000
 LEVEL = 1e-9  # nats: rounding, not a difference between methods

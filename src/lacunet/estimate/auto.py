@@ -97,15 +97,13 @@ class Auto:
     def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
         """The plan of a closed form, with the reason for it."""
         (closed,) = plan.stages
-        stages = (replace(closed, solve=partial(_with_reason, closed.solve, choice)),)
+
+        def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+            learned = closed.solve(statistics, learned, setting)
+            return replace(learned, why=_why(choice, statistics, learned))
+
+        stages = (replace(closed, solve=solve),)
         return replace(plan, method=self.name, stages=stages, intention=intention)
-
-
-def _with_reason(
-    solve: Solve, choice: str, statistics: Statistics, learned: Learned, setting: Setting
-) -> Learned:
-    learned = solve(statistics, learned, setting)
-    return replace(learned, why=_why(choice, statistics, learned))
 
 
 def _branches(heldout: float | None, total: float | None) -> Iterator[str]:
@@ -122,11 +120,7 @@ def _too_few(rows: int, total: float) -> str:
 
 
 def _em(
-    solve: Solve,
-    heldout: float | None,
-    statistics: Statistics,
-    closed: Learned,
-    setting: Setting,
+    solve: Solve, heldout: float | None, statistics: Statistics, closed: Learned, setting: Setting
 ) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     whole = setting.whole

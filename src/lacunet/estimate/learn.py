@@ -193,13 +193,8 @@ def learn(
     data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
     asked = asked_method("learn", network, data, method, prior, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
-    setting = Setting(
-        asked.prior,
-        generator(rng),
-        budget,
-        progress,
-        limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables)),
-    )
+    deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
+    setting = Setting(asked.prior, generator(rng), budget, progress, deadline)
     with observations(data, asked.given, budget, scratch=scratch, progress=progress) as rows:
         result = carry_out(asked.plan(rows.look()), rows, setting, intervals, asked.latent)
         return replace(result, beside=data.roles)

@@ -20,7 +20,7 @@ from lacunet.estimate.families import FamilyPlan, FamilyReport
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior, LearnedPrior, Prior, merged
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
-from lacunet.model.network import Cpt, FloatArray, Network, Scope
+from lacunet.model.network import Cpt, FloatArray, Network, Scope, Tables
 from lacunet.progress import Progress, silent
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Needs, Statistics
@@ -221,7 +221,7 @@ class Learned:
     all rows.
     """
 
-    tables: Mapping[str, FloatArray] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
     families: Mapping[str, FamilyReport] = field(default_factory=dict)
     ended: Ended | None = None
     why: str = ""
@@ -233,7 +233,7 @@ class Learned:
     engine: Engine | None = field(default=None, repr=False)
     start: FloatArray | None = field(default=None, repr=False)
     prior: LearnedPrior | None = None
-    row_weights: Mapping[str, FloatArray] = field(default_factory=dict)
+    row_weights: Tables = field(default_factory=dict)
 
     def with_cpts(
         self, cpts: Mapping[str, tuple[FloatArray, FamilyReport]], prior: Prior | None

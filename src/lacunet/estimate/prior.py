@@ -43,7 +43,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope, Tables
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING
 from lacunet.wording import first_of
@@ -100,7 +100,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
     pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned.
     """
 
-    pseudo_counts: Mapping[str, FloatArray]
+    pseudo_counts: Tables
     like_neighbours: float
     kept: Scope = ()
     is_given: bool = False
@@ -268,7 +268,7 @@ def merged(
 
 
 def learn_prior(
-    counts_of: Mapping[str, FloatArray],
+    counts_of: Tables,
     kept: Collection[str] = (),
     possible_of: Mapping[str, Possible] | None = None,
     components: Components = COMPONENTS,
@@ -321,7 +321,7 @@ def learn_prior(
     return LearnedPrior({name: pseudo_of[name] for name in counts_of}, like_neighbours, in_order)
 
 
-def _of_one_shape(counts_of: Mapping[str, FloatArray]) -> Iterator[list[str]]:
+def _of_one_shape(counts_of: Tables) -> Iterator[list[str]]:
     """The variables with CPTs of one shape, so many that their cells fit side by side."""
     by_shape: dict[tuple[int, ...], list[str]] = {}
     for name, counts in counts_of.items():
@@ -331,9 +331,7 @@ def _of_one_shape(counts_of: Mapping[str, FloatArray]) -> Iterator[list[str]]:
         yield from (names[start : start + step] for start in range(0, len(names), step))
 
 
-def for_closed_form(
-    prior: LearnedPrior, shown_of: Mapping[str, FloatArray], total: float
-) -> LearnedPrior:
+def for_closed_form(prior: LearnedPrior, shown_of: Tables, total: float) -> LearnedPrior:
     """The same for a closed form, which weighs the rows that show a family up to all rows.
 
     Pseudo-counts learned from ``shown_of``, the counts of the rows that show the whole family, are

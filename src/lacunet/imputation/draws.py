@@ -19,7 +19,6 @@ rule excludes stay zero. A CPT row about which nothing is known is drawn from th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -28,13 +27,12 @@ from numpy.typing import NDArray
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.estimate.result import Result
-from lacunet.model.network import Cpt, FloatArray, Network
+from lacunet.model.network import Cpt, FloatArray, Network, Tables
 from lacunet.uncertainty.delta import JEFFREYS
 from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
 
 FEW = 5.0  # rows for an entry; with fewer, those left out of a replicate make too much difference
-Tables = Mapping[str, FloatArray]
 
 
 def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> list[Network]:

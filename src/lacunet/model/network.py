@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 Scope = tuple[str, ...]
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Tables = Mapping[str, FloatArray]  # of each variable one like its CPT
 
 # Rows that sum to one within this are kept to the bit; the sum of a few hundred
 # correctly rounded probabilities stays well below it.

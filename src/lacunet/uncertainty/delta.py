@@ -40,7 +40,7 @@ from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
-from lacunet.model.network import Cpt, FloatArray, Mask, Network, Scope
+from lacunet.model.network import Cpt, FloatArray, Mask, Network, Scope, Tables
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.spread import BoundedSpread, Spread
 
@@ -65,7 +65,7 @@ class AnsweredQuery:
     scope: Scope
     evidence: Mapping[str, object]
     answer: FloatArray
-    gradients: tuple[Mapping[str, FloatArray], ...]
+    gradients: tuple[Tables, ...]
     do: Mapping[str, object] = field(default_factory=dict)
     known: Mapping[str, Mask] = field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class AnsweredQuery:
         families = [network.family(name) for name in names]
         near = _off_zero(network, names, known)
         moved, *before = joint_marginals(near, [scope, *families], evidence)
-        gradients: list[Mapping[str, FloatArray]] = []
+        gradients: list[Tables] = []
         states = product(*(network.states(name) for name in scope))
         for probability, seen in zip(np.ravel(moved), states, strict=True):
             if probability == 0:
@@ -93,16 +93,13 @@ class AnsweredQuery:
                 continue
             both = {**evidence, **dict(zip(scope, seen, strict=True))}
             after = joint_marginals(near, families, both)
-            gradients.append(
-                {
-                    name: probability * quotient(here - there, near.cpt(name).table)
-                    for name, here, there in zip(names, after, before, strict=True)
-                }
-            )
-        for gradient_of in gradients:
-            for name, rows in known.items():
-                if name in gradient_of:
-                    gradient_of[name][rows] = 0.0
+            gradient_of = {
+                name: probability * quotient(here - there, near.cpt(name).table)
+                for name, here, there in zip(names, after, before, strict=True)
+            }
+            for name in known.keys() & gradient_of:
+                gradient_of[name][known[name]] = 0.0
+            gradients.append(gradient_of)
         return cls(network, scope, evidence, answer, tuple(gradients), do, known)
 
     def of_network(self, network: Network) -> FloatArray:
@@ -304,7 +301,7 @@ def _by_shown(asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArr
     return _by_shares(asked, {n: shown_of.get(n, s.rates) for n, s in spread_of.items()})
 
 
-def _by_shares(asked: AnsweredQuery, weights_of: Mapping[str, FloatArray]) -> FloatArray | None:
+def _by_shares(asked: AnsweredQuery, weights_of: Tables) -> FloatArray | None:
     """The answer with each CPT row in proportion to weights, as it is where these are zero.
 
     None where the evidence is impossible then.
@@ -326,9 +323,7 @@ def centred(gradient: FloatArray, cpt: FloatArray) -> FloatArray:
     return np.asarray(gradient - (cpt * gradient).sum(axis=-1, keepdims=True))
 
 
-def moved_variances(
-    asked: AnsweredQuery, squares_of: Mapping[str, FloatArray], rows_of: Mapping[str, FloatArray]
-) -> FloatArray:
+def moved_variances(asked: AnsweredQuery, squares_of: Tables, rows_of: Tables) -> FloatArray:
     r"""The variance that rows bring to each answer: :math:`\sum w^2 ((g_x - \theta g) / n_u)^2`.
 
     Parameters
@@ -348,10 +343,7 @@ def moved_variances(
 
 
 def in_rows(
-    network: Network,
-    pseudo_of: Mapping[str, FloatArray],
-    rows_of: Mapping[str, FloatArray],
-    weight_of: Mapping[str, FloatArray],
+    network: Network, pseudo_of: Tables, rows_of: Tables, weight_of: Tables
 ) -> dict[str, FloatArray]:
     """Pseudo-counts in effective rows, of which each CPT row has ``rows_of`` for its weight.
 
@@ -367,9 +359,7 @@ def in_rows(
     return {name: scaled_of[name] + lacks for name, lacks in lacks_of.items()}
 
 
-def lacking(
-    network: Network, pseudo_of: Mapping[str, FloatArray], rows_of: Mapping[str, FloatArray]
-) -> dict[str, FloatArray]:
+def lacking(network: Network, pseudo_of: Tables, rows_of: Tables) -> dict[str, FloatArray]:
     """What lacks to half a row, for each cell that no rule excludes."""
     lacks_of = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
@@ -381,9 +371,7 @@ def lacking(
     return lacks_of
 
 
-def pseudo_variances(
-    asked: AnsweredQuery, rows_of: Mapping[str, FloatArray], pseudo_of: Mapping[str, FloatArray]
-) -> FloatArray:
+def pseudo_variances(asked: AnsweredQuery, rows_of: Tables, pseudo_of: Tables) -> FloatArray:
     """What the pseudo-counts of all CPT rows add to the variance of each answer.
 
     ``rows_of`` says how many rows each CPT row rests on, on an axis of length one for the child;
@@ -396,10 +384,7 @@ def pseudo_variances(
 
 
 def without_prior(
-    asked: AnsweredQuery,
-    variance: FloatArray,
-    rows_of: Mapping[str, FloatArray],
-    pseudo_of: Mapping[str, FloatArray],
+    asked: AnsweredQuery, variance: FloatArray, rows_of: Tables, pseudo_of: Tables
 ) -> FloatArray:
     r"""The variance that an answer would have without what pseudo-counts know of it.
 

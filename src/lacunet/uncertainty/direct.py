@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Tables
 from lacunet.statistics.counts import Counts, quotient
 from lacunet.statistics.influence import Influence
 from lacunet.uncertainty.spread import Spread
@@ -104,7 +104,7 @@ class Uncorrelated:
     """
 
     counts_of: Mapping[str, Counts]
-    pseudo_of: Mapping[str, FloatArray]
+    pseudo_of: Tables
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:

@@ -44,7 +44,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.population import known_variables
 from lacunet.missingness.verdict import not_recoverable
 from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Tables
 from lacunet.model.nodes import quoted
 from lacunet.statistics.observations import bare_as_read, latent_in
 from lacunet.uncertainty.delta import AnsweredQuery
@@ -603,7 +603,7 @@ class _Together:
         return self.asked[0].network
 
     @cached_property
-    def gradients(self) -> list[Mapping[str, FloatArray]]:
+    def gradients(self) -> list[Tables]:
         of_outcomes = [*zip(*(query.gradients for query in self.asked), strict=True)]
         return [
             _added(left, right, sign)
@@ -619,9 +619,7 @@ class _Together:
         return np.stack([sums, answers[:, :, None] - answers[:, None, :]]).reshape(-1)
 
 
-def _added(
-    left: Mapping[str, FloatArray], right: Mapping[str, FloatArray], sign: int
-) -> dict[str, FloatArray]:
+def _added(left: Tables, right: Tables, sign: int) -> dict[str, FloatArray]:
     names = dict.fromkeys((*left, *right))
     return {name: np.asarray(left.get(name, 0.0) + sign * right.get(name, 0.0)) for name in names}
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lacunet.inference.joint import family_marginals
-from lacunet.model.network import FloatArray, Network
+from lacunet.model.network import FloatArray, Network, Tables
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import AnsweredQuery, in_rows, pseudo_variances, without_prior
 from lacunet.uncertainty.spread import Spread, settled
@@ -57,10 +57,10 @@ class Replicates:
     scales: FloatArray
     degrees: float
     total: float
-    pseudo_of: Mapping[str, FloatArray]
+    pseudo_of: Tables
     by_design: bool = False
-    worth_of: Mapping[str, FloatArray] = field(default_factory=dict)
-    row_weights: Mapping[str, FloatArray] = field(default_factory=dict)
+    worth_of: Tables = field(default_factory=dict)
+    row_weights: Tables = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""

@@ -127,14 +127,9 @@ class Fitting:
         visit: Visit | None = None,
     ) -> Climb:
         """One climb; where only some parts count, it is visited by another function."""
+        visit = self.em.visit if parts is None else visit
         return climb(
-            self.engine,
-            start,
-            self.prior,
-            limits,
-            parts=parts,
-            progress=self.progress,
-            visit=self.em.visit if parts is None else visit,
+            self.engine, start, self.prior, limits, parts=parts, progress=self.progress, visit=visit
         )
 
     def number_of_starts(self, exactly: bool) -> int:

@@ -8,7 +8,7 @@ and only they are drawn anew at a restart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
 from lacunet.estimate.method import Concentration, MethodError
 from lacunet.model.aligned import ComparisonError, matched
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Network, Scope, Tables
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers
 
@@ -111,9 +111,7 @@ def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) 
     return rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells)))
 
 
-def alike_states(
-    network: Network, tables: Mapping[str, FloatArray], variables: Iterable[str]
-) -> Scope:
+def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> Scope:
     """Those of some variables that have two states which no CPT tells apart.
 
     Examples
@@ -154,7 +152,7 @@ def starting_form(start: str | Network) -> Deletion:
     return known[start]()
 
 
-def tables_of(start: Network, network: Network) -> Mapping[str, FloatArray]:
+def tables_of(start: Network, network: Network) -> Tables:
     """The CPTs of another network over the same variables, states and edges, in any order."""
     try:
         reordered = matched(network, start) if start.has_cpts else None
