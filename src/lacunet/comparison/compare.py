@@ -229,8 +229,7 @@ def _ranked(case: Case, repetitions: int, trials: Mapping[str, Mapping[int, Tria
 
 
 def _rank(standing: Standing) -> float:
-    divergence = standing.divergence
-    return divergence.mean if divergence is not None and divergence.is_whole else float("inf")
+    return standing.divergence.mean if standing.divergence and standing.is_whole else float("inf")
 
 
 def _standing(name: str, draws: Mapping[int, Trial], best: Mapping[int, Trial]) -> Standing:

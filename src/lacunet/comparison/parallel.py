@@ -151,16 +151,14 @@ def _serve(connection: Any, work: Callable[[Any], Any]) -> None:
     with suppress(EOFError, OSError):  # the other end is gone
         connection.send((True, None))
         while True:
-            connection.send(_answer(work, connection.recv()))
-
-
-def _answer(work: Callable[[Any], Any], piece: object) -> tuple[bool, Any]:
-    try:
-        return True, work(piece)
-    except Exception as error:
-        if not isinstance(error, LacunetError):
-            error.add_note(f"In a process of its own:\n{format_exc()}")
-        return False, error
+            piece = connection.recv()
+            try:
+                answer = True, work(piece)
+            except Exception as error:
+                if not isinstance(error, LacunetError):
+                    error.add_note(f"In a process of its own:\n{format_exc()}")
+                answer = False, error
+            connection.send(answer)
 
 
 def _end_with_parent() -> None:

@@ -97,13 +97,15 @@ class Auto:
     def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
         """The plan of a closed form, with the reason for it."""
         (closed,) = plan.stages
-
-        def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-            learned = closed.solve(statistics, learned, setting)
-            return replace(learned, why=_why(choice, statistics, learned))
-
-        stages = (replace(closed, solve=solve),)
+        stages = (replace(closed, solve=partial(_with_reason, closed.solve, choice)),)
         return replace(plan, method=self.name, stages=stages, intention=intention)
+
+
+def _with_reason(
+    solve: Solve, choice: str, statistics: Statistics, learned: Learned, setting: Setting
+) -> Learned:
+    learned = solve(statistics, learned, setting)
+    return replace(learned, why=_why(choice, statistics, learned))
 
 
 def _branches(heldout: float | None, total: float | None) -> Iterator[str]:
@@ -148,11 +150,11 @@ def _why(choice: str, statistics: Statistics, learned: Learned) -> str:
     variables = counted(len(statistics.missing_of), "variable")
     words = f"{partially} of {variables} {verb} missing values, {share:.0%} of all cells"
     shown = {name: report.rows_shown for name, report in learned.families.items()}
-    fewest = min(shown, key=lambda name: shown[name])
-    if shown[fewest]:
-        words += f"; every family is observed whole in {counted(shown[fewest], 'row')} or more"
+    never = [name for name, rows in shown.items() if not rows]
+    if not never:
+        rows = counted(min(shown.values()), "row")
+        words += f"; every family is observed whole in {rows} or more"
     else:
-        never = [name for name, rows in shown.items() if not rows]
         families = counted(len(never), "family", "families")
         verb = "is" if len(never) == 1 else "are"
         words += f"; {families} ({first_of(never, 3)}) {verb} observed whole in no row"

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -58,38 +59,10 @@ def mechanism_stages(
     causes_of = augmentation.graph.causes
     needed = _with_causes(causes_of, {*partially} & {*augmentation.ignorable})
     counted = {name: causes_of[name] for name in augmentation.ignorable if name in needed}
-    if not counted:
-        return ()
-
-    def solve(statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-        """The same with the mechanisms that are counted; a note on those that are too large."""
-        statistics, network = statistics.sample(0), whole.network
-        most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_CELL
-        too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
-        left = {name for name in counted if too_large & _with_causes(counted, {name})}
-        concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
-        cpt_of, notes = dict(learned.mechanisms), learned.notes
-        for name in counted.keys() - left:
-            family = network.family(whole.name_of[name])
-            variables, mechanisms = _split(counted[name])
-            rows, shape = statistics.distinct[_columns(name, counted[name])], network.shape(family)
-            shown = rows.is_shown(variables)
-            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
-            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
-            table, _ = posterior_mode(np.asarray(counts), 1.0, float(concentration))
-            *parents, node = family
-            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
-        if left:
-            notes += (
-                f"the mechanisms of {listed(sorted(left))} were not learned: their CPTs do not fit "
-                "in memory. Rows that miss their causes are completed without them",
-            )
-        names = (*graph.partially_observed, SELECTION.variable)
-        in_order = {name: cpt_of[name] for name in names if name in cpt_of}
-        return replace(learned, mechanisms=in_order, notes=notes)
-
-    columns = tuple(_columns(name, causes) for name, causes in counted.items())
-    return (Stage(NAME, {}, Needs(graph.network.families, rows=columns), solve),)
+    rows = tuple(_columns(name, causes) for name, causes in counted.items())
+    needs = Needs(graph.network.families, rows=rows)
+    stage = Stage(NAME, {}, needs, partial(_solved, graph, whole, counted))
+    return (stage,) if counted else ()
 
 
 def _split(causes: Iterable[Node]) -> tuple[Scope, tuple[Mechanism, ...]]:
@@ -114,3 +87,40 @@ def _with_causes(causes_of: Mapping[str, Iterable[Node]], chosen: set[str]) -> s
         reached |= fresh
         waiting += fresh
     return reached
+
+
+def _solved(
+    graph: MissingnessGraph,
+    whole: Augmented,
+    counted: Mapping[str, Iterable[Node]],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """The same with the mechanisms that are counted; a note on those that are too large."""
+    statistics, network = statistics.sample(0), whole.network
+    most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_CELL
+    too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
+    left = {name for name in counted if too_large & _with_causes(counted, {name})}
+    concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
+    cpt_of = dict(learned.mechanisms)
+    for name, causes in counted.items():
+        if name not in left:
+            family = network.family(whole.name_of[name])
+            variables, mechanisms = _split(causes)
+            rows, shape = statistics.distinct[_columns(name, causes)], network.shape(family)
+            shown = rows.is_shown(variables)
+            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
+            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
+            table, _ = posterior_mode(np.asarray(counts), 1.0, float(concentration))
+            *parents, node = family
+            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+    notes = learned.notes
+    if left:
+        notes += (
+            f"the mechanisms of {listed(sorted(left))} were not learned: their CPTs do not fit in "
+            "memory. Rows that miss their causes are completed without them",
+        )
+    names = (*graph.partially_observed, SELECTION.variable)
+    in_order = {name: cpt_of[name] for name in names if name in cpt_of}
+    return replace(learned, mechanisms=in_order, notes=notes)

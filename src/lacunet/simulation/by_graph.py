@@ -113,19 +113,15 @@ class MissingByGraph:
             The graph speaks of variables that the network does not have, or its text cannot be
             read.
         """
-        graph = self._on(network)
+        if isinstance(self.graph, str):
+            graph = MissingnessGraph.parse(self.graph, network)
+            _check_tables(graph, self.tables)
+        else:
+            graph = MissingnessGraph(**self.graph.parts | {"network": network})
         causes = tuple(_cause_cpts(graph, rng))
         order = [*graph.in_order, *(node.variable for node in graph.mixed.selection)]
         mechanisms = {name: _mechanism_cpt(name, graph, self, rng) for name in order}
         return Missingness(graph, mechanisms, causes)
-
-    def _on(self, network: Network) -> MissingnessGraph:
-        """The graph over the variables of a network."""
-        if isinstance(self.graph, str):
-            graph = MissingnessGraph.parse(self.graph, network)
-            _check_tables(graph, self.tables)
-            return graph
-        return MissingnessGraph(**self.graph.parts | {"network": network})
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
@@ -241,6 +237,8 @@ def _checked_table(
 
 
 def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[HiddenCauseCpt]:
+    """The coins behind bidirected edges; of those at one variable each is given those before it."""
+    network = graph.network
     at_variable: dict[str, list[HiddenCause]] = {}
     for first, second in graph.hidden:  # the graph puts variables before mechanisms
         if isinstance(second, str):
@@ -254,26 +252,19 @@ def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[H
         else:
             yield HiddenCauseCpt(HiddenCause(first, second), (), np.array(0.5))
     for variable, causes in at_variable.items():
-        yield from _coins(variable, causes, graph.network, rng)
-
-
-def _coins(
-    variable: str, causes: list[HiddenCause], network: Network, rng: np.random.Generator
-) -> Iterator[HiddenCauseCpt]:
-    """The coins behind the bidirected edges at one variable, each given those before it."""
-    if not network.has_cpts:
-        raise SimulationError(
-            f"a hidden cause of {variable!r} can be simulated only where the network has CPTs.",
-            "learn them first, or use a graph without '<->' edges at variables.",
-        )
-    table = network.cpt(variable).table
-    so_far = np.ones(table.shape)  # 1 + sum over i < j of h_i g_i, one more axis for each coin
-    for index, cause in enumerate(causes):
-        tilt = _tilt(table, rng) / len(causes)  # g_j
-        tilt = tilt.reshape(table.shape + (1,) * index)
-        parents: tuple[Parent, ...] = (*network.family(variable), *causes[:index])
-        yield HiddenCauseCpt(cause, parents, (so_far + tilt) / (2 * so_far))
-        so_far = np.stack([so_far + tilt, so_far - tilt], axis=-1)
+        if not network.has_cpts:
+            raise SimulationError(
+                f"a hidden cause of {variable!r} can be simulated only where the network has CPTs.",
+                "learn them first, or use a graph without '<->' edges at variables.",
+            )
+        table = network.cpt(variable).table
+        so_far = np.ones(table.shape)  # 1 + sum over i < j of h_i g_i, one more axis for each coin
+        for index, cause in enumerate(causes):
+            tilt = _tilt(table, rng) / len(causes)  # g_j
+            tilt = tilt.reshape(table.shape + (1,) * index)
+            parents: tuple[Parent, ...] = (*network.family(variable), *causes[:index])
+            yield HiddenCauseCpt(cause, parents, (so_far + tilt) / (2 * so_far))
+            so_far = np.stack([so_far + tilt, so_far - tilt], axis=-1)
 
 
 def _tilt(table: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -175,18 +175,17 @@ class Effect(WithHints):
 
     def to_frame(self, library: Library = "pandas") -> Any:
         """The contrasts as a data frame, one row each."""
-        columns: dict[str, list[Any]] = {
-            name: [getattr(contrast, name) for contrast in self.contrasts]
-            for name in ("outcome", "state", "reference")
-        }
-        for measure in ("difference", "ratio", "odds_ratio"):
-            for part in ("value", "low", "high"):
-                name = measure if part == "value" else f"{measure}_{part}"
-                columns[name] = [
-                    getattr(getattr(contrast, measure), part) for contrast in self.contrasts
-                ]
+        contrasts, columns = self.contrasts, {}
+        for name in Contrast._fields:
+            parts: list[Any] = [getattr(contrast, name) for contrast in contrasts]
+            if name in ("outcome", "state", "reference"):
+                columns[name] = parts
+            else:
+                columns[name] = [part.value for part in parts]
+                columns[f"{name}_low"] = [part.low for part in parts]
+                columns[f"{name}_high"] = [part.high for part in parts]
         if self.unsupported is not None:
-            columns["unsupported"] = [*map(self.unsupported_of, self.contrasts)]
+            columns["unsupported"] = [*map(self.unsupported_of, contrasts)]
         return frame_of(columns, library)
 
     def tables(self) -> list[tuple[list[str], list[list[str]]]]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp
 
 import numpy as np
@@ -190,10 +191,8 @@ def tipping_point(
 
     ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
     crossings = []
-    for index in range(1, len(ends)):
-        before, after = answers[index - 1] - threshold, answers[index] - threshold
+    for (low, before), (high, after) in pairwise(zip(ends, answers - threshold, strict=True)):
         if before * after <= 0 and before != after:
-            bracket = ends[index - 1], ends[index]
-            crosses = apart(bracket[0]) * apart(bracket[1]) <= 0  # iterated answers are not exact
-            crossings.append(float(brentq(apart, *bracket, xtol=1e-8)) if crosses else bracket[0])
+            crosses = apart(low) * apart(high) <= 0  # iterated answers are not exact
+            crossings.append(float(brentq(apart, low, high, xtol=1e-8)) if crosses else low)
     return min(crossings, key=abs, default=None)

@@ -85,7 +85,6 @@ KEPT_SMOOTHED = (
     f"the CPTs hold the pseudo-counts of prior {START_PRIOR:g}, with which the start of EM was "
     "smoothed: no step was made from there. EM to convergence and closed forms have none"
 )
-TOO_FEW = "too few to hold some out."
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ class Climber:
         assert folds.learning is not None
         if not can_hold_out(statistics):
             raise MethodError(
-                f"{counted(statistics.rows, 'row')}: {TOO_FEW}",
+                f"{counted(statistics.rows, 'row')}: too few to hold some out.",
                 'choose stop="converge" or a number of steps.',
             )
         if self.closed is None or not self.em.starts_closed:
