@@ -114,18 +114,15 @@ def divergence(
 ) -> Divergence:
     """The divergence as `kl_divergence` gives it, and whether it is exact."""
     learned = matched(truth, learned)
+    terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
     try:
-        return Divergence(_exact(truth, learned, memory), 0.0, exact=True, samples=0)
+        marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
     except OverBudgetError:
         generator = randomness.generator(SEED if rng is None else rng)
         value, standard_error = sampled_divergence(truth, learned, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
-
-
-def _exact(truth: Network, learned: Network, memory: Memory) -> float:
-    terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
-    marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
-    return float(sum(map(_expected, marginals, (table for _, table in terms))))
+    exact = float(sum(map(_expected, marginals, (table for _, table in terms))))
+    return Divergence(exact, 0.0, exact=True, samples=0)
 
 
 def _terms(truth: Network, learned: Network) -> list[Lookup]:

@@ -48,6 +48,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "no step of em": ("em", {"stop": 0}),
     "no iteration of em-bp": ("em-bp", {"max_iterations": 0}),
     "no step of em on a graph": ("em", {"stop": 0, "missingness": MASKED}),
+    "em, ordered": ("em", {"missingness": "Age -> R[Ill]; R[Care] <= R[Ill]"}),
     "median": ("factored-mar", {"aggregation": "median"}),
     **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},
     **{f"auto, {kind}": ("auto", {"missingness": text}) for kind, text in GRAPHS.items()},

@@ -245,10 +245,8 @@ class Fitted:
         return self.statistics.sample(0)
 
     def _by_counts(self) -> Spreads:
-        network, whole = self.network, self.whole
-        counts_of = {
-            v: (whole.complete or whole.counts)[network.family(v)] for v in network.variables
-        }
+        network, counts = self.network, self.whole.complete or self.whole.counts
+        counts_of = {v: counts[network.family(v)] for v in network.variables}
         spread_of = {
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
         }
@@ -301,12 +299,9 @@ class Fitted:
         from lacunet.uncertainty.jackknife import Replicates
 
         plan, network, whole = self.plan, self.network, self.whole
-        family_of = {name: plan.network.family(name) for name in plan.network.variables}
-        worth_of = {
-            name: rows_per_weight(whole.counts[family])
-            for name, family in family_of.items()
-            if plan.is_unequal and family in whole.counts
-        }
+        counted = [family for family in plan.network.families if family in whole.counts]
+        weighed = counted if plan.is_unequal else []
+        worth_of = {family[-1]: rows_per_weight(whole.counts[family]) for family in weighed}
         return Replicates(
             network,
             tuple(networks),

@@ -300,16 +300,25 @@ def _order_stages(graph: MissingnessGraph | None) -> tuple[Stage, ...]:
     """The stage that counts rows which contradict an order of mechanisms, if there are orders."""
     if graph is None or not graph.monotone:
         return ()
-    from lacunet.missingness.separation.drawing import check_orders
-
     orders = graph.orders(graph.network.variables)
+    check, needs = OrderCheck(orders), Needs((), rows=orders)
+    return (Stage("order of mechanisms", {}, needs, check.solve, chosen=check.chosen),)
 
-    def solve(statistics: Statistics, learned: Learned, _: Setting) -> Learned:
-        check_orders(orders, statistics.distinct)
+
+@dataclass(frozen=True)
+class OrderCheck:
+    """Refuses rows that contradict an order of mechanisms."""
+
+    orders: tuple[tuple[str, str], ...]
+
+    def solve(self, statistics: Statistics, learned: Learned, _: Setting) -> Learned:
+        """What is learned already: it estimates nothing."""
+        self.chosen(statistics)
         return learned
 
-    def chosen(statistics: Statistics) -> dict[str, FamilyPlan]:
-        check_orders(orders, statistics.distinct)
-        return {}
+    def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
+        """Its families, of which there are none."""
+        from lacunet.missingness.separation.drawing import check_orders
 
-    return (Stage("order of mechanisms", {}, Needs((), rows=orders), solve, chosen=chosen),)
+        check_orders(self.orders, statistics.distinct)
+        return {}

@@ -503,10 +503,9 @@ def _by_directions(network: Network, target: str, do: str, given: Iterable[str] 
     drawn.remove_nodes_from([*given])
     if not has_path(drawn, do, target):
         return ""
-    against = [edge[::-1] for edge in pairwise(shortest_path(drawn, do, target))]
     edges = [
         f"{quoted(parent)} -> {quoted(child)}"
-        for parent, child in against
+        for child, parent in pairwise(shortest_path(drawn, do, target))
         if (parent, child) in network.edges
     ]
     if not edges:
