@@ -19,7 +19,7 @@ EXAMPLE = """example:
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 
-Numbers that the network cuts into bins are written as intervals.
+Numbers that the network cuts into bins are written as intervals, in columns with missing cells.
 """
 
 

@@ -105,10 +105,10 @@ def impute(
     A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
     command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
     their order; columns that are not the network's stay as they are, and so do cells that are
-    shown, except in two kinds of columns. Numbers that the network bins are returned as intervals,
-    as by `lacunet.discretise`. Codes, such as 1 and 2 for male and female, are used for cells that
-    are filled in too; but if some state's code occurs in no row, the whole column is written with
-    the names of the states.
+    shown, except in two kinds of columns with missing cells. Numbers that the network bins are
+    returned as intervals, as by `lacunet.discretise`. Codes, such as 1 and 2 for male and female,
+    are used for cells that are filled in too; but if some state's code occurs in no row, the whole
+    column is written with the names of the states.
 
     Raises
     ------
