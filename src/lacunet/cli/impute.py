@@ -28,13 +28,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_and_data(command)
     draws = (
         "write M completions drawn from the joint posterior instead of the most probable one; "
-        "needs a result (lacunet learn -o FILE.json), with --intervals for data other than its own"
+        "needs a result (for data other than its own one with --intervals), or --fixed-cpts"
     )
     add(command, "--draws M", draws, type=positive)
-    fixed = (
-        "draw all with the CPTs of any network, taken as exactly known; for a learned one the "
-        "draws then vary too little"
-    )
+    fixed = "use the same CPTs in all draws; if they were learned, the draws then vary too little"
     add(command, "--fixed-cpts", fixed, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")
     add(command, "--json", "print one JSON object per row", action="store_true")

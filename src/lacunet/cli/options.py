@@ -204,10 +204,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
     group = command.add_argument_group("method", brackets)
     methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
     add(group, "--method M", methods)
-    declared = (
-        "variables that you declare to be observed in every row (an error if they are not); all "
-        "others then count as partially observed"
-    )
+    declared = "variables that you declare observed in every row; all others count as partially so"
     add(group, "--fully-observed A,B", declared, type=names, default=[])
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:

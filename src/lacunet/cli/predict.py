@@ -29,10 +29,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_and_data(command)
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
-    given = (
-        "use the targets that a row shows as evidence too: they are then certain, and help to "
-        "predict the others"
-    )
+    given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")
     add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
     kept = "columns of the data to write before the predictions, such as an identifier"

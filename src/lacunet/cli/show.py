@@ -24,11 +24,7 @@ EXAMPLE = """example:
 """
 
 
-INSTEAD = dict.fromkeys(
-    ("--report", "--html"),
-    "--page PAGE.html writes the network as a page; lacunet learn NETWORK DATA --report PAGE.html, "
-    "also what its CPTs rest on",
-)
+INSTEAD = {"--report": "--page PAGE.html writes the network; lacunet learn --report, the result"}
 
 
 def add_arguments(command: ArgumentParser) -> None:

@@ -39,10 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
-    hide = (
-        "how values go missing, by mechanisms drawn at random: completely at random (mcar), at "
-        "random (mar), or at random by the same few variables (informed) (default: none)"
-    )
+    hide = "how values go missing; informed is mar by the same few variables (default: none)"
     add(command, "--hide", hide, choices=HIDING_KINDS)
     graph = (
         "hide values by these mechanisms instead: a missingness graph (its text, or a file), with "

@@ -58,10 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the network that the search starts from"
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
-    score = (
-        "score to maximise; sparse-bic is BIC without a penalty for combinations of states that "
-        "seem impossible"
-    )
+    score = "sparse-bic is BIC without a penalty for combinations of states that seem impossible"
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = (
         "bootstrap replicates for edge strengths (default: 20, none above 200,000 rows; 0 for none)"

@@ -28,13 +28,8 @@ OF_ROWS = (
 )
 EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
 OF_MORE = "; '96 of 148' where more rows, 148, show its parents' states"
-FELL_BACK = (
-    "fell back: share of the rows' weight for which another estimate was used, for lack of rows in "
-    "their group or of a formula"
-)
-UNSUPPORTED = (
-    "unsupported: CPT rows without data; no row shows the variable with these states of its parents"
-)
+FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
+UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
 WITHOUT_INTERVALS = " (-: known only with intervals)"
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
