@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import Verdict
 from lacunet.model.network import Network
@@ -101,3 +102,12 @@ def test_the_estimand_has_the_odds_of_each_pattern() -> None:
     assert verdict.estimand.startswith(
         "P(X, Y, R[X], R[Y]) = P(X, Y, R[X]=1, R[Y]=1) · product of θ[T]"
     )
+
+
+def test_a_full_law_of_too_many_variables_names_the_limit_on_them() -> None:
+    names = [f"V{index}" for index in range(11)]
+    network = Network({key: ["0", "1"] for key in names})
+    verdict = MissingnessGraph(network, {name: [] for name in names}).recover_full_law()
+    assert (verdict.status, verdict.is_computable) == ("recoverable", False)
+    with pytest.raises(TooLargeEstimandError, match=r"11 variables.*; the limit is 10 variables"):
+        verdict.estimate({key: ["0", None] for key in names})

@@ -15,7 +15,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.estimands.samples import Run, Sample, Share, filled, resolved
 from lacunet.estimands.terms import Factor
-from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
+from lacunet.missingness.errors import MissingnessGraphError, NoRowsError, NotRecoverableError
 from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import columns_needed, estimate
@@ -462,3 +462,13 @@ def test_a_graph_over_edges_has_the_states_of_data_or_two_of_each() -> None:
     with pytest.warns(LacunetWarning, match="Age, Ill: taken to have two states"):
         bare = MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill")
     assert bare.recover("P(Ill)").estimand == graph.recover("P(Ill)").estimand
+
+
+def test_of_a_product_the_factor_that_no_row_shows_is_named() -> None:
+    network = Network(
+        {key: ["0", "1"] for key in "ZXYW"}, {"X": ["Z"], "Y": ["Z", "X"], "W": ["Y"]}
+    )
+    verdict = MissingnessGraph.parse("R[Z]; R[X]; R[Y]", network).recover("P(Y, W | do(X))")
+    rows = {"Z": ["0", None, "1"], "X": [None, "1", None], "Y": [None, "0", None], "W": ["0"] * 3}
+    with pytest.raises(NoRowsError, match=r"all of 'Z', 'X', 'Y', which its estimand needs tog"):
+        verdict.estimate(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
@@ -15,15 +15,15 @@ from lacunet.data.given import data_given
 from lacunet.data.table import whole_rows
 from lacunet.errors import warn
 from lacunet.estimands.notation import Notation, Readable
-from lacunet.estimands.samples import Run, Unfounded, nested, resolved
-from lacunet.estimands.terms import LARGEST_TABLE, Basis, Conditional, Factor, InPopulation, Term
+from lacunet.estimands.patterns import PatternOdds
+from lacunet.estimands.samples import Run, Sample, Unfounded, nested, resolved
+from lacunet.estimands.terms import LARGEST_TABLE, Basis, Conditional, InPopulation, Term
 from lacunet.hints import ByName, WithHints, by_guess, with_hints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
     NotRecoverableError,
     TooLargeEstimandError,
-    without_mechanism,
 )
 from lacunet.missingness.gathered import gathered_rows
 from lacunet.missingness.identified.assumptions import Assumptions, check_assumptions
@@ -40,7 +40,7 @@ from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import Mechanism
+from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows
 from lacunet.wording import listed, read_formula, text_table
@@ -382,15 +382,10 @@ def estimate(
     usable = [term for term in verdict.terms if all(scope in laws for scope in _needed(term))]
     small = [term for term in usable if largest_table(term, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
-        raise TooLargeEstimandError(
-            f"{verdict.query} is too large to compute: tables of up to "
-            f"{largest_table(term, network):.3g} cells.",
-            "ask for fewer variables at once.",
-        )
-    known = verdict.graph.causes
-    without = [n for n in rows.scope if n not in known and not rows.is_shown([n]).all()]
-    if without:
-        raise without_mechanism(without)
+        cells = f"is too large to compute: tables of up to {largest_table(term, network):.3g} cells"
+        reason = cells if verdict.is_computable else f"is {verdict.status}: {verdict.why}"
+        hint = "ask for fewer variables at once."
+        raise TooLargeEstimandError(f"{verdict.query} {reason}.", hint)
     best: tuple[Conditional, Run, Term] | None = None
     refused = []
     for candidate in small:
@@ -405,11 +400,11 @@ def estimate(
     if best is None:
         run = Run(rows, notes={f"positivity: {refused[0]}: nothing is estimated": None})
         best = _unknown(verdict.asked, rows), run, term
-    result, run, chosen = best
-    is_founded = len(refused) < len(small)
+    result, run, term = best
+    term, is_founded = resolved(term, run.chosen), len(refused) < len(small)
     if is_founded and not (result.basis.rows_used and result.mass.array.sum()):
         raise _no_rows(verdict, term, rows)
-    return _reported(verdict, result, run, resolved(chosen, run.chosen), is_founded)
+    return _reported(verdict, result, run, term, is_founded)
 
 
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
@@ -431,12 +426,15 @@ def largest_table(term: Term, network: Network) -> float:
 
 
 def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
-    """What should have been shown together, or in parts."""
-    partial: Sequence[str] = [name for name in rows.scope if name in verdict.graph.causes]
-    needed, parts = (term.shown, "") if isinstance(term, Factor) else (partial, ", or of some part")
+    """What should have been shown together: all that a sample of the estimand selects on."""
+    samples = [part.selected for part in nested(term) if isinstance(part, Sample)]
+    odds = [part for part in nested(term) if isinstance(part, PatternOdds)]
+    samples += [(*part.free, *part.sample.selected) for part in odds]
+    lacking = next((sample for sample in samples if not rows.shows(sample).any()), ())
+    needed = [mechanism.variable for mechanism in lacking if mechanism != SELECTION]
     return NoRowsError(
-        f"{verdict.query} cannot be estimated: no row shows all of {listed(needed or rows.scope)}"
-        f"{parts}, which its estimand needs together."
+        f"{verdict.query} cannot be estimated: no row shows all of {listed(needed or rows.scope)}, "
+        "which its estimand needs together."
     )
 
 

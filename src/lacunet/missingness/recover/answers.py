@@ -31,7 +31,7 @@ from lacunet.missingness.recover.chain import (
     other_terms,
     with_choices,
 )
-from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT, too_large_term
+from lacunet.missingness.recover.fix_and_select import too_large, too_large_term
 from lacunet.missingness.recover.monotone import find_monotone_term, in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
@@ -152,12 +152,7 @@ def _decide(
     mixed.meter.allow(inf)
     large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
     if large is not None:
-        scope, free = len(large.odds.scope), len(large.odds.free)
-        why = (
-            f"{_why_recoverable(large)}; too large to compute: over {scope} variables, {free} of "
-            f"them partially observed, it would need 2^{free} tables of their joint states; the "
-            f"limit is {SCOPE_LIMIT} variables, {FREE_LIMIT} of them partially observed"
-        )
+        why = _why_recoverable(large) + too_large(large.odds)
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 

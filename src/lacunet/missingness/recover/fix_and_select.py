@@ -114,10 +114,24 @@ def too_large_term(graph: MixedGraph, query: Query) -> NoSelfCensoring | None:
     widest = _grown(graph, query.names)[-1]
     for scope in (widest, frozenset(graph.named(graph.ancestors(widest)))):
         free = graph.mechanisms_of(scope)
-        large = len(scope) > SCOPE_LIMIT or len(free) > FREE_LIMIT
-        if large and _odds_hold(graph, query, scope, free, NO_MECHANISMS, NO_MECHANISMS):
-            return _odds_term(graph, query, scope, free, Sample((*graph.selection,)))
+        term = _odds_term(graph, query, scope, free, Sample((*graph.selection,)))
+        if too_large(term.odds) and _odds_hold(
+            graph, query, scope, free, NO_MECHANISMS, NO_MECHANISMS
+        ):
+            return term
     return None
+
+
+def too_large(odds: PatternOdds) -> str:
+    """Why the odds of patterns are too large to compute; empty where they are not."""
+    scope, free = len(odds.scope), len(odds.free)
+    if scope <= SCOPE_LIMIT and free <= FREE_LIMIT:
+        return ""
+    return (
+        f"; too large to compute: over {scope} variables, {free} of them partially observed, it "
+        f"would need 2^{free} tables of their joint states; the limit is {SCOPE_LIMIT} variables, "
+        f"{FREE_LIMIT} of them partially observed"
+    )
 
 
 def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:

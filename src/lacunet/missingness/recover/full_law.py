@@ -16,7 +16,7 @@ from typing import cast
 
 from lacunet.estimands.patterns import FullLaw, PatternOdds
 from lacunet.estimands.samples import Sample
-from lacunet.missingness.recover.fix_and_select import FREE_LIMIT, SCOPE_LIMIT
+from lacunet.missingness.recover.fix_and_select import too_large
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
 from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
@@ -69,14 +69,13 @@ def recover_full_law(graph: Drawing) -> Verdict:
             "is missing, go together"
         )
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=_witness(mixed, path))
-    sample = Sample((*mixed.selection,))
-    term = FullLaw(asked.target, (), PatternOdds(scope, mixed.mechanisms, sample))
+    odds = PatternOdds(scope, mixed.mechanisms, Sample((*mixed.selection,)))
     why = (
         "given the others, no variable has a say in whether it is shown itself, so the odds of "
         "the missingness patterns put variables and mechanisms together"
     )
-    small = len(scope) <= SCOPE_LIMIT and len(mixed.mechanisms) <= FREE_LIMIT
-    return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=small)
+    term, large = FullLaw(asked.target, (), odds), too_large(odds)
+    return Verdict(graph, asked, RECOVERABLE, why + large, term, is_computable=not large)
 
 
 def _scope(graph: MixedGraph) -> Scope:

@@ -54,7 +54,8 @@ def _generic(submodel: Submodel, seed: int) -> tuple[_Point, Integers]:
     joint = np.ones(grid.length, dtype=np.int64)
     for factor in models.factors(weights):
         joint = joint * factor % PRIME
-    inverses = models.factors(_inverse(weights))
+    inverse = [pow(weight, -1, PRIME) if weight else 0 for weight in weights.tolist()]
+    inverses = models.factors(np.array(inverse))
     point = _Point(models, joint, dict(zip(submodel.nodes, inverses, strict=True)))
     manifest = _gradients(point, grid.manifest, grid.cells + 1)[: grid.cells]
     if grid.is_selected:  # the law is known up to its scale: one parameter more
@@ -78,17 +79,6 @@ class _Point:
     models: Models
     joint: Integers
     inverse_at: Mapping[AnyNode, Integers]
-
-
-def _inverse(values: Integers) -> Integers:
-    """The inverses modulo the prime: the power PRIME - 2, by repeated squaring."""
-    result, power, left = np.ones_like(values), values % PRIME, PRIME - 2
-    while left:
-        if left & 1:
-            result = result * power % PRIME
-        power = power * power % PRIME
-        left >>= 1
-    return result
 
 
 def _gradients(point: _Point, groups: Integers, count: int, do: Scope = ()) -> Integers:
@@ -139,7 +129,7 @@ def _echelon(matrix: Integers) -> Integers:
             continue
         pivot = done + int(pivots[0])
         left[[done, pivot]] = left[[pivot, done]]
-        left[done] = left[done] * pow(int(left[done, column]), PRIME - 2, PRIME) % PRIME
+        left[done] = left[done] * pow(int(left[done, column]), -1, PRIME) % PRIME
         others = np.flatnonzero(left[:, column])
         others = others[others != done]
         taken = left[others, column][:, None] * left[done, column:]
