@@ -31,7 +31,7 @@ def sampled(graph: MissingnessGraph, rows: int, seed: int) -> EncodedTable:
 def test_every_implication_is_a_separation_of_networkx(seed: int) -> None:
     graph = random_graph(np.random.default_rng(seed), 4, 0.05)
     directed: Any = graph.to_networkx()
-    for implication in implications(graph, include_network=True):
+    for implication in implications(graph):
         given = {*implication.given, *implication.shown}
         assert nx.is_d_separator(directed, {implication.one}, {implication.two}, given)
         shown: set[Any] = {implication.one, implication.two, *implication.given}
@@ -41,9 +41,7 @@ def test_every_implication_is_a_separation_of_networkx(seed: int) -> None:
 
 def test_that_a_variable_does_not_censor_itself_is_never_testable() -> None:
     graph = MissingnessGraph.parse("A -> R[B]", CHAIN)
-    assert not any(
-        {i.one, i.two} == {"B", Mechanism("B")} for i in implications(graph, include_network=True)
-    )
+    assert not any({i.one, i.two} == {"B", Mechanism("B")} for i in implications(graph))
     assert never_testable(graph) == [
         "B ⊥ R[B] | ...: never testable, as no row with R[B]=0 shows B"
     ]

@@ -100,20 +100,12 @@ class Term:
         """What is done, then what is seen: the first axes of the table."""
         return (*self.do, *self.given)
 
-    @property
-    def text(self) -> str:
-        """The right side alone, in plain text."""
-        return self.written(self._writer(TEXT))
-
     def equation(self, notation: Notation = TEXT) -> str:
         """The whole estimand, what it names defined below it."""
-        writer = self._writer(notation)
+        writer = Writer(notation, visible={*self.target, *self.conditions})
         sign = notation.equal if self.is_exact else notation.proportional
         first = f"{self._left(writer)}{sign}{self.written(writer)}"
         return notation.block([first, *writer.definitions()])
-
-    def _writer(self, notation: Notation) -> Writer:
-        return Writer(notation, visible={*self.target, *self.conditions})
 
     def _left(self, writer: Writer) -> str:
         notation = writer.notation

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.deletion import Estimand, Orders
-from lacunet.estimands.samples import nested
+from lacunet.estimands.notation import TEXT
+from lacunet.estimands.samples import Writer, nested
 from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
@@ -370,7 +371,10 @@ def rows_entering(
     merged = [part for part in nested(estimand.term) if isinstance(part, Orders)]
     products = merged[0].products if merged else (estimand.term,)
     factors = ([part for part in nested(p) if isinstance(part, Factor)] for p in products)
-    return tuple(OrderRows({f.text: _rows(f, table, values) for f in each}) for each in factors)
+    return tuple(
+        OrderRows({f.written(Writer(TEXT)): _rows(f, table, values) for f in each})
+        for each in factors
+    )
 
 
 def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> RowNumbers:

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.independence import DESIGN, TestResult, cramers, pearson
+from lacunet.missingness.independence import DESIGN, TestResult, cramers, independence, pearson
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.statistics.distinct import Index, grouped
@@ -152,6 +152,17 @@ def cells_of(table: EncodedTable, left: Node, right: Node, given: Sequence[Node]
     strata, firsts = grouped([*map(values, given)], [*map(size, given)], len(used))
     shape = len(firsts), size(left), size(right)
     return used, (strata * shape[1] + values(left)) * shape[2] + values(right), shape
+
+
+def tested(
+    table: EncodedTable, survey: SurveyRows | None, left: Node, right: Node, given: Sequence[Node]
+) -> TestResult:
+    """Whether two nodes are independent given others: by a survey's design, if that tells."""
+    if survey and (result := survey.test(*cells_of(survey.table, left, right, given))):
+        return result
+    rows, cell, shape = cells_of(table, left, right, given)
+    counts = np.bincount(cell, table.row_weights[rows], np.prod(shape)).astype(np.float64)
+    return independence(counts.reshape(shape), np.random.default_rng(0))
 
 
 def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> FloatArray:

@@ -42,9 +42,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
-from lacunet.missingness.design_effect import SurveyRows, cells_of
+from lacunet.missingness.design_effect import SurveyRows, tested
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import independence
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
@@ -309,8 +308,8 @@ def learned_graph(
     survey = SurveyRows.of(network, table)
     causes: dict[str, set[Node]] = {}
     origin_of: dict[tuple[Node, str], Origin] = {}
-    unseen = {*latent, *(() if given is None else given.latent)}
-    known_of = {} if given is None else {**given.causes}
+    given = given or MissingnessGraph(network, {})
+    unseen, known_of = {*latent, *given.latent}, given.causes
 
     def above(name: str) -> list[str]:
         return mechanisms_in(causes.get(name, known_of.get(name, ())))
@@ -334,8 +333,10 @@ def learned_graph(
         )
         design = survey if part is table or not part.rows else SurveyRows.of(network, part)
         for node in chosen:
-            result = _tested(name, node, chosen, part, design)
-            origin_of[node, name] = Origin("given" if node in known else "learned", *result)
+            others = [other for other in chosen if other != node]
+            result = tested(part, design, Mechanism(name), node, others)
+            source = "given" if node in known else "learned"
+            origin_of[node, name] = Origin(source, result.p_value, result.effect)
         if name in known:
             origin_of[name, name] = Origin("given", nan, nan)
         causes[name] = {*chosen, *known}
@@ -344,9 +345,8 @@ def learned_graph(
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
-    parts = {} if given is None else given.parts
     learned = {"network": network, "causes": causes, "latent": unseen, "origin_of": origin_of}
-    return LearnedGraph(**parts | learned)
+    return LearnedGraph(**given.parts | learned)
 
 
 def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGraph:
@@ -392,21 +392,3 @@ def _column(table: EncodedTable, node: Node) -> Column:
     if isinstance(node, Mechanism):
         return np.asarray(codes < states, np.int64)
     return np.where(codes >= states, NOT_SHOWN, codes.astype(np.int64))
-
-
-def _tested(
-    name: str,
-    node: Node,
-    parents: Sequence[Node],
-    table: EncodedTable,
-    survey: SurveyRows | None,
-) -> tuple[float, float]:
-    """The p-value and Cramér's V of an edge, given the mechanism's other parents."""
-    table = table if survey is None else survey.table
-    others = [other for other in parents if other != node]
-    rows, cell, shape = cells_of(table, Mechanism(name), node, others)
-    result = None if survey is None else survey.test(rows, cell, shape)
-    if result is None:
-        counts = np.bincount(cell, table.row_weights[rows], np.prod(shape)).astype(np.float64)
-        result = independence(counts.reshape(shape), np.random.default_rng(0))
-    return result.p_value, result.effect

@@ -16,10 +16,10 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.design_effect import SurveyRows, cells_of
+from lacunet.missingness.design_effect import SurveyRows, cells_of, tested
 from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import holm, independence
+from lacunet.missingness.independence import holm
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.observations import whole_table
@@ -61,25 +61,12 @@ class TestedImplication:
     how: str
 
 
-def implications(graph: MissingnessGraph, include_network: bool = False) -> list[Implication]:
-    """The testable implications that involve a mechanism, one for each pair of nodes.
-
-    Parameters
-    ----------
-    graph
-        The missingness graph.
-    include_network
-        Also those among the variables alone, which test the network rather than the
-        mechanisms.
-    """
+def implications(graph: MissingnessGraph) -> list[Implication]:
+    """The testable implications that involve a mechanism, one for each pair of nodes."""
     mixed = graph.mixed
     nodes: list[Node] = [*mixed.variables, *mixed.mechanisms]
-    candidates = (
-        _between(mixed, left, right)
-        for left, right in combinations(nodes, 2)
-        if isinstance(right, Mechanism) or include_network
-    )
-    return [*filter(None, candidates)]
+    pairs = [pair for pair in combinations(nodes, 2) if isinstance(pair[1], Mechanism)]
+    return [*filter(None, (_between(mixed, *pair) for pair in pairs))]
 
 
 def never_testable(graph: MissingnessGraph) -> list[str]:
@@ -138,23 +125,21 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
     table = whole_table(data_given(data), graph.network)
     graph.check_data(table)
     survey = SurveyRows.of(graph.network, table)
-    tested = [_test(implication, table, survey) for implication in implications(graph)]
-    tested.sort(key=lambda result: result.p_value)
-    adjusted = holm(np.array([result.p_value for result in tested])).tolist()
-    return [replace(result, adjusted=value) for result, value in zip(tested, adjusted, strict=True)]
+    results = [_test(implication, table, survey) for implication in implications(graph)]
+    results.sort(key=lambda result: result.p_value)
+    adjusted = holm(np.array([result.p_value for result in results])).tolist()
+    return [
+        replace(result, adjusted=value) for result, value in zip(results, adjusted, strict=True)
+    ]
 
 
 def _test(
     implication: Implication, table: EncodedTable, survey: SurveyRows | None
 ) -> TestedImplication:
     nodes = implication.one, implication.two, implication.given
-    designed = None if survey is None else survey.test(*cells_of(survey.table, *nodes))
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table
-    used, cell, shape = cells_of(distinct, *nodes)
-    shown = distinct.take(used)
-    counts = np.bincount(cell, shown.weights, np.prod(shape)).astype(np.float64)
-    counts *= shown.scale if table.is_weighted else 1.0
-    result = designed or independence(counts.reshape(shape), np.random.default_rng(0))
+    shown = distinct.take(cells_of(distinct, *nodes)[0])
+    result = tested(shown.scaled() if table.is_weighted else shown, survey, *nodes)
     values = result._asdict() | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=result.p_value, **values)

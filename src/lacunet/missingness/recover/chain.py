@@ -74,8 +74,9 @@ class TermSearch:
 def find_term(search: TermSearch, query: Query) -> Term | None:
     """Look for an estimand of a query as far as the meter of the search's graph allows."""
     try:
-        terms = (_solve(search, query, depth) for depth in range(LEVELS))
-        return next((term for term in terms if term is not None), None)
+        return next(
+            (term for depth in range(LEVELS) for term in _solve(search, query, depth)), None
+        )
     except OutOfWork:
         search.is_cut_short = True
         return None
@@ -126,30 +127,29 @@ def censors_itself(graph: MixedGraph, name: str) -> bool:
     return mechanism in graph.children[name] or mechanism in graph.siblings[name]
 
 
-def _solve(search: TermSearch, query: Query, depth: int) -> Term | None:
-    """An estimand, no deeper than ``depth``; what was solved or has failed is remembered."""
+def _solve(search: TermSearch, query: Query, depth: int) -> list[Term]:
+    """An estimand, if there is one no deeper than ``depth``; what was tried is remembered."""
     graph = search.graph
     graph.meter.charge(1)
     if query in search.solved:
-        return search.solved[query]
+        return [search.solved[query]]
     if search.failed.get(query, -1) >= depth:
-        return None
+        return []
     if any(censors_itself(graph, name) for name in query.target) and not search.known:
-        return None
+        return []
     if query.do and not is_identified(graph, query):
-        return None
+        return []
     search.failed[query] = depth
     simple = simplified(graph, query)
-    if simple != query:
-        term = _solve(search, simple, depth)
-    else:
+    if simple == query:
         search.steps += 1
         if search.steps > STEPS:
             raise OutOfWork
-        term = next(_attempts(search, query, depth), None)
-    if term is not None:
+    terms = _attempts(search, query, depth) if simple == query else _solve(search, simple, depth)
+    for term in terms:
         search.solved[query] = with_conditions(graph, term, query.given, query.do)
-    return search.solved.get(query)
+        return [search.solved[query]]
+    return []
 
 
 def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -183,7 +183,9 @@ def _effects(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for more in adjustment_sets(graph, query):
         yield from _standardised(search, query, more, depth)
-    yield from by_districts(graph, query, lambda part: _solve(search, part, depth))
+    yield from by_districts(
+        graph, query, lambda part: next(iter(_solve(search, part, depth)), None)
+    )
 
 
 def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:
@@ -196,8 +198,7 @@ def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     for name in graph.named(query.given):
         if needs_no_observation(graph, query, name):
-            term = _solve(search, query._replace(given=query.given - {name}), depth)
-            if term is not None:
+            for term in _solve(search, query._replace(given=query.given - {name}), depth):
                 yield with_conditions(graph, term, query.given, query.do)
 
 
@@ -213,16 +214,9 @@ def _multiplied(
     search: TermSearch, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
     conditional = query._replace(target=first, given=second | query.given)
-    for parts in _both(search, conditional, query._replace(target=second), depth):
-        yield Product.of(*parts)
-
-
-def _both(search: TermSearch, left: Query, right: Query, depth: int) -> Iterator[tuple[Term, Term]]:
-    """The estimands of two queries, if there are both; the second is asked only then."""
-    first = _solve(search, left, depth)
-    second = None if first is None else _solve(search, right, depth)
-    if first is not None and second is not None:
-        yield first, second
+    for left in _solve(search, conditional, depth):
+        for right in _solve(search, query._replace(target=second), depth):
+            yield Product.of(left, right)
 
 
 def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
@@ -231,8 +225,7 @@ def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]
         for chosen in combinations(names, size):
             moved = frozenset(chosen)
             whole = query._replace(target=query.target | moved, given=query.given - moved)
-            term = _solve(search, whole, depth)
-            if term is not None:
+            for term in _solve(search, whole, depth):
                 yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
 
 
@@ -252,9 +245,10 @@ def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
         more = frozenset({helper})
         forward = query._replace(given=query.given | more)
         backward = query._replace(target=more, given=query.target | query.given)
-        for parts in _both(search, forward, backward, depth):
-            sides = graph.named(query.target), graph.named(query.given)
-            yield Inverted(*sides, *parts, do=parts[0].do)
+        for above in _solve(search, forward, depth):
+            for below in _solve(search, backward, depth):
+                sides = graph.named(query.target), graph.named(query.given)
+                yield Inverted(*sides, above, below, do=above.do)
 
 
 def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:
