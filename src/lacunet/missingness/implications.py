@@ -20,7 +20,7 @@ from lacunet.missingness.design_effect import SurveyRows, cells_of, tested
 from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm
-from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.missingness.separation.mixed import MixedGraph, subsets
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.observations import whole_table
 from lacunet.statistics.rows import distinct_rows
@@ -100,9 +100,7 @@ def _between(graph: MixedGraph, left: Node, right: Node) -> Implication | None:
 def _conditions(graph: MixedGraph, left: Node, right: Node) -> Iterator[frozenset[Node]]:
     """Nothing, then subsets of the parents of both, small ones first; at last the parents."""
     around = graph.sorted((graph.parents[left] | graph.parents[right]) - {left, right})
-    for size in range(min(len(around), 3) + 1):
-        for given in combinations(around[:6], size):
-            yield frozenset(given)
+    yield from subsets(around[:6], range(min(len(around), 3) + 1))
     yield graph.parents[right] - {left}
     yield graph.parents[left] - {right}
     yield frozenset(around)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, cast
 
 from lacunet.estimands.patterns import NoSelfCensoring
@@ -42,7 +41,7 @@ from lacunet.missingness.recover.fix_and_select import (
     no_self_censoring,
 )
 from lacunet.missingness.recover.queries import Names, Query, needs_no_observation, simplified
-from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork
+from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, subsets
 from lacunet.model.nodes import Mechanism, Node
 
 Rule = Callable[..., Term | None]
@@ -203,11 +202,8 @@ def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
 
 
 def _split(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
-    names = search.graph.named(query.target)
-    for size in range(1, len(names)):
-        for chosen in combinations(names, size):
-            first = frozenset(chosen)
-            yield from _multiplied(search, query, first, query.target - first, depth)
+    for first in subsets(search.graph.named(query.target), range(1, len(query.target))):
+        yield from _multiplied(search, query, first, query.target - first, depth)
 
 
 def _multiplied(
@@ -221,28 +217,23 @@ def _multiplied(
 
 def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     names = search.graph.named(query.given)
-    for size in range(1, len(names) + 1):
-        for chosen in combinations(names, size):
-            moved = frozenset(chosen)
-            whole = query._replace(target=query.target | moved, given=query.given - moved)
-            for term in _solve(search, whole, depth):
-                yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
+    for moved in subsets(names, range(1, len(names) + 1)):
+        whole = query._replace(target=query.target | moved, given=query.given - moved)
+        for term in _solve(search, whole, depth):
+            yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
 
 
 def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
-    for size in (1, 2):
-        for chosen in combinations(_helpers(graph, query.names), size):
-            more = frozenset(chosen)
-            yield from _standardised(search, query, more, depth)
-            for term in _split(search, query._replace(target=query.target | more), depth):
-                yield SumOut(graph.named(query.target), term.given, term, do=term.do)
+    for more in subsets(_helpers(graph, query.names), (1, 2)):
+        yield from _standardised(search, query, more, depth)
+        for term in _split(search, query._replace(target=query.target | more), depth):
+            yield SumOut(graph.named(query.target), term.given, term, do=term.do)
 
 
 def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
-    for helper in _helpers(graph, query.names):
-        more = frozenset({helper})
+    for more in subsets(_helpers(graph, query.names), (1,)):
         forward = query._replace(given=query.given | more)
         backward = query._replace(target=more, given=query.target | query.given)
         for above in _solve(search, forward, depth):

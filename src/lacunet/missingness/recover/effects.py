@@ -40,6 +40,7 @@ from lacunet.missingness.separation.mixed import (
     districts,
     projected,
     reached,
+    subsets,
     topological,
 )
 from lacunet.model.nodes import Node
@@ -65,8 +66,7 @@ def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
     if not blocks(every):
         return
     usable = tuple(sorted(usable, key=lambda name: name in graph.partial))
-    sizes = range(min(len(usable), LARGEST_SET + 1))
-    sets = (frozenset(chosen) for size in sizes for chosen in combinations(usable, size))
+    sets = subsets(usable, range(min(len(usable), LARGEST_SET + 1)))
     yield from islice(chain(filter(blocks, sets), [every]), MOST_SETS)
 
 

@@ -25,7 +25,13 @@ from lacunet.estimands.samples import Sample
 from lacunet.estimands.terms import Factor, Term
 from lacunet.missingness.recover.propensity import Set, find_sample, known_propensities
 from lacunet.missingness.recover.queries import Names, Query
-from lacunet.missingness.separation.mixed import MixedGraph, directed, projected, topological
+from lacunet.missingness.separation.mixed import (
+    MixedGraph,
+    directed,
+    projected,
+    subsets,
+    topological,
+)
 from lacunet.model.nodes import SELECTION, Mechanism, Node
 
 NO_MECHANISMS: Set = frozenset()
@@ -136,10 +142,8 @@ def too_large(odds: PatternOdds) -> str:
 
 def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
     order = [m for m in graph.mechanisms if m in partial_ones]
-    for size in range(min(len(order), FREE_LIMIT), 1, -1):
-        if size == len(order) or len(order) <= 4:
-            for free in combinations(order, size):
-                yield frozenset(free)
+    sizes = range(min(len(order), FREE_LIMIT), 1, -1)
+    return subsets(order, (size for size in sizes if size == len(order) or len(order) <= 4))
 
 
 def _odds_sample(

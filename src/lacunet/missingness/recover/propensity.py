@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations
 
 from lacunet.estimands.samples import Odds, Propensity, Sample, Share
-from lacunet.missingness.separation.mixed import MixedGraph
+from lacunet.missingness.separation.mixed import MixedGraph, subsets
 from lacunet.model.nodes import Mechanism
 
 Set = frozenset[Mechanism]
@@ -63,9 +62,7 @@ def _candidates(
 ) -> Iterator[Set]:
     """The sets between ``need`` and ``allowed``, small ones first; greedily if there are many."""
     if not is_greedy:
-        for size in range(len(extra) + 1):
-            for more in combinations(extra, size):
-                yield need | set(more)
+        yield from (need | more for more in subsets(extra, range(len(extra) + 1)))
         return
     yield need
     for mechanism in extra:
@@ -143,10 +140,10 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
     """The keys of a mechanism that are not impossible at once, the most demanding first."""
     if i.variable in graph.parents[i] or graph.siblings[i]:
         return
-    can_be_free = [k for k in graph.mechanism_parents[i] if k.variable not in graph.parents[i]]
-    for size in range(min(len(can_be_free), 3), -1, -1):
-        for free in combinations(sorted(can_be_free, key=graph.rank.__getitem__), size):
-            yield i, frozenset(free)
+    above = (m for m in graph.mechanisms if m in graph.mechanism_parents[i])
+    can_be_free = [m for m in above if m.variable not in graph.parents[i]]
+    for free in subsets(can_be_free, range(min(len(can_be_free), 3), -1, -1)):
+        yield i, free
 
 
 def _by_share(

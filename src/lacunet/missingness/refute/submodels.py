@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached
+from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached, subsets
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, Node
 
@@ -123,14 +123,12 @@ def candidates(
 def kept_variables(graph: MixedGraph, asked: Asked, kind: Kind) -> Iterator[Names]:
     """The sets of variables to keep, small ones first, each with one of the target's."""
     universe = [*asked.target, *asked.do, *asked.given, *_near(graph, asked.names)]
-    for size in range(kind.fewest, kind.most + 1):
-        for kept in combinations(universe, size):
-            is_plain = graph.partial.isdisjoint(kept) and set(asked.do).isdisjoint(kept)
-            is_plain = is_plain and not graph.selection
-            if set(asked.target).isdisjoint(kept) or is_plain:
-                graph.meter.charge(1)
-            elif _is_connected(_part(graph, frozenset(kept))):
-                yield frozenset(kept)
+    for kept in subsets(universe, range(kind.fewest, kind.most + 1)):
+        is_plain = graph.partial.isdisjoint(kept) and kept.isdisjoint(asked.do)
+        if kept.isdisjoint(asked.target) or (is_plain and not graph.selection):
+            graph.meter.charge(1)
+        elif _is_connected(_part(graph, kept)):
+            yield kept
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -55,6 +55,13 @@ def reached(
             visited.add(current)
             waiting.extend(following(current))
     return frozenset(visited)
+
+
+def subsets(items: Iterable[Anything], sizes: Iterable[int]) -> Iterator[frozenset[Anything]]:
+    """The subsets of some sizes, size by size."""
+    every = tuple(items)
+    for size in sizes:
+        yield from map(frozenset, combinations(every, size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +106,7 @@ class MixedGraph:
             siblings[left].add(right)
             siblings[right].add(left)
         if partial is None:
-            partial = frozenset(
-                node.variable for node in nodes if isinstance(node, Mechanism) and node != SELECTION
-            )
+            partial = frozenset(mechanism.variable for mechanism in _of_variables(nodes))
         return cls(
             nodes,
             {node: frozenset(parents[node]) for node in nodes},
@@ -150,9 +155,7 @@ class MixedGraph:
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
         """The nodes that are mechanisms of variables."""
-        return tuple(
-            node for node in self.order if isinstance(node, Mechanism) and node != SELECTION
-        )
+        return _of_variables(self.order)
 
     @cached_property
     def selection(self) -> frozenset[Mechanism]:
@@ -308,6 +311,11 @@ class MixedGraph:
             for left, right in pairwise(path)
         ]
         return path_in_words(path, arrows)
+
+
+def _of_variables(nodes: Iterable[Node]) -> tuple[Mechanism, ...]:
+    """The mechanisms of variables among some nodes."""
+    return tuple(node for node in nodes if isinstance(node, Mechanism) and node != SELECTION)
 
 
 def path_in_words(path: Sequence[Node], arrows: Sequence[str]) -> str:
