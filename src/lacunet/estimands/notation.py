@@ -86,11 +86,6 @@ class Notation:
         """One over one plus the odds, whose denominator has some factors at R = 0."""
         return f"1 / (1 + {above} / [{total} · ({others} at {hidden})])"
 
-    def pattern_label(self, dashes: int = 0, smaller: bool = False) -> str:
-        """The odds of a pattern T, or of a smaller one inside it."""
-        inside = self.smaller_pattern if smaller else self.pattern
-        return self.labelled("theta", inside, dashes)
-
     def pattern_odds(self, scope: str, free: str, complete: str, smaller: str) -> str:
         """The definition of the odds of a missingness pattern T."""
         return (

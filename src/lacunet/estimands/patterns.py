@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, count
+from functools import partial
+from itertools import chain, combinations
 from math import prod
 from typing import Any
 
@@ -58,10 +59,9 @@ class PatternOdds:
 
     def label(self, writer: Writer, smaller: bool = False) -> str:
         """The odds of one pattern T, or of a smaller one, named."""
-        labelled = writer.notation.pattern_label
-        label = writer.named(self, labelled)
-        dashes = next(number for number in count() if labelled(number) == label)
-        return labelled(dashes, smaller)
+        notation = writer.notation
+        label = writer.named(self, partial(notation.labelled, "theta", notation.pattern))
+        return label.replace(notation.pattern, notation.smaller_pattern) if smaller else label
 
     def hidden(self, writer: Writer) -> str:
         """The variables that may be missing, listed."""

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.model.nodes import (
@@ -48,8 +48,7 @@ _HINT = "as in 'Age -> R[Income]'; R[Income] alone if nothing causes Income to b
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """One edge, or a bare node: the nodes left and right of the arrow."""
 
     left: tuple[Node, ...]
@@ -103,8 +102,7 @@ def parse_statements(
                 raise written.wrong("an arrow is missing after this", token.position - 1)
             if not edges:
                 yield from (Statement((node,), "", ()) for node in alone)
-            for left, arrow, right in edges:
-                yield Statement(tuple(left), arrow, tuple(right))
+            yield from (Statement(tuple(left), arrow, tuple(right)) for left, arrow, right in edges)
             statement = []
 
 

@@ -9,8 +9,8 @@ always observed may be cut.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
 from math import log
 
 from lacunet.missingness.errors import SeparatorError
@@ -84,18 +84,12 @@ def separators(graph: Drawing, fully_observed: Iterable[str] | None = None) -> d
 
 def _moral(graph: MixedGraph, nodes: Sequence[Node]) -> dict[Hashable, set[Hashable]]:
     """The moral graph of the nodes' ancestors, a node of its own for each hidden cause."""
-    inside = graph.ancestors(nodes)
-    parents: dict[Hashable, set[Hashable]] = {n: {*graph.parents[n]} for n in graph.sorted(inside)}
-    for pair in graph.hidden:
-        for node in pair:
-            if node in inside:
-                parents[node].add(("hidden", pair))
-    moral: dict[Hashable, set[Hashable]] = {}
-    for child, above in parents.items():
-        for left, right in combinations([child, *above], 2):
-            moral.setdefault(left, set()).add(right)
-            moral.setdefault(right, set()).add(left)
-        moral.setdefault(child, set())
+    moral: dict[Hashable, set[Hashable]] = defaultdict(set)
+    for child in graph.sorted(graph.ancestors(nodes)):
+        causes = [cause for cause in graph.hidden if child in cause]
+        family: set[Hashable] = {child, *graph.parents[child], *causes}
+        for node in family:
+            moral[node] |= family - {node}
     return moral
 
 
