@@ -97,6 +97,11 @@ def test_bins_that_mean_nothing_are_refused(bins: Any, message: str) -> None:
         lc.discretise(AGES, {"Age": bins})
 
 
+def test_a_number_of_thousands_of_digits_is_refused_as_any_other() -> None:
+    with pytest.raises(BinsError, match="column 'Age' holds a number of thousands of digits"):
+        lc.discretise({"Age": [1, 2, 10**5000]}, {"Age": 2})
+
+
 def test_a_column_that_is_not_of_numbers_is_refused() -> None:
     with pytest.raises(BinsError, match="column 'Ill' holds 'no', which is not a number"):
         lc.discretise(AGES, {"Ill": 3})

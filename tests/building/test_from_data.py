@@ -158,8 +158,10 @@ def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_varia
     assert network.states("H") == ("0", "1")
     result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
     assert result.network.cpt("A").table.shape == (2, 3)
-    with pytest.raises(StatesError, match=r"names \['C'\]"):
+    with pytest.raises(StatesError, match=r"names \['C'\].*\n.*by its bare name: 'A -> B; C'"):
         lc.Network.from_data(rows, "A -> B", states={"C": ["0", "1"]})
+    with pytest.raises(BinsError, match=r"names \['Size'\].*\n.*by its bare name: 'A -> B; C'"):
+        lc.Network.from_data({**rows, "Size": [1, 2, 3]}, "A -> B", bins={"Size": 2})
 
 
 def test_spellings_of_one_number_or_truth_value_are_one_state(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lacunet.data.errors import DataError, UnknownStateError
+from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.model.network import Network
 
@@ -79,6 +81,28 @@ def test_a_timestamp_matches_as_printed_or_with_a_t() -> None:
         codes(moments, ["2020-01-31", "13:45"])
 
 
+@pytest.mark.parametrize("code", ["2020-01-31", "2020-01-31 00:00:00", dt.datetime(2020, 1, 31)])
+@pytest.mark.parametrize(
+    "column",
+    [
+        [*DAYS, dt.date(2020, 3, 1)],
+        pd.to_datetime(pd.Series([*DAYS, "2020-03-01"])),
+        pd.to_datetime(pd.Series([*DAYS, "2020-03-01"])).dt.tz_localize("UTC"),
+        ["2020-01-31", None, "2020-02-01", "2020-03-01"],
+        ["2020-01-31 00:00:00", None, "2020-02-01 00:00:00", "2020-03-01 00:00:00"],
+    ],
+    ids=["dates", "timestamps", "with a zone", "texts of dates", "texts of midnights"],
+)
+def test_a_code_is_heard_by_its_date(column: object, code: object) -> None:
+    rows = {"A": column, "B": ["x", "y", "x", "y"]}
+    network = Network.from_data(Data(rows, missing={"A": code}), "A -> B")
+    assert [state[:10] for state in network.states("A")] == ["2020-02-01", "2020-03-01"]
+    assert read_table(rows, network).columns["A"].tolist() == [2, 2, 0, 1]
+    known = Network({"A": ["2020-01-31 00:00:00", *network.states("A")], "B": ["x", "y"]})
+    declared = Data(rows, missing={"A": code})
+    assert read_table(declared, known).columns["A"].tolist() == [3, 3, 1, 2]
+
+
 def test_a_series_with_a_name_is_a_table_of_one_column() -> None:
     network = Network({"A": ["no", "yes"]})
     for series in (pd.Series(["yes", None], name="A"), pl.Series("A", ["yes", None])):
@@ -92,6 +116,24 @@ def test_swapped_arguments_are_recognised() -> None:
     network = Network({"A": ["no", "yes"]})
     with pytest.raises(DataError, match=r"a network.* are swapped.\nHint: the network comes first"):
         read_table(network, network)
+
+
+def test_one_close_state_is_looked_for_however_many_columns_are_odd(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up: list[str] = []
+
+    def did_you_mean(name: str, known: Sequence[str]) -> str:
+        looked_up.append(name)
+        return f"did you mean {known[0]!r}?"
+
+    monkeypatch.setattr("lacunet.data.batches.did_you_mean", did_you_mean)
+    names = [f"c{number}" for number in range(30)]
+    with pytest.raises(UnknownStateError, match="did you mean 'yes'"):
+        read_table(
+            {name: ["yess", "yse"] for name in names}, Network({name: ["yes"] for name in names})
+        )
+    assert len(looked_up) == 1
 
 
 def test_many_states_values_and_columns_cost_linear_time() -> None:

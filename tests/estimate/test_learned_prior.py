@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -392,6 +393,14 @@ def test_a_learned_prior_can_be_made_of_lists() -> None:
         ({"Ill": 20}, r"prior=\{'Ill': \[\[1.0, 1.0\], \[1.0, 1.0\]\]\}"),
         ({"Ill": [[1, 1], [1]]}, "one number for each cell"),
         ({"Ill": [[1, -1], [1, 1]]}, "holds -1"),
+        (
+            {"Ill": pd.DataFrame([[9, 1], [1, 9]], ["young", "old"], ["yes", "no"])},
+            r"states of 'Ill' in the order \['yes', 'no'\]",
+        ),
+        (
+            {"Age": lc.Network({"Age": ["old", "young"]}, {}, {"Age": [0.9, 0.1]}).cpt("Age")},
+            r"states of 'Age' in the order \['old', 'young'\]",
+        ),
         ({"Ill": [[1, 1], [1, float("nan")]]}, "holds nan"),
         (NETWORK, r"prior=\{v: 20 \* net.cpt\(v\).table for v in net.variables\}"),
     ],

@@ -78,8 +78,8 @@ ROWS = "probability ( C | A, B ) {\n  (a0, b0) 0.5, 0.5;\n"
         ("variable D { type discrete [ 2 ] { x, x }; }", r"net.bif:18: .*'x' more than once"),
         ("variable D { type discrete [ 2 ] { x, }; }", r"net.bif:18: .* where a name"),
         ("variable D { type continuous; }", r"net.bif:18: found 'type continuous; }'"),
-        (ROWS + "\n  (a0, b1) 0.5, 0", r"net.bif:21: found '\(a0, b1\) 0.5, 0' where a row"),
-        ("variable D {\n  type disc", r"net.bif:19: found 'type disc' where 'type discrete"),
+        (ROWS + "\n  (a0, b1) 0.5, 0", r"net.bif:21: the file ends here, within the CPT of C\."),
+        ("variable D {\n  type disc", r"net.bif:19: the file ends here, within the variable D\."),
         ("hello", r"net.bif:18: found 'hello' where 'network', 'variable' or 'probability'"),
     ],
 )

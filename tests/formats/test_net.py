@@ -65,6 +65,11 @@ def test_the_child_runs_fastest_and_the_first_parent_slowest(data: str) -> None:
         ("potential (C) { dat = (0.5 0.5); }", r"net.net:17: found 'dat =' where 'data' of 'C'"),
         ("potential (C) { data = (0.5 0.5; }", r"net.net:17: .*numbers in pairs of parentheses"),
         ("potential (C) { data = (0.5) (0.5); }", r"net.net:17: .*pairs of parentheses"),
+        ("potential (C) { data = ((0.5 0.5)); }", r"net.net:17: the parentheses in the CPT of 'C'"),
+        (
+            "potential (C | A) { data = (((0.5 0.5)) (0.5 0.5)); }",
+            r"net.net:17: the parentheses in the CPT of 'C' hold 2 numbers",
+        ),
         ("potential (C) { data = (0.5 0.25 0.25); }", r"net.net:17: .*has 3 numbers"),
         ("potential (C) { data = (0.5 half); }", r"net.net:17: the CPT of 'C' holds 'half'"),
         ("potential (C | D) { }", r"net.net:17: 'C' has the parent 'D'"),

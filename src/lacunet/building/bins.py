@@ -171,7 +171,7 @@ def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, Flo
     for piece, copies in copied_pieces(source, [name], data):
         for value, number, count in _number_cells(piece, name, data, copies):
             if number is None:
-                shown = value if len(repr(value)) <= 20 else "..."
+                shown = value if len(clipped(value)) <= 20 else "..."
                 raise BinsError(
                     f"column {name!r} holds {clipped(value)}, which is not a number that can be "
                     "cut.",

@@ -80,7 +80,7 @@ def find_network(
     check_columns(source, (*columns, *hidden), dataset)
     _check_rules(dataset, (*columns, *hidden), source)
     held = columns_held(source, dataset, columns, given, bins)
-    refuse_strangers("bins", held.cuts, drawn.variables, "the graph of the edges", BinsError)
+    _refuse_unnamed("bins", held.cuts, drawn, BinsError)
     inferred = {
         v: states_of(v, column, held.extra.get(v, ()), in_edges=True)
         for v, column in held.uncut.items()
@@ -322,7 +322,7 @@ def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
 
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
-    refuse_strangers("states", given, edges.variables, "the graph of the edges", StatesError)
+    _refuse_unnamed("states", given, edges, StatesError)
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
         close = {name: close_to(name, columns) for name in absent}
@@ -348,6 +348,14 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
         )
+
+
+def _refuse_unnamed(
+    option: str, names: Iterable[str], edges: Edges, error: type[LacunetError]
+) -> None:
+    """Refuse an option for variables that the edges do not name."""
+    hint = "add a variable without edges by its bare name: 'A -> B; C'."
+    refuse_strangers(option, names, edges.variables, "the graph of the edges", error, hint=hint)
 
 
 def _between_edges(absent: Sequence[str], columns: Scope) -> str:

@@ -409,7 +409,7 @@ def unknown_states(
     place_of: Mapping[str, str],
 ) -> UnknownStateError:
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
-    columns, offers = [], []
+    columns = []
     for name, odd in odd_in.items():
         states, common = states_of[name], odd.refused.most_common(SHOWN_VALUES)
         values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
@@ -421,19 +421,27 @@ def unknown_states(
             f"column {name!r} holds {values}{first}, but the network gives {name!r} the states "
             f"{listed(states)}." + (f" More than one of them equals {alike}." if alike else "")
         )
-        plain = [v for v, _ in common if isinstance(v, str) and v not in odd.ambiguous]
-        offers += [offer for value in plain if (offer := did_you_mean(value, states))]
     if (more := len(columns) - SHOWN_VALUES) > 0:
         columns[SHOWN_VALUES:] = [f"and {more} more columns."]
     return UnknownStateError(
         "\n".join(columns),
-        (f"{offers[0]} Otherwise " if offers else "")
+        next((f"{offer} Otherwise " for offer in _offers(odd_in, states_of) if offer), "")
         + "".join(wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items())
         + f"say what they mean: lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) "
         "(--codes), rename the values, add the states to the network, name them in "
         'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
         'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
+
+
+def _offers(
+    odd_in: Mapping[str, OddCells], states_of: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """What may have been meant by values that are not states, of the columns that are named."""
+    for name, odd in islice(odd_in.items(), SHOWN_VALUES):
+        for value, _ in odd.refused.most_common(SHOWN_VALUES):
+            if isinstance(value, str) and value not in odd.ambiguous:
+                yield did_you_mean(value, states_of[name])
 
 
 def wider_cuts(name: str, values: Iterable[object], states: Sequence[str]) -> str:

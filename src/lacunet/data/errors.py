@@ -98,14 +98,20 @@ def refuse_strangers(
     known: Sequence[str],
     whose: str,
     error: type[LacunetError] = DataError,
+    *,
+    hint: str = "",
 ) -> None:
-    """Refuse an option that names what is not there: it would be ignored in silence."""
+    """Refuse an option that names what is not there: it would be ignored in silence.
+
+    The ``hint`` is given where no name is close.
+    """
     there = set(known)
     if strangers := [name for name in names if name not in there]:
         typed = "--replicates" if option == "replicate_weights" else flag(option)
         raise error(
             f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",
             did_you_mean(strangers[0], known[:MOST_COMPARED])
+            or hint
             or f"it has {first_of([*dict.fromkeys(known)], SHOWN_VALUES)}.",
         )
 

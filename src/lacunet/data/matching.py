@@ -2,10 +2,10 @@
 
 The network owns the states; a value is matched to one, found to be missing, or unknown.
 A code that is declared for the column means what it was declared to mean, by its value: 9, 9.0,
-"9" and "9.0" are one code, and so are True, "True" and "true". Any other text is matched as
-written first. A text that says "missing" is missing. A number is then matched to the one state
-that is the same number (``1``, ``1.0``), a truth value to the one state that is the same word in
-any case (``true``, ``TRUE``).
+"9" and "9.0" are one code, and so are True, "True" and "true", or a date and its midnight. Any
+other text is matched as written first. A text that says "missing" is missing. A number is then
+matched to the one state that is the same number (``1``, ``1.0``), a truth value to the one state
+that is the same word in any case (``true``, ``TRUE``).
 Two such states make the value ambiguous, and that is never decided silently. A text that has
 spaces around it is tried without them last.
 
@@ -21,7 +21,6 @@ that is its midnight.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,9 +32,8 @@ from math import isfinite
 import numpy as np
 
 from lacunet.model.dictionary import Meaning, sets_among
-from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, spelled
+from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, plain_value, spelled
 
-MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00:00")
 NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
@@ -105,25 +103,19 @@ class Matcher:
         self._missing, self._unknown = Match(size, Outcome.MISSING), Match(size, Outcome.UNKNOWN)
         match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
-        # What is meant by texts as they are written, and by numbers and truth values.
+        # What is meant by texts as they are written, and by numbers, truth values and days.
         self.written = dict.fromkeys((*self.states, *MISSING_TOKENS, *texts), self._missing)
         self.written |= match_of
         self._by_value = dict.fromkeys(map(_value, texts), self._missing)
         for state, match in match_of.items():
-            if MIDNIGHT.fullmatch(state):
-                self.written.setdefault(state[: len("2020-01-31")], match)
             is_first = self._by_value.get(_value(state), self._missing) is self._missing
             self._by_value[_value(state)] = match if is_first else Match(size, Outcome.AMBIGUOUS)
-        coded: dict[Decimal | str | None, Match] = {
-            _key(code): Match(number, Outcome.STATE) for code, number in self.code_of.items()
-        }
-        for code in codes:
-            if code.lower() in TRUTH_WORDS:
-                coded.setdefault(code.lower(), coded[code])
-        self._by_value |= coded
+        coded = {code: Match(number, Outcome.STATE) for code, number in self.code_of.items()}
+        by_key: dict[Decimal | str | None, Match] = {_key(c): match for c, match in coded.items()}
+        self._by_value |= by_key
         for text in {*self.written, *codes, *TRUTH_WORDS} if coded else ():
-            if (key := _key(text, decimal)) in coded:
-                self.written[text] = coded[key]
+            if (key := _key(text, decimal)) in by_key:
+                self.written[text] = coded.get(text, by_key[key])
 
     def _code(self, meaning: Meaning) -> int:
         if isinstance(meaning, tuple):
@@ -147,12 +139,12 @@ class Matcher:
         return self._unknown if is_huge else self._text(str(value))
 
     def _dated(self, value: datetime) -> Match:
-        """As printed, or with a T, or the date alone where it is midnight."""
-        forms = [str(value), value.isoformat()]
-        if value.time() == time():
-            forms.append(value.date().isoformat())
-        written = (self.written[form] for form in forms if form in self.written)
-        return next(written, self._unknown)
+        """As printed, or with a T, or by its date where it is midnight."""
+        for form in (str(value), value.isoformat()):
+            if form in self.written:
+                return self.written[form]
+        is_day = value.time() == time()
+        return self._as_written(value.date().isoformat()) if is_day else self._unknown
 
     def _text(self, text: str) -> Match:
         match = self._as_written(text)
@@ -184,15 +176,15 @@ def is_null(value: object) -> bool:
 
 
 def _key(text: str, decimal: str = ".") -> Decimal | str:
-    """What texts of one meaning share: the number, or the text."""
+    """What texts of one meaning share: the number, the truth value, the day, or the text."""
     number = number_of(with_points(text, decimal))
-    return text if number is None else number
+    return plain_value(text) if number is None else number
 
 
 def _value(text: str) -> Decimal | str | None:
-    """The number or the truth value that a text writes down, if any."""
-    word = text.lower()
-    return word if word in TRUTH_WORDS else number_of(text)
+    """The number, the truth value or the midnight that a text writes down, if any."""
+    key = _key(text)
+    return key if key != text or key in TRUTH_WORDS else None
 
 
 def with_points(text: str, decimal: str) -> str:

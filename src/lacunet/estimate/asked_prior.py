@@ -70,6 +70,7 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
                 f"shape {shape}.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             )
+        _check_labels(name, pseudo, network)
         fits = (cells >= 0) & (cells <= MOST_PRIOR)
         if not fits.all():
             raise MethodError(
@@ -80,6 +81,24 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
         pseudo_of[name] = cells
     kept = tuple(name for name in network.variables if name not in given)
     return LearnedPrior(pseudo_of, 0.0, kept, is_given=True)
+
+
+def _check_labels(name: str, pseudo: Any, network: Network) -> None:
+    """Refuse a CPT or a table of pandas whose axes or states are in another order."""
+    family = network.family(name)
+    labels = getattr(pseudo, "states", getattr(pseudo, "axes", ()))
+    for variable, axis in zip(family, labels, strict=False):
+        given, states = tuple(map(str, axis)), network.states(variable)
+        if given != states and {*given} == {*states}:
+            raise MethodError(
+                f"prior of {name!r} has the states of {variable!r} in the order {list(given)}.",
+                f"put them in that of the network: {list(states)}.",
+            )
+    if getattr(pseudo, "family", family) != family:
+        raise MethodError(
+            f"prior of {name!r} has the axes {', '.join(pseudo.family)}.",
+            f"put them in the order of the network: {', '.join(family)}.",
+        )
 
 
 def _pseudo_counts_example(network: Network, variable: str | None = None) -> str:

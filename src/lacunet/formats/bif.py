@@ -67,12 +67,15 @@ def parse(source: Source) -> Network:
     blocks: list[tuple[str, str, list[tuple[str, str]]]] = []  # head, location, statements
     cursor = Cursor(source)
     while cursor.has_more():
+        cursor.within = ""
         keyword = cursor.take(_KEYWORD, "'network', 'variable' or 'probability'")[1]
         location = cursor.location
         head = cursor.take(_HEAD, "a name and '{'")[1]
         if keyword == "variable":
             declared.append(_variable(cursor, name(head, location), location))
         elif keyword == "probability":
+            child = head.strip().removeprefix("(").partition("|")[0].rstrip(" )").strip()
+            cursor.within = f"the CPT of {child}"
             blocks.append((head, location, [*_statements(cursor)]))
         else:
             [*_properties(cursor)]
@@ -88,6 +91,7 @@ def _properties(cursor: Cursor) -> Iterator[tuple[str, str]]:
 
 
 def _variable(cursor: Cursor, variable: str, location: str) -> Declared:
+    cursor.within = f"the variable {variable}"
     properties = [*_properties(cursor)]
     declaration = cursor.take(_TYPE, "'type discrete [ number ] { states };'")
     properties += _properties(cursor)

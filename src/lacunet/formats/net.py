@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from itertools import accumulate
 
 from lacunet.formats.draft import (
@@ -135,21 +136,24 @@ def _check_nesting(text: str, location: str, members: Family) -> None:
     """Refuse parentheses that do not pair, or that show another shape than the parents have.
 
     All numbers may stand in one pair; a pair inside another must hold the numbers of one
-    index of an axis.
+    index of an axis, one pair for each axis.
     """
     text = text.strip()
     depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
     is_one_group = text.startswith("(") and text.endswith(")")
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
-    sizes = {math.prod(members.shape[axis:]) for axis in range(len(members.shape))}
+    sizes = [math.prod(members.shape[axis:]) for axis in range(len(members.shape))]
     numbers, starts = 0, []  # the numbers so far, and before each pair that is open
+    pairs: Counter[tuple[int, int]] = Counter()  # around the same numbers
     for piece in re.split(r"([()])", text):
         if piece == "(":
             starts.append(numbers)
         elif piece == ")":
-            size = numbers - starts[-1]
-            if size not in sizes or starts.pop() % size:
+            start = starts.pop()
+            size = numbers - start
+            pairs[start, size] += 1
+            if pairs[start, size] > sizes.count(size) or start % size:
                 raise FormatError(
                     f"{location}: the parentheses in the CPT of {members.child!r} hold "
                     f"{counted(size, 'number')} where its parents and states, in their order, have "

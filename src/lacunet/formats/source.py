@@ -27,6 +27,7 @@ LIMIT = 2**28
 
 _BREAK = re.compile(r"\r\n?|\n")
 _BLANKS = re.compile(r"\s*")
+_MARK = re.compile("[;}]")  # ends a statement or a block
 _SNIPPET = re.compile(r"[^\r\n]{1,30}")
 _ESCAPE = re.compile(r'\\(["\\])')
 
@@ -74,6 +75,7 @@ class Cursor:
 
     source: Source
     offset: int = 0
+    within: str = ""  # the block that the cursor is in, in words
 
     def try_take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """The match of a pattern here, moving behind it; None, and no move, without a match."""
@@ -112,7 +114,14 @@ class Cursor:
     def unexpected(self, expected: str) -> FormatError:
         """What to raise when the text here is not what it should be."""
         self.skip_blanks()
-        snippet = _SNIPPET.match(self.source.text, self.offset)
+        text = self.source.text
+        if self.within and not _MARK.search(text, self.offset):
+            return FormatError(
+                f"{self.source.location(len(text.rstrip()))}: the file ends here, within "
+                f"{self.within}.",
+                "it may be cut short: write or fetch it again.",
+            )
+        snippet = _SNIPPET.match(text, self.offset)
         return FormatError.syntax(self.location, snippet[0] if snippet else None, expected)
 
 

@@ -14,6 +14,7 @@ NUMERAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4
 LONGEST_NUMERAL = 400  # float64 needs 309 digits; a longer text is a label
 LONGEST_SPELLING = 16  # of a numeral without an exponent
 TRUTH_WORDS = ("true", "false")  # in any case
+MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:[+-]\d\d:\d\d)?", re.ASCII)
 
 
 def number_of(text: str) -> Decimal | None:
@@ -47,12 +48,27 @@ def spelled(value: object) -> str:
 
 
 def as_declared(text: str, codes: Collection[str]) -> str:
-    """A spelling as it is among some codes: a truth value may be written in another case there.
+    """A spelling as it is among some codes.
+
+    There a truth value may be written in another case, and a date as its midnight or the reverse.
 
     >>> as_declared("True", ["true", "false"]), as_declared("Yes", ["yes"])
     ('true', 'Yes')
+    >>> as_declared("1900-01-01 00:00:00", ["1900-01-01"])
+    '1900-01-01'
     """
-    word = text.lower()
-    if text in codes or word not in TRUTH_WORDS:
+    if text in codes:
         return text
-    return next((code for code in codes if code.lower() == word), text)
+    value = plain_value(text)
+    return next((code for code in codes if plain_value(code) == value), text)
+
+
+def plain_value(text: str) -> str:
+    """What spellings of one truth value or one day share; any other text is as it was.
+
+    >>> plain_value("TRUE"), plain_value("2020-01-31 00:00:00"), plain_value("Yes")
+    ('true', '2020-01-31', 'Yes')
+    """
+    midnight = MIDNIGHT.fullmatch(text)
+    plain = midnight[1] if midnight else text.lower()
+    return plain if midnight or plain in TRUTH_WORDS else text
