@@ -212,12 +212,8 @@ def network_of_edges(
 def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
     """That some numbers are in no interval."""
     numbers = {text: number_of(text.replace(decimal, ".")) for text in seen.cells}
-    outside = [
-        t
-        for t, number in numbers.items()
-        if number is not None and not cuts[0] <= number <= cuts[-1]
-    ]
-    if outside:
+    held = {text: number for text, number in numbers.items() if number is not None}
+    if outside := [text for text, number in held.items() if not cuts[0] <= number <= cuts[-1]]:
         rows = counted(sum(seen.cells[text] for text in outside), "row")
         wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
         yield (

@@ -14,7 +14,6 @@ from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.data.encode import (
     NOUN,
@@ -343,9 +342,9 @@ def _weights(data: Data, placed: _PlacedPiece) -> tuple[FloatArray | None, Copie
 
 def _numbers(given: Any, option: str, decimal: str, placed: _PlacedPiece) -> FloatArray | None:
     """The numbers of the rows of a piece, from a column or from beside the data."""
-    if given is None or isinstance(given, np.ndarray):
-        return None if given is None else _piece_rows(given, option, placed)
-    column = placed.piece.columns[given]
+    column = _cells(given, option, placed)
+    if column is None or isinstance(column, np.ndarray):
+        return column
     numbers = number_column(column, decimal)
     if (wrong := first_wrong(numbers)) is not None:
         where = f"{placed.where(wrong)}, column {given!r}"
@@ -353,11 +352,14 @@ def _numbers(given: Any, option: str, decimal: str, placed: _PlacedPiece) -> Flo
     return numbers
 
 
-def _piece_rows(whole: NDArray[Any], option: str, placed: _PlacedPiece) -> NDArray[Any]:
+def _cells(given: Any, option: str, placed: _PlacedPiece) -> Any:
+    """What a column, or an array beside the data, says of the rows of a piece."""
+    if given is None or isinstance(given, str):
+        return None if given is None else placed.piece.columns[given]
     stop = placed.row + placed.piece.rows
-    if stop > len(whole):
-        raise WeightError.length(f"{option}=", len(whole), f"{stop} or more")
-    return whole[placed.row : stop]
+    if stop > len(given):
+        raise WeightError.length(f"{option}=", len(given), f"{stop} or more")
+    return given[placed.row : stop]
 
 
 def _design(data: Data, placed: _PlacedPiece) -> Design | None:
@@ -366,23 +368,18 @@ def _design(data: Data, placed: _PlacedPiece) -> Design | None:
     if data.replicate_weights is None:
         return None if strata is None and clusters is None else Design(strata, clusters)
     replicates = data.replicate_weights
-    if replicates.names:
-        columns = [
-            _numbers(name, "replicate_weights", data.decimal, placed) for name in replicates.names
-        ]
-        matrix = np.stack([column for column in columns if column is not None], axis=1)
-    else:
-        matrix = _piece_rows(replicates.columns, "replicate_weights", placed)
+    given = replicates.names or [replicates.columns]
+    columns = [_numbers(each, "replicate_weights", data.decimal, placed) for each in given]
+    matrix: Any = np.column_stack([column for column in columns if column is not None])
     return Design(strata, clusters, matrix, replicates.factors)
 
 
 def _labels(given: Any, option: str, placed: _PlacedPiece) -> Labels | None:
     """The stratum or the cluster of each row of a piece."""
-    if given is None:
+    column = _cells(given, option, placed)
+    if column is None:
         return None
-    is_named = isinstance(given, str)
-    column = placed.piece.columns[given] if is_named else list(_piece_rows(given, option, placed))
-    labels = label_column(column)
+    labels = label_column(list(column) if isinstance(column, np.ndarray) else column)
     if (labels.codes < 0).any():
         where = placed.where(int(np.argmax(labels.codes < 0)))
         raise DataError(

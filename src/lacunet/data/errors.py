@@ -74,14 +74,6 @@ class DataError(LacunetError):
             "pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes.",
         )
 
-    @classmethod
-    def unclosed_quote(cls, label: str, line: int) -> DataError:
-        return cls(
-            f"{label}, line {line}: the row does not end; it seems to open a quote that is never "
-            "closed.",
-            "close the quote, or write a quote inside a cell twice.",
-        )
-
 
 def refuse_duplicates(label: str, columns: Sequence[str]) -> None:
     """Refuse a table in which two columns have one name."""

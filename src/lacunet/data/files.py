@@ -242,30 +242,22 @@ def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -
     """
     from pyarrow import parquet
 
-    dictionaries: list[dict[str, Any] | None] = [None]
+    pieces: list[Piece | None] = [None]
     if nested.isdisjoint(wanted):
         with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
-            groups = range(file.num_row_groups)
-            dictionaries = [_dictionaries(file, group, wanted) for group in groups]
-    if None in dictionaries:
+            pieces = [_values(file, group, wanted) for group in range(file.num_row_groups)]
+    if None in pieces:
         yield from _parquet_pieces(path, nested, wanted)
-        return
-    for dictionary_of in dictionaries:
-        rows = max((len(dictionary) for dictionary in (dictionary_of or {}).values()), default=0)
-        if dictionary_of and rows:
-            cells = {
-                name: dictionary.take([row % len(dictionary) for row in range(rows)])
-                for name, dictionary in dictionary_of.items()
-            }
-            yield Piece(cells, rows)
+    else:
+        yield from (piece for piece in pieces if piece is not None and piece.rows)
 
 
-def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any] | None:
-    """The dictionaries of some columns in one group of rows; None if one does not tell all."""
+def _values(file: Any, group: int, wanted: Sequence[str]) -> Piece | None:
+    """The values of some columns in one group of rows; None if a dictionary does not tell all."""
     columns = file.metadata.row_group(group)
     first = next(file.iter_batches(1, [group], list(wanted)), None)
     if first is None:
-        return {}
+        return Piece({}, 0)
     place_of = {file.schema.column(index).path: index for index in range(len(file.schema))}
     dictionary_of = {}
     for name in wanted:
@@ -276,7 +268,12 @@ def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any
         dictionary_of[name] = column.dictionary
         if stored.total_uncompressed_size > _most_bytes(columns.num_rows, column.dictionary):
             return None
-    return dictionary_of
+    rows = max(map(len, dictionary_of.values()), default=0)
+    cells = {
+        name: dictionary.take([row % len(dictionary) for row in range(rows)])
+        for name, dictionary in dictionary_of.items()
+    }
+    return Piece(cells, rows)
 
 
 def _most_bytes(rows: int, dictionary: Any) -> float:
@@ -301,21 +298,24 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
             names = tuple(pa.ipc.open_stream(file).schema.names)
             return Part(label, names, partial(_stream_pieces, path), None)
         names = tuple(reader.schema.names)
-        narrow = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
-        rows = sum(narrow.get_batch(index).num_rows for index in range(narrow.num_record_batches))
-    return Part(label, names, partial(_arrow_pieces, path), rows)
+        rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
+    return Part(label, names, partial(_arrow_pieces, path, names), rows)
 
 
-def _arrow_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
+def _arrow_pieces(path: Path, columns: Sequence[str], wanted: Sequence[str]) -> Iterator[Piece]:
     import pyarrow as pa
 
     with pa.memory_map(str(path)) as file:
-        schema = pa.ipc.open_file(file).schema
-        places = sorted(schema.get_field_index(name) for name in wanted)
-        only = pa.ipc.IpcReadOptions(included_fields=places)
-        reader = pa.ipc.open_file(file, options=only)
-        batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+        batches = _arrow_batches(file, sorted(map(columns.index, wanted)))
         yield from pieces_of(batches, wanted)
+
+
+def _arrow_batches(file: Any, fields: Sequence[int]) -> Iterator[Any]:
+    """The record batches of an open Arrow file, with some of its fields."""
+    import pyarrow as pa
+
+    reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+    return (reader.get_batch(index) for index in range(reader.num_record_batches))
 
 
 def _stream_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:

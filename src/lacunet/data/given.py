@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
@@ -62,15 +61,14 @@ class ReplicateWeights:
 
     def __post_init__(self) -> None:
         names = () if isinstance(self.columns, np.ndarray) else tuple(self.columns)
-        columns: Any = names
-        if names and all(isinstance(name, str) for name in names):
-            if twice := [name for name, number in Counter(names).items() if number > 1]:
-                raise WeightError(
-                    f"replicate_weights= names the column {twice[0]!r} more than once.",
-                    "name each replicate once.",
-                )
-        else:
-            columns = _matrix(self.columns)
+        are_names = bool(names) and all(isinstance(name, str) for name in names)
+        if are_names and len({*names}) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise WeightError(
+                f"replicate_weights= names the column {twice!r} more than once.",
+                "name each replicate once.",
+            )
+        columns: Any = names if are_names else _matrix(self.columns)
         object.__setattr__(self, "columns", columns)
         replicates = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
         object.__setattr__(self, "factors", self._factors(replicates))
@@ -205,23 +203,20 @@ class Data:
 
     def __post_init__(self) -> None:
         self._check_source()
+        given = self.__dict__
         if is_one_row(self.source):
-            row = {name: [value] for name, value in self.source.items()}
-            object.__setattr__(self, "source", row)
+            given["source"] = {name: [value] for name, value in self.source.items()}
         if self.unknown not in get_args(Unknown):
             raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
-        for name in ("latent", "fully_observed"):
-            object.__setattr__(self, name, _names(getattr(self, name)))
-        object.__setattr__(self, "missing", _missing(self.missing))
+        given["latent"], given["fully_observed"] = _names(self.latent), _names(self.fully_observed)
+        given["missing"] = _missing(self.missing)
         for name in ("codes", "not_asked"):
-            given = getattr(self, name)
-            if not isinstance(given, Mapping | None):
+            if not isinstance(given[name], Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
-            object.__setattr__(self, name, dict(given or {}))
+            given[name] = dict(given[name] or {})
         for name, checked in PER_ROW.items():
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, str):
-                object.__setattr__(self, name, checked(given, name))
+            if given[name] is not None and not isinstance(given[name], str):
+                given[name] = checked(given[name], name)
         if self.weight is not None and np.array_equal(self.weight, self.counts):
             raise WeightError(
                 "weight= and counts= are the same numbers.",

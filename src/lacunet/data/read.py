@@ -223,12 +223,9 @@ def read_notes(
     if not read_report.kept:
         noun = _zero_noun(reading.data)
         raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")
-    if read_report.replicate_sums is not None and not read_report.replicate_sums.all():
-        index, replicates = (
-            int(np.argmin(read_report.replicate_sums)),
-            reading.data.replicate_weights,
-        )
-        names = () if replicates is None else replicates.names
+    sums, replicates = read_report.replicate_sums, reading.data.replicate_weights
+    if sums is not None and not sums.all():
+        index, names = int(np.argmin(sums)), replicates.names if replicates else ()
         name = repr(names[index]) if names else f"number {index + 1}"
         raise WeightError(
             f"every row has weight zero in the column {name} of replicate_weights=.",

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.data.table import Codes, EncodedTable, SetsOf
-from lacunet.model.network import Network
+from lacunet.data.table import Codes, Columns, EncodedTable, Sets, SetsOf
+from lacunet.model.network import Mask, Network
 
 
 class Skips:
@@ -28,9 +27,7 @@ class Skips:
     variable allows.
     """
 
-    def __init__(
-        self, network: Network, name: str, allowed: Mapping[str, NDArray[np.bool_]]
-    ) -> None:
+    def __init__(self, network: Network, name: str, allowed: Mapping[str, Mask]) -> None:
         self.name, self.rule = name, network.not_asked_of[name]
         self.contradicted = self._rows = 0
         self.first: int | None = None
@@ -47,7 +44,7 @@ class Skips:
         self._holds_skip = allowed[name][:, self.skip]
         self._holds_rest = np.asarray(np.delete(allowed[name], self.skip, axis=1).all(axis=1))
 
-    def applied(self, columns: Mapping[str, Codes]) -> Codes:
+    def applied(self, columns: Columns) -> Codes:
         """The codes of the variable as `filled` gives them; what contradicts is remembered."""
         codes = columns[self.name]
         holds, fails = self._verdicts(columns)
@@ -59,7 +56,7 @@ class Skips:
         self._rows += len(codes)
         return self._filled(codes, holds, fails)
 
-    def filled(self, columns: Mapping[str, Codes], unseen: Collection[str] = ()) -> Codes:
+    def filled(self, columns: Columns, unseen: Collection[str] = ()) -> Codes:
         """The codes of the variable, with the state where the question was not asked.
 
         Parameters
@@ -69,18 +66,16 @@ class Skips:
         """
         return self._filled(columns[self.name], *self._verdicts(columns, unseen))
 
-    def fails(self, columns: Mapping[str, Codes]) -> NDArray[np.bool_]:
+    def fails(self, columns: Columns) -> Mask:
         """Whether each row shows that the question was asked."""
         return self._verdicts(columns)[1]
 
-    def implied(self, columns: Mapping[str, Codes]) -> NDArray[np.bool_]:
+    def implied(self, columns: Columns) -> Mask:
         """Whether each row's cell, missing or not, says no more than the rule does."""
         codes, (holds, fails) = columns[self.name], self._verdicts(columns)
         return (holds & self._holds_skip[codes]) | (fails & self._holds_rest[codes])
 
-    def _verdicts(
-        self, columns: Mapping[str, Codes], unseen: Collection[str] = ()
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _verdicts(self, columns: Columns, unseen: Collection[str] = ()) -> tuple[Mask, Mask]:
         """Whether the rule holds, and whether it fails, in each row."""
         scope, missing = self.rule.scope, self.rule.truth.shape
         codes = [
@@ -90,14 +85,14 @@ class Skips:
         cell = np.ravel_multi_index(tuple(codes), tuple(self._sizes))
         return ~self._can_fail[cell], ~self._can_hold[cell]
 
-    def _filled(self, codes: Codes, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> Codes:
+    def _filled(self, codes: Codes, holds: Mask, fails: Mask) -> Codes:
         kind = codes.dtype.type
         is_bare = fails & ((codes == self.skip) | (codes > self.states) & self._holds_rest[codes])
         return np.where(holds, kind(self.skip), np.where(is_bare, kind(self.states), codes))
 
 
 def by_rules(
-    skips: Sequence[Skips], columns: Mapping[str, Codes], unseen: Collection[str] = ()
+    skips: Sequence[Skips], columns: Columns, unseen: Collection[str] = ()
 ) -> dict[str, Codes]:
     """All columns with the rules applied; ``unseen`` variables are missing to the rules."""
     filled = dict(columns)
@@ -117,7 +112,7 @@ def without_implied(network: Network, table: EncodedTable, asked: Collection[str
 
     A cell stays where one of its descendants is shown, or ``asked`` about: that looks at its state.
     """
-    is_idle: dict[str, NDArray[np.bool_]] = {}
+    is_idle: dict[str, Mask] = {}
     skips = {skip.name: skip for skip in skips_of(network, table.sets_of)}
     columns = dict(table.columns)
     for name in reversed(network.order if skips else ()):
@@ -140,14 +135,14 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
     return [Skips(network, name, allowed) for name in network.order if name in network.not_asked_of]
 
 
-def allowed_states(states: int, sets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+def allowed_states(states: int, sets: Sets) -> Mask:
     """Whether each code (a state, missing, sets) allows each state."""
     in_sets = [np.isin(np.arange(states), members)[None] for members in sets]
     plain = np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)
     return np.concatenate([*plain, *in_sets])
 
 
-def _some(truth: NDArray[np.bool_], allowed: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def _some(truth: Mask, allowed: Sequence[Mask]) -> Mask:
     """Whether it is true for some of the states that codes allow, an axis for each variable."""
     for axis, mask in enumerate(allowed):
         truth = np.moveaxis(np.tensordot(mask, truth, (1, axis)) > 0, 0, axis)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Protocol
@@ -131,22 +132,19 @@ def held_or_coded(
 
     Also which variables are missing in some row.
     """
-    sizes = reading.network.cardinality_of
+    sizes, rows, left = reading.network.cardinality_of, 0, iter(batches)
     held: deque[EncodedTable] = deque()
-    rows, writer = 0, None
+    while rows <= most and (batch := next(left, None)) is not None:
+        held.append(batch)
+        rows += batch.rows
+    first = (held.popleft() for _ in range(len(held)))  # none is held longer than it has to be
+    if rows <= most:
+        table = EncodedTable.joined(sizes, first)
+        return table, table.partially_observed
     missing: set[str] = set()
-    with ExitStack() as stack:
-        for batch in batches:
-            held.append(batch)
-            rows += batch.rows
-            if writer is None and rows > most:
-                writer = stack.enter_context(CodeWriter(folder() / uuid4().hex, sizes))
-            while writer is not None and held:
-                table = held.popleft()
-                missing |= {v for v, codes in table.columns.items() if (codes >= sizes[v]).any()}
-                writer.append(table)
-        if writer is None:
-            table = EncodedTable.joined(sizes, (held.popleft() for _ in range(len(held))))
-            return table, table.partially_observed
+    with CodeWriter(folder() / uuid4().hex, sizes) as writer:
+        for table in chain(first, left):
+            missing |= {v for v, codes in table.columns.items() if (codes >= sizes[v]).any()}
+            writer.append(table)
         coded = writer.finished()
     return coded, tuple(name for name in reading.network.variables if name in missing)

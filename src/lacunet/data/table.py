@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from lacunet.model.network import FloatArray, Scope
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+Columns = Mapping[str, Codes]
+Sets = Sequence[tuple[int, ...]]  # of states, ascending
 T = TypeVar("T")
 ROUNDING = 1e-6  # of a sum of parts of rows
 
@@ -44,12 +46,7 @@ def sets_of_both(left: SetsOf, right: SetsOf) -> SetsOf:
     }
 
 
-def renumbered(
-    codes: NDArray[Any],
-    size: int,
-    sets: Sequence[tuple[int, ...]],
-    among: Sequence[tuple[int, ...]],
-) -> NDArray[Any]:
+def renumbered(codes: NDArray[Any], size: int, sets: Sets, among: Sets) -> NDArray[Any]:
     """The codes of a column whose sets are numbered in another way.
 
     Examples
@@ -219,7 +216,7 @@ class EncodedTable:
     """
 
     cardinality_of: Mapping[str, int]
-    columns: Mapping[str, Codes]
+    columns: Columns
     weights: FloatArray | None = None
     notes: tuple[str, ...] = ()
     row_numbers: NDArray[np.int64] | None = None
@@ -387,9 +384,7 @@ class EncodedTable:
             design=None if self.design is None else self.design.take(rows),
         )
 
-    def with_columns(
-        self, cardinality_of: Mapping[str, int], columns: Mapping[str, Codes]
-    ) -> EncodedTable:
+    def with_columns(self, cardinality_of: Mapping[str, int], columns: Columns) -> EncodedTable:
         """The same rows, of the same weights and design, with other columns."""
         return replace(
             self,

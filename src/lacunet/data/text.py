@@ -12,6 +12,7 @@ import csv
 import gzip
 import os
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -265,16 +266,8 @@ def _explained(error: Exception, file: TextFile, width: int) -> DataError:
 
 def _check_end(file: TextFile, last_cell: bytes) -> None:
     """Refuse a quote that is never closed: all rows after it would be one cell, unseen."""
-    if b"\n" not in last_cell and b"\r" not in last_cell:
-        return
-    line = 1
-    with file.records("replace", strict=True) as records:
-        try:
-            for _ in records:
-                line = records.line_num + 1
-        except csv.Error as error:
-            if "unexpected end" in str(error):
-                raise DataError.unclosed_quote(file.label, line) from None
+    if b"\n" in last_cell or b"\r" in last_cell:
+        deque(_records(file, 0, strict=True), maxlen=0)
 
 
 def _header(file: TextFile) -> tuple[int, list[str]]:
@@ -305,11 +298,17 @@ def _lines_of(file: TextFile, width: int, rows: Sequence[int]) -> Mapping[int, i
     return line_of
 
 
-def _records(file: TextFile, width: int) -> Iterator[tuple[int, int, list[str]]]:
-    """Each row below the header: the line it starts on, its number, its cells."""
+def _records(
+    file: TextFile, width: int, *, strict: bool = False
+) -> Iterator[tuple[int, int, list[str]]]:
+    """Each row below the header: the line it starts on, its number, its cells.
+
+    A quote that is never closed is refused: at the end if ``strict``, else where its cell is longer
+    than ``csv.field_size_limit()``.
+    """
     row = -2  # the header is the next record
     line = 1
-    with file.records("replace") as records:
+    with file.records("replace", strict=strict) as records:
         try:
             for cells in records:
                 is_record = bool(cells) or (width == 1 and row >= -1)
@@ -317,5 +316,10 @@ def _records(file: TextFile, width: int) -> Iterator[tuple[int, int, list[str]]]
                 if is_record and row >= 0:
                     yield line, row, cells or [""]
                 line = records.line_num + 1
-        except csv.Error:  # a cell is longer than csv.field_size_limit()
-            raise DataError.unclosed_quote(file.label, line) from None
+        except csv.Error as error:  # also of quotes that Arrow takes otherwise, if strict
+            if not strict or "unexpected end" in str(error):
+                raise DataError(
+                    f"{file.label}, line {line}: the row does not end; it seems to open a quote "
+                    "that is never closed.",
+                    "close the quote, or write a quote inside a cell twice.",
+                ) from None

@@ -72,9 +72,8 @@ def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
     """The rows of a frame in memory as dicts, if there are at most so many."""
     if isinstance(frame, Mapping):
         columns = [column for column in frame.values() if isinstance(column, list | tuple)]
-        if len(columns) < len(frame) or not columns or len(columns[0]) > most:
-            return None
-        if any(len(column) != len(columns[0]) for column in columns):
+        lengths = {len(column) for column in columns}
+        if len(columns) < len(frame) or len(lengths) != 1 or max(lengths) > most:
             return None
         return [dict(zip(frame, row, strict=True)) for row in zip(*columns, strict=True)]
     kinds = [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import product
 
 from lacunet.formats.draft import (
     Declared,
@@ -30,6 +29,7 @@ from lacunet.formats.draft import (
     from_flat,
     from_rows,
     is_one_line,
+    keyed_rows,
     refuse,
     rows_without_data,
 )
@@ -39,7 +39,6 @@ from lacunet.formats.source import (
     STRING,
     Cursor,
     Source,
-    numerals,
     read_numbers,
     unquoted,
 )
@@ -164,6 +163,10 @@ def _names(text: str, variables: Variables, location: str) -> list[str]:
 def render(network: Network) -> str:
     """The BIF text of a network; empty probability blocks where it has no CPTs."""
     refuse(network, "BIF", ".json", is_one_line, is_one_line)
+
+    def names_of(parent: str) -> Iterator[str]:
+        return map(quoted, network.states(parent))
+
     blocks = ["network unknown {\n}\n"]
     for variable in network.variables:
         states = ", ".join(map(quoted, network.states(variable)))
@@ -177,17 +180,11 @@ def render(network: Network) -> str:
     for variable in network.variables:
         parents = network.parents(variable)
         given = f" | {', '.join(map(quoted, parents))}" if parents else ""
-        rows = "".join(_rendered_rows(network, variable)) if network.has_cpts else ""
-        blocks.append(f"probability ( {quoted(variable)}{given} ) {{\n{rows}}}\n")
+        blocks.append(f"probability ( {quoted(variable)}{given} ) {{\n")
+        for key, numbers in keyed_rows(network, variable, names_of) if network.has_cpts else ():
+            blocks.append(f"  {f'({key})' if key else 'table'} {numbers};\n")
+        blocks.append("}\n")
     return "".join(blocks)
-
-
-def _rendered_rows(network: Network, variable: str) -> Iterator[str]:
-    table = network.cpt(variable).table
-    keys = product(*(map(quoted, network.states(parent)) for parent in network.parents(variable)))
-    for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
-        head = f"({', '.join(key)})" if key else "table"
-        yield f"  {head} {numerals(row, ', ')};\n"
 
 
 _ITEM = re.compile(rf'\s*+({STRING}|[^",]*+)\s*+,')

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
 from lacunet.errors import warn
 from lacunet.formats.errors import FormatError
-from lacunet.formats.source import Source, read_numbers
+from lacunet.formats.source import Source, numerals, read_numbers
 from lacunet.memory import gibibytes
 from lacunet.model.network import (
     ROW_SUM_TOLERANCE,
@@ -310,6 +311,16 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     return network.with_support(
         {child: _support(network, child, *note) for child, note in variables.unsupported_of.items()}
     )
+
+
+def keyed_rows(
+    network: Network, variable: str, names: Callable[[str], Iterable[str]]
+) -> Iterator[tuple[str, str]]:
+    """Each row of a CPT as text: the states of the parents as ``names`` gives them, the numbers."""
+    table = network.cpt(variable).table
+    keys = product(*map(names, network.parents(variable)))
+    for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
+        yield ", ".join(key), numerals(row, ", ")
 
 
 NO_ROWS = "none"

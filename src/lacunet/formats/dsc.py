@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import product
 
 from lacunet.formats.draft import (
     Declared,
@@ -17,6 +16,7 @@ from lacunet.formats.draft import (
     from_rows,
     is_identifier,
     is_quotable,
+    keyed_rows,
     refuse,
 )
 from lacunet.formats.errors import FormatError
@@ -25,7 +25,6 @@ from lacunet.formats.source import (
     STRING,
     Cursor,
     Source,
-    numerals,
     plain,
 )
 from lacunet.model.network import Network
@@ -111,6 +110,10 @@ def _family(
 def render(network: Network) -> str:
     """The DSC text of a network with CPTs."""
     refuse(network, "DSC", ".bif or .json", is_identifier, is_quotable, needs_cpts=True)
+
+    def numbers_of(parent: str) -> Iterator[str]:
+        return map(str, range(network.cardinality(parent)))
+
     blocks = ['belief network "unknown"\n']
     for variable in network.variables:
         states = ", ".join(f'"{state}"' for state in network.states(variable))
@@ -119,14 +122,8 @@ def render(network: Network) -> str:
     for variable in network.variables:
         parents = network.parents(variable)
         given = f" | {', '.join(parents)}" if parents else ""
-        rows = "".join(_rendered_rows(network, variable))
-        blocks.append(f"probability ( {variable}{given} ) {{\n{rows}}}\n")
+        blocks.append(f"probability ( {variable}{given} ) {{\n")
+        for key, numbers in keyed_rows(network, variable, numbers_of):
+            blocks.append(f"  {f'({key}) : ' if key else ''}{numbers};\n")
+        blocks.append("}\n")
     return "".join(blocks)
-
-
-def _rendered_rows(network: Network, variable: str) -> Iterator[str]:
-    table = network.cpt(variable).table
-    keys = product(*(range(size) for size in table.shape[:-1]))
-    for key, row in zip(keys, table.reshape(-1, table.shape[-1]).tolist(), strict=True):
-        prefix = f"({', '.join(map(str, key))}) : " if key else ""
-        yield f"  {prefix}{numerals(row, ', ')};\n"

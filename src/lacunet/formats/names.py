@@ -24,18 +24,16 @@ def renamed(
             return False
         return True
 
-    if is_numbered:
-        new = {name: f"X{number}" for number, name in enumerate(network.variables)}
-        states_of = {
-            name: {state: str(number) for number, state in enumerate(states)}
-            for name, states in network.states_of.items()
-        }
-    else:
-        new = _new_names(network.variables, lambda name: fits(name, "a"))
-        states_of = {
-            name: _new_names(states, lambda state: fits("X", state))
-            for name, states in network.states_of.items()
-        }
+    def new_names(names: Sequence[str], letter: str, fits: Callable[[str], bool]) -> dict[str, str]:
+        if is_numbered:
+            return {name: f"{letter}{number}" for number, name in enumerate(names)}
+        return _new_names(names, fits)
+
+    new = new_names(network.variables, "X", lambda name: fits(name, "a"))
+    states_of = {
+        name: new_names(states, "", lambda state: fits("X", state))
+        for name, states in network.states_of.items()
+    }
     changes = [f"{name!r} is {other!r}" for name, other in new.items() if name != other]
     for name, states in states_of.items():
         changes += [f"{name}={old} is {other!r}" for old, other in states.items() if old != other]

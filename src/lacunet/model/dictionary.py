@@ -24,7 +24,9 @@ MOST_CASES = 2**20  # combinations of states that a rule may look at
 
 # What a code means: a state, one of several states (in the order of all), or None: missing.
 Meaning = str | tuple[str, ...] | None
+StatesOf = Mapping[str, tuple[str, ...]]
 CodesOf = Mapping[str, Mapping[str, Meaning]]
+Truth = NDArray[np.bool_]
 
 
 class DictionaryError(LacunetError):
@@ -32,7 +34,7 @@ class DictionaryError(LacunetError):
 
 
 def checked_codes(
-    states_of: Mapping[str, tuple[str, ...]], codes: Mapping[str, Mapping[Any, Any]]
+    states_of: StatesOf, codes: Mapping[str, Mapping[Any, Any]]
 ) -> dict[str, dict[str, Meaning]]:
     """The meaning of each code of each variable, by its spelling.
 
@@ -131,11 +133,9 @@ class NotAsked:
     when: str
     state: str
     scope: tuple[str, ...] = field(compare=False)
-    truth: NDArray[np.bool_] = field(compare=False)
+    truth: Truth = field(compare=False)
 
-    def can_occur(
-        self, names: Sequence[str], variable: str, states: Sequence[str]
-    ) -> NDArray[np.bool_]:
+    def can_occur(self, names: Sequence[str], variable: str, states: Sequence[str]) -> Truth:
         """Which states of some variables do not contradict the rule of ``variable``, one of them.
 
         Whatever else the rule looks at may have any state. The axis of a variable that it does
@@ -151,9 +151,7 @@ class NotAsked:
 
 
 def checked_rules(
-    states_of: Mapping[str, tuple[str, ...]],
-    parents_of: Mapping[str, tuple[str, ...]],
-    not_asked: Mapping[str, object],
+    states_of: StatesOf, parents_of: StatesOf, not_asked: Mapping[str, object]
 ) -> dict[str, NotAsked]:
     """The rule of each variable that has any."""
     rules = {}
@@ -209,9 +207,7 @@ def mentions(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w)['\"]?{re.escape(name)}['\"]?\s*!?=", text) is not None
 
 
-def parsed_rule(
-    text: str, states_of: Mapping[str, tuple[str, ...]]
-) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+def parsed_rule(text: str, states_of: StatesOf) -> tuple[tuple[str, ...], Truth]:
     """The variables that a rule looks at, and whether it holds for each of their states.
 
     A rule is made of ``X=state`` and ``X!=state`` by ``and``, ``or``, ``not`` and parentheses.
@@ -235,13 +231,13 @@ def parsed_rule(
 
 
 # Where it holds, by the place of its state that each variable has.
-_Rule = Callable[[Mapping[str, NDArray[np.int64]]], NDArray[np.bool_]]
+_Rule = Callable[[Mapping[str, NDArray[np.int64]]], Truth]
 
 
 class _Parser:
     """Reads a rule from left to right; names are looked for among those that there are."""
 
-    def __init__(self, text: str, states_of: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, text: str, states_of: StatesOf) -> None:
         self.text, self.states_of, self.position = text, states_of, 0
         self.mentioned: set[str] = set()
 

@@ -49,11 +49,9 @@ def _ends(label: str) -> tuple[float, float] | None:
     match = re.fullmatch(r"<(?P<below>.+)|>=(?P<from_>.+)|\[(?P<low>.+),(?P<high>.+)[)\]]", label)
     if match is None:
         return None
-    low, high = match["low"] or match["from_"], match["high"] or match["below"]
+    low, high = match["low"] or match["from_"] or "-inf", match["high"] or match["below"] or "inf"
     try:
-        return (-math.inf if low is None else float(low)), (
-            math.inf if high is None else float(high)
-        )
+        return float(low), float(high)
     except ValueError:
         return None
 

@@ -28,6 +28,7 @@ MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
 
 Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
+Numbers = NDArray[np.float64]
 
 
 def probability(value: float) -> str:
@@ -54,9 +55,9 @@ class Labelled:
     title: str
     scope: tuple[str, ...]
     states: States
-    table: NDArray[np.float64]
+    table: Numbers
     supported: NDArray[np.bool_] | None = None
-    columns: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    columns: Mapping[str, Numbers] = field(default_factory=dict)
     legend: tuple[str, ...] = ()
 
     def text(self) -> str:
@@ -161,14 +162,12 @@ class Labelled:
         return frame.assign(**self._support())
 
 
-def columns_beside(
-    scope: Sequence[str], ends: Mapping[str, NDArray[np.float64]]
-) -> dict[str, NDArray[np.float64]]:
+def columns_beside(scope: Sequence[str], ends: Mapping[str, Numbers]) -> dict[str, Numbers]:
     """Columns beside the cells of a table, of which none has the name of a variable."""
     return {f"{name} (probability)" if name in scope else name: end for name, end in ends.items()}
 
 
-def interval_columns(interval: NDArray[np.float64] | None) -> dict[str, NDArray[np.float64]]:
+def interval_columns(interval: Numbers | None) -> dict[str, Numbers]:
     """The ends of the interval of each cell, if there are any."""
     return {} if interval is None else {"low": interval[..., 0], "high": interval[..., 1]}
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
 from lacunet.hints import Hinted, WithHints, by_guess, with_hints
-from lacunet.model.dictionary import CodesOf, NotAsked, checked_codes, checked_rules
+from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
     Library,
@@ -255,7 +254,7 @@ class Network(WithHints, metaclass=Hinted):
     )
 
     variables: Scope
-    states_of: Mapping[str, tuple[str, ...]]
+    states_of: StatesOf
     parents_of: Mapping[str, Scope]
     tables_of: Mapping[str, FloatArray] | None
     cuts_of: Mapping[str, tuple[float, ...]]
@@ -565,9 +564,6 @@ class Network(WithHints, metaclass=Hinted):
         >>> survey.free_parameters  # P(Smoked), P(Now | Smoked=yes), P(Ill | ...) in three rows
         5
         """
-        if not self.not_asked_of:
-            shapes = map(self.shape, self.families)
-            return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
         total = 0
         for name in self.variables:
             possible = self.possible(name)
@@ -801,9 +797,7 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     return checked
 
 
-def checked_parents(
-    states_of: Mapping[str, tuple[str, ...]], parents: Mapping[str, Sequence[str]]
-) -> dict[str, Scope]:
+def checked_parents(states_of: StatesOf, parents: Mapping[str, Sequence[str]]) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
     _refuse_strangers("parents are", parents, states_of)
     for name, listed in parents.items():
@@ -836,9 +830,7 @@ def _twice(names: Sequence[str]) -> set[str]:
 
 
 def checked_cuts(
-    states_of: Mapping[str, tuple[str, ...]],
-    cuts: Mapping[str, Sequence[float]],
-    rules: Mapping[str, NotAsked],
+    states_of: StatesOf, cuts: Mapping[str, Sequence[float]], rules: Mapping[str, NotAsked]
 ) -> dict[str, tuple[float, ...]]:
     """The cut points of each variable that has any: ascending, one more than it has intervals.
 
@@ -871,9 +863,7 @@ def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
 
 
 def checked_tables(
-    states_of: Mapping[str, tuple[str, ...]],
-    parents_of: Mapping[str, Scope],
-    tables: Mapping[str, ArrayLike],
+    states_of: StatesOf, parents_of: Mapping[str, Scope], tables: Mapping[str, ArrayLike]
 ) -> dict[str, FloatArray]:
     """Read-only copies of the CPTs, if each has the right shape and its rows are distributions."""
     _refuse_strangers("CPTs are", tables, states_of)
@@ -915,9 +905,7 @@ def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[
         )
     _refuse_strangers("support is", support, network.states_of)
     checked = {}
-    for name in network.variables:
-        if name not in support:
-            continue
+    for name in (v for v in network.variables if v in support):
         weights = np.asarray(support[name], dtype=np.float64)
         expected = network.shape(network.parents_of[name])
         if weights.shape != expected or not (weights >= 0).all():

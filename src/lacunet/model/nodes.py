@@ -38,6 +38,7 @@ class Mechanism(NamedTuple):
 SELECTION = Mechanism("*")  # R[*]: whether a row was recorded at all
 Node = str | Mechanism
 AnyNode = TypeVar("AnyNode", bound=Node)
+Sides = list[tuple[Sequence[AnyNode], Sequence[AnyNode]]]  # what is left and right of each edge
 
 
 def quoted(name: str) -> str:
@@ -80,14 +81,10 @@ class Written:
         position, end = start, len(self.text) if end is None else end
         while position < end:
             match = pattern.match(self.text, position, end)
-            token = (
-                Token(str(match.lastgroup), match[0], position)
-                if match
-                else Token("", self.text[position], position)
-            )
-            if token.kind != "blank":
-                yield token
-            position += len(token.text)
+            kind, text = (str(match.lastgroup), match[0]) if match else ("", self.text[position])
+            if kind != "blank":
+                yield Token(kind, text, position)
+            position += len(text)
 
     def wrong(self, problem: str, position: int, hint: str = "") -> LacunetError:
         """What to raise: the problem, with its line, column and a mark below the place."""
@@ -127,7 +124,7 @@ def edges_in(
         group(statement[begin + 1 : end], statement[end]) for begin, end in pairwise([-1, *ends])
     ]
     signs = [arrows[statement[index].kind] for index in ends[:-1]]
-    sides: list[tuple[Sequence[AnyNode], Sequence[AnyNode]]] = [*pairwise(groups)]
+    sides: Sides[AnyNode] = [*pairwise(groups)]
     between = statement[ends[0] : ends[-2]] if signs else ()
     if comma := _outer_comma(between):
         apart = as_separate_edges(groups, signs)
@@ -150,7 +147,7 @@ def _outer_comma(tokens: Sequence[Token]) -> Token | None:
 
 def as_separate_edges(
     groups: Sequence[Sequence[AnyNode]], arrows: Sequence[str]
-) -> list[tuple[Sequence[AnyNode], Sequence[AnyNode]]] | None:
+) -> Sides[AnyNode] | None:
     """The sides of separate edges, where a chain that lists nodes in its middle is not meant.
 
     It would have a cycle, or is the same. None where both can be meant.
@@ -170,9 +167,7 @@ def as_separate_edges(
     return apart if is_same or is_meant else None
 
 
-def _apart(
-    groups: Sequence[Sequence[AnyNode]],
-) -> list[tuple[Sequence[AnyNode], Sequence[AnyNode]]]:
+def _apart(groups: Sequence[Sequence[AnyNode]]) -> Sides[AnyNode]:
     """The sides of each arrow, where the last node before it begins an edge of its own."""
     heads = [
         group[-1:] if index and len(group) > 1 else group for index, group in enumerate(groups[:-1])
@@ -181,9 +176,7 @@ def _apart(
     return [*zip(heads, tails, strict=True)]
 
 
-def _has_cycle(
-    sides: Sequence[tuple[Sequence[AnyNode], Sequence[AnyNode]]], arrows: Sequence[str]
-) -> bool:
+def _has_cycle(sides: Sides[AnyNode], arrows: Sequence[str]) -> bool:
     """Whether a node leads to itself, or has an edge of any kind with itself."""
     import networkx as nx
 
