@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.building.states import tokens_in
-from lacunet.data.batches import copied_pieces, matcher_of, remarks
-from lacunet.data.encode import ColumnEncoder, distinct_cells
+from lacunet.data.batches import copied_pieces, encoded_column, remarks
+from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataWarning, clipped, refuse_strangers
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, source_from, with_data_codes
@@ -87,9 +87,8 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
 
     A code that means several intervals stays as it is: it is a label too, before missing.
     """
-    encoder = ColumnEncoder(matcher_of(reading, name))
-    pieces = [piece for part in reading.source.parts for piece in part.read([name])]
-    codes = np.concatenate([encoder.encode(piece.columns[name]) for piece in pieces])
+    pieces = (piece for part in reading.source.parts for piece in part.read([name]))
+    codes, encoder = encoded_column(reading, name, pieces)
     refused = encoder.odd.refused
     if refused and reading.data.unknown == "error":
         values = [str(value) for value, _ in refused.most_common(5)]

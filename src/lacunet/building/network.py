@@ -23,14 +23,12 @@ from lacunet.building.states import (
     states_of,
     taken_as_missing,
 )
-from lacunet.data.batches import matcher_of, wider_cuts
-from lacunet.data.encode import ColumnEncoder
+from lacunet.data.batches import encoded_column, wider_cuts
 from lacunet.data.errors import clipped, listed, refuse_strangers
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, check_columns, source_from
 from lacunet.data.skips import skips_of
 from lacunet.data.source import DataSource
-from lacunet.data.table import Codes
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.edges import are_edges, is_edges
@@ -156,16 +154,13 @@ class ColumnsHeld:
             return proposals(network, {}, {})
         columns = {name: name for name in network.variables if name in self.source.columns}
         reading = Reading(network, self.source, self.data, columns, ())
-        shown: dict[str, Codes] = {}
-        for name in columns:
-            encoder = ColumnEncoder(matcher_of(reading, name))
-            codes: list[Any] = [encoder.encode(piece.columns[name]) for piece, _ in self.first]
-            shown[name] = np.concatenate(codes)
+        pieces = [piece for piece, _ in self.first]
+        shown = {name: encoded_column(reading, name, pieces)[0] for name in columns}
         for skips in skips_of(network, reading.sets_of):
             if {skips.name, *skips.rule.scope} <= shown.keys():
                 shown[skips.name] = skips.applied(shown)
         numbers_of = {
-            name: np.concatenate([numbers_in(piece, name, self.data) for piece, _ in self.first])
+            name: np.concatenate([numbers_in(piece, name, self.data) for piece in pieces])
             for name in network.cuts_of
         }
         copies = [counts for _, counts in self.first if counts is not None]

@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import whole_rows
+from lacunet.data.table import Columns, whole_rows
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of
 from lacunet.wording import counted, in_shell, keyed
@@ -105,11 +105,7 @@ class Skip:
     elsewhere: float  # the share of empty cells in the other rows
 
 
-def skips_in(
-    network: Network,
-    columns: Mapping[str, NDArray[np.integer]],
-    copies: FloatArray | None = None,
-) -> list[Skip]:
+def skips_in(network: Network, columns: Columns, copies: FloatArray | None = None) -> list[Skip]:
     """For each variable the states of another under which its cells are always empty.
 
     Parameters
@@ -161,7 +157,7 @@ def skips_in(
 
 def proposals(
     network: Network,
-    columns: Mapping[str, NDArray[np.integer]],
+    columns: Columns,
     numbers_of: Mapping[str, NDArray[np.floating]] | None = None,
     copies: FloatArray | None = None,
 ) -> Iterator[str]:

@@ -310,14 +310,11 @@ def taken_as_missing(
     """
     cells = {v: column.tokens.total() for v, column in seen.items() if column.tokens}
     tokens = dict.fromkeys(token for v in cells for token in seen[v].tokens)
-    if len(cells) == 1:
-        ((name, number),) = cells.items()
-        note = f"column {name!r}: {counted(number, 'cell')} with {listed(tokens)} taken as missing"
-    elif cells:
-        columns = first_of([f"{v!r} ({number:,})" for v, number in cells.items()], MOST_COLUMNS)
-        total = counted(sum(cells.values()), "cell")
-        note = f"{total} with {listed(tokens)} taken as missing, in the columns {columns}"
     if cells:
+        taken = f"{counted(sum(cells.values()), 'cell')} with {listed(tokens)} taken as missing"
+        columns = first_of([f"{v!r} ({number:,})" for v, number in cells.items()], MOST_COLUMNS)
+        several = f"{taken}, in the columns {columns}"
+        note = several if len(cells) > 1 else f"column {next(iter(cells))!r}: {taken}"
         yield f"{note}{_as_states(seen, states_of, cells)}."
     columns_of: dict[str, list[str]] = {}
     for name, column in seen.items():

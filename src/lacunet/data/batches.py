@@ -239,6 +239,15 @@ def matcher_of(reading: Reading, name: str) -> Matcher:
     )
 
 
+def encoded_column(
+    reading: Reading, name: str, pieces: Iterable[Piece]
+) -> tuple[Codes, ColumnEncoder]:
+    """The codes of one variable in some rows, and the encoder, which knows what was odd."""
+    encoder = ColumnEncoder(matcher_of(reading, name))
+    codes: Any = [encoder.encode(piece.columns[reading.column_of[name]]) for piece in pieces]
+    return np.concatenate(codes), encoder
+
+
 FIRST_ROWS = 4096  # looked at to tell a table of counts
 
 

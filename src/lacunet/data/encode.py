@@ -297,7 +297,14 @@ def label_column(column: Column) -> Labels:
 
 
 def spelled_column(column: Any) -> Any:
-    """An Arrow array as a dictionary of texts, each spelled so that it is read as its state."""
+    """A chunked array as dictionaries of texts, each spelled so that it is read as its state."""
+    import pyarrow as pa
+
+    texts = map(_spelled_chunk, column.chunks)
+    return pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
+
+
+def _spelled_chunk(chunk: Any) -> Any:
     import pyarrow as pa
 
     def text_of(value: object) -> str | None:
@@ -305,7 +312,7 @@ def spelled_column(column: Any) -> Any:
             return value.decode("utf-8", "backslashreplace")
         return None if value is None else spelled(value)
 
-    indices, values = _distinct(column)
+    indices, values = _distinct(chunk)
     codes = pa.array(indices.astype(np.int32), mask=indices >= len(values))
     return pa.DictionaryArray.from_arrays(codes, pa.array(map(text_of, values), pa.string()))
 

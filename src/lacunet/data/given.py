@@ -225,17 +225,19 @@ class Data:
         self._check_replicates()
 
     def _check_replicates(self) -> None:
-        if not isinstance(self.replicate_weights, ReplicateWeights | None):
+        if self.replicate_weights is None:
+            return
+        if not isinstance(self.replicate_weights, ReplicateWeights):
             raise WeightError(
                 "replicate_weights= does not say their kind.",
                 "give lacunet.ReplicateWeights([...], kind='jackknife'), or 'brr', or 'fay'.",
             )
-        if self.replicate_weights is not None and self.weight is None:
+        if self.weight is None:
             raise WeightError(
                 "replicate_weights= are given without the weights that they are replicates of.",
                 "name these too: weight=.",
             )
-        if self.replicate_weights is not None and self.is_clustered:
+        if self.is_clustered:
             raise WeightError(
                 "replicate_weights= and strata= or cluster= are given: they say the same twice.",
                 "give one of the two.",

@@ -122,11 +122,8 @@ def widen_types(type_of: dict[str, Any], table: Any) -> None:
 
 def as_type(column: Any, kind: Any) -> Any:
     """A chunked array with a `common_type`; texts are spelled so that they are read as states."""
-    import pyarrow as pa
-
     if is_text(kind) and not is_text(column.type):
-        texts = [spelled_column(chunk) for chunk in column.chunks]
-        column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
+        column = spelled_column(column)
     return column if column.type == kind else column.cast(kind)
 
 

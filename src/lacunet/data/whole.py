@@ -121,17 +121,12 @@ def _categories(frame: Any, codes: NDArray[Any], states: Sequence[str]) -> Any:
     library = _library(frame)
     if library == "dict":
         return _texts(codes, states)
-    if library == "pandas":
-        import pandas as pd
-
-        shown: Any = np.where(codes == len(states), -1, codes.astype(np.int64))
-        return pd.Categorical.from_codes(shown, pd.Index(states), ordered=True)
     import pyarrow as pa
 
     indices = pa.array(codes.astype(np.int32), mask=codes == len(states))
     column = pa.DictionaryArray.from_arrays(indices, pa.array(states, pa.string()), ordered=True)
     if library != "polars":
-        return column
+        return column.to_pandas().array if library == "pandas" else column
     import polars as pl
 
     return pl.Series(column).cast(pl.Enum(list(states)))

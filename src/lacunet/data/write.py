@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -114,18 +115,9 @@ def check_table_name(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def _parquet_writer(file: Sink, schema: pa.Schema) -> Iterator[Write]:
-    from pyarrow import parquet
-
-    with parquet.ParquetWriter(file, schema) as writer:
-        yield writer.write_table
-
-
-@contextmanager
-def _arrow_writer(file: Sink, schema: pa.Schema) -> Iterator[Write]:
-    import pyarrow as pa
-
-    with pa.ipc.new_file(file, schema) as writer:
+def _table_writer(module: str, opener: str, file: Sink, schema: pa.Schema) -> Iterator[Write]:
+    """A writer of PyArrow, named by its module and the function that opens it."""
+    with getattr(import_module(f"pyarrow.{module}"), opener)(file, schema) as writer:
         yield writer.write_table
 
 
@@ -166,9 +158,7 @@ def spelled_out(rows: pa.Table, is_spelled: Callable[[pa.DataType], bool]) -> pa
     for index, field in enumerate(rows.schema):
         is_dictionary = pa.types.is_dictionary(field.type)
         if is_spelled(field.type.value_type if is_dictionary else field.type):
-            texts = [spelled_column(chunk) for chunk in rows.column(index).chunks]
-            column = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string()))
-            rows = rows.set_column(index, field.name, column)
+            rows = rows.set_column(index, field.name, spelled_column(rows.column(index)))
     return rows
 
 
@@ -207,7 +197,7 @@ WRITERS: dict[str, Writer] = {
     ".tsv": _text_writer("\t"),
     ".csv.gz": _text_writer(",", is_gzipped=True),
     ".tsv.gz": _text_writer("\t", is_gzipped=True),
-    ".parquet": _parquet_writer,
-    ".arrow": _arrow_writer,
-    ".feather": _arrow_writer,
+    ".parquet": partial(_table_writer, "parquet", "ParquetWriter"),
+    ".arrow": partial(_table_writer, "ipc", "new_file"),
+    ".feather": partial(_table_writer, "ipc", "new_file"),
 }

@@ -184,7 +184,7 @@ def _edges_in(value: Any, data: Any) -> Any:
     if _names_network(name):
         return None
     if os.path.exists(name):
-        return Path(name) if _holds_edges(name) else None
+        return Path(name) if is_file_of_edges(name) else None
     if name in _columns(data):
         return {name: ()}
     if Path(name).suffix:
@@ -208,11 +208,7 @@ def _columns(data: Any) -> Sequence[str]:
 
 def is_file_of_edges(name: str) -> bool:
     """Whether there is a file of this name that holds edges, and that is not a network's."""
-    return not _names_network(name) and _holds_edges(name)
-
-
-def _holds_edges(name: str) -> bool:
-    return holds_edges(name, is_table=_suffix(name) in OF_DATA)
+    return not _names_network(name) and holds_edges(name, is_table=_suffix(name) in OF_DATA)
 
 
 def _names_network(name: str) -> bool:
