@@ -7,7 +7,7 @@ that is counted again, copied, linked, or held already by a sum, is recognised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from os import PathLike, fspath
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import Data
+from lacunet.statistics.distinct import BLOCK_ROWS
 from lacunet.statistics.errors import CountedTwiceError
 from lacunet.statistics.problems.ragged import hash64
 from lacunet.wording import counted
@@ -105,17 +106,18 @@ class Fingerprint:
 
     sums: list[int] = field(default_factory=lambda: [0, 0])
 
-    def add(self, columns: Iterable[NDArray[Any]], rows: NDArray[Any]) -> None:
+    def add(self, columns: Collection[NDArray[Any]], rows: NDArray[Any]) -> None:
         """Add configurations, each with the number of rows that show it."""
-        packed = np.zeros(len(rows), dtype=np.uint64)
-        for index, column in enumerate(columns, start=1):
-            packed += (column.astype(np.uint64) + np.uint64(1)) * _spread(
-                np.full(1, index, dtype=np.uint64)
-            )
-        copies = rows.astype(np.uint64)
-        for index in range(len(self.sums)):
-            hashes = _spread(packed ^ np.uint64(MULTIPLIERS[index])) * copies
-            self.sums[index] = (self.sums[index] + int(hashes.sum(dtype=np.uint64))) % 2**64
+        salts = _spread(np.arange(1, 1 + len(columns), dtype=np.uint64))
+        for start in range(0, len(rows), BLOCK_ROWS):  # which stay in the processor's cache
+            block = slice(start, start + BLOCK_ROWS)
+            copies = rows[block].astype(np.uint64)
+            packed = np.full(len(copies), salts.sum())
+            for column, salt in zip(columns, salts, strict=True):
+                packed += column[block].astype(np.uint64) * salt
+            for index, multiplier in enumerate(MULTIPLIERS):
+                hashes = _spread(packed ^ np.uint64(multiplier)) * copies
+                self.sums[index] = (self.sums[index] + int(hashes.sum())) % 2**64
 
     def part(self, name: str, *, rows: int, total: float, is_named: bool) -> CountedPart:
         """The part that was added; what is not kept of its data has no place in its identifier."""
