@@ -460,8 +460,10 @@ def _plan(
     near, apart, wanted, tree = _laid_out(structure, seen, asked, needed, bare)
     if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
         neighbours = joined([*wanted, *(cut.scope for cut in near)])
-        weight_of = {node: math.log(structure.sizes[node]) for node in neighbours}
-        order = best_order(neighbours, weight_of, sorted(neighbours))
+        nodes = list(neighbours)
+        graph = numbered(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
+        known = sorted(range(len(nodes)), key=nodes.__getitem__)
+        order = [nodes[number] for number in best_order(graph, [known])]
         number_of = {node: number for number, node in enumerate(order)}
         wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
         near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]

@@ -129,13 +129,11 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     index_of = {name: number for number, name in enumerate(names)}
     neighbours = joined(network.families)
     nodes = list(neighbours)
-    weights = _weights(network)
-    graph = numbered(neighbours, weights)
-    numbers = greedy_order(graph, [1] * len(nodes))
-    order = [nodes[number] for number in numbers]
-    if MANY_CELLS < cells_of(graph, numbers) <= SEARCHED * MOST_CELLS:
-        order = best_order(neighbours, weights, order, patience=PATIENCE)
-    return [index_of[name] for name in order]
+    graph = numbered(neighbours, _weights(network))
+    order = greedy_order(graph, [1] * len(nodes))
+    if MANY_CELLS < cells_of(graph, order) <= SEARCHED * MOST_CELLS:
+        order = best_order(graph, [order], patience=PATIENCE)
+    return [index_of[nodes[number]] for number in order]
 
 
 def cliques_size(network: Network) -> float:

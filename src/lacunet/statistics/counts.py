@@ -9,7 +9,8 @@ factored deletion ask for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.distinct import Index, Keys, are_places, distinct, pack, unpack
+from lacunet.statistics.distinct import (
+    Index,
+    Keys,
+    are_places,
+    are_shown,
+    distinct,
+    pack,
+    unpack,
+)
 from lacunet.statistics.errors import ScopeError
 
 if TYPE_CHECKING:
@@ -58,9 +67,7 @@ def summed(parts: Iterable[Summand]) -> Summand:
     held: list[tuple[int, Summand]] = []
     for part in parts:
         add_on_top(held, part)
-    *earlier, whole = [part for _, part in held]
-    for before in reversed(earlier):
-        whole = before + whole
+    whole: Summand = reduce(lambda after, before: before + after, [p for _, p in reversed(held)])
     return whole
 
 
@@ -143,7 +150,7 @@ class Tally:
         """Add up again what belongs to one index."""
         return self._each(lambda values: added_up(index, values, size), self)
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Tally:
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Tally:
         """The tally of some configurations."""
         return self._each(lambda values: values[which], self)
 
@@ -242,9 +249,12 @@ class Counts:
         keys, state = np.divmod(self.keys, self.radices[-1])
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         tally = self.tally.sampled(multiples[state], starts)
-        occurs = np.flatnonzero(tally.rows > 0)
-        kept = keys[starts][occurs]
-        return Counts(self.scope[:-1], self.cardinalities[:-1], kept, tally.take(occurs))
+        counts = Counts(self.scope[:-1], self.cardinalities[:-1], keys[starts], tally)
+        return counts.take(np.flatnonzero(tally.rows > 0))
+
+    def take(self, which: Index | slice) -> Counts:
+        """Some of the configurations, in their order."""
+        return replace(self, keys=self.keys[which], tally=self.tally.take(which))
 
     def scaled(self, factor: float) -> Counts:
         """The same where every weight is so many times as large."""
@@ -300,10 +310,7 @@ class Counts:
             cells = np.zeros(radices, dtype=bool)
             cells[tuple(map(slice, self.cardinalities))] = True
             return cells.ravel()[self.keys]
-        shown = np.ones(len(self.keys), dtype=bool)
-        for column, size in zip(self.columns().values(), self.cardinalities, strict=True):
-            shown &= column < size
-        return shown
+        return are_shown([*self.columns().values()], self.cardinalities)
 
     @property
     def total(self) -> float:

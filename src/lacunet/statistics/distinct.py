@@ -215,6 +215,18 @@ def ordered_keys(
     return pack(columns, radices, length), bound
 
 
+def are_shown(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each row shows a state of every column, which has so many.
+
+    Examples
+    --------
+    >>> are_shown([np.array([0, 1]), np.array([2, 0])], [2, 2])
+    array([False,  True])
+    """
+    shown = [column < size for column, size in zip(columns, sizes, strict=True)]
+    return np.asarray(np.logical_and.reduce(shown))
+
+
 def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
     """The columns that were packed.
 
@@ -223,8 +235,5 @@ def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
     >>> unpack(np.array([2, 3]), [2, 3])
     [array([0, 1]), array([2, 0])]
     """
-    columns = []
-    for radix in reversed(radices):
-        keys, column = np.divmod(keys, radix)
-        columns.append(column)
-    return columns[::-1]
+    columns = np.unravel_index(keys, radices) if len(radices) else ()
+    return [np.ascontiguousarray(column) for column in columns]

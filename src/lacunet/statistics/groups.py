@@ -25,6 +25,8 @@ from lacunet.statistics.distinct import (
     LARGEST_KEY,
     Index,
     Keys,
+    are_shown,
+    begins_of,
     distinct,
     grouped,
     pack,
@@ -108,10 +110,7 @@ class GroupedCounts:
 
     def showing_all(self) -> GroupedCounts:
         """The counts of the rows that show the whole scope."""
-        shown = np.ones(len(self.cells), dtype=bool)
-        for column, size in zip(self.columns(), self.cardinalities, strict=True):
-            shown &= column < size
-        return self.take(shown)
+        return self.take(are_shown(self.columns(), self.cardinalities))
 
     def take(self, entries: NDArray[np.bool_] | Index) -> GroupedCounts:
         """Some of the cells, in the same groups."""
@@ -147,10 +146,8 @@ class FoldedGroups:
     def _runs(self) -> tuple[Index, Keys, Keys]:
         """Where the folds of each (group, cell) begin; the cell and the fold of each entry."""
         cells, fold = np.divmod(self.cells.cells, self.cells.cardinalities[-1] + 1)
-        group = self.cells.group
-        is_new = np.ones(len(cells), dtype=bool)
-        is_new[1:] = (group[1:] != group[:-1]) | (cells[1:] != cells[:-1])
-        return np.flatnonzero(is_new), cells, fold
+        starts = np.flatnonzero(begins_of(self.cells.group) | begins_of(cells))
+        return starts, cells, fold
 
     @property
     def fold(self) -> Keys:

@@ -97,21 +97,16 @@ def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -
     scope = [elimination.scope.row(vertex) for vertex in range(len(log_sizes))]
     sets = Ragged.of_pairs(len(log_sizes), joined.items, joined.owners)  # that each vertex is in
     for component in large:
-        vertices = range(int(starts[component]), int(starts[component + 1]))
-        near = {
-            vertex: set(joined.take(sets.row(vertex)).items.tolist()) - {vertex}
-            for vertex in vertices
-        }
-        weight_of = {vertex: float(log_sizes[vertex]) for vertex in vertices}
-        order = best_order(near, weight_of)
-        graph = numbered(near, weight_of)
-        places = [vertex - vertices.start for vertex in order]
-        if cells_of(graph, places) < cells[component]:
+        start, stop = starts[component : component + 2].tolist()
+        near = {v: {*joined.take(sets.row(v)).items.tolist()} for v in range(start, stop)}
+        graph = numbered(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
+        order = best_order(graph)
+        if cells_of(graph, order) < cells[component]:
             for turn, (vertex, left) in enumerate(
-                zip(order, cliques_of(graph, places), strict=True)
+                zip(order, cliques_of(graph, order), strict=True)
             ):
-                rounds[vertex] = turn
-                scope[vertex] = np.array(sorted(left), dtype=np.int64) + vertices.start
+                rounds[start + vertex] = turn
+                scope[start + vertex] = start + np.array(sorted(left), dtype=np.int64)
     lengths = np.array([len(row) for row in scope], dtype=np.int64)
     return Elimination(rounds, Ragged.of_lengths(lengths, np.concatenate(scope)))
 

@@ -147,41 +147,32 @@ CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a n
 
 
 def best_order(
-    neighbours: Mapping[Node, AbstractSet[Node]],
-    weight_of: Mapping[Node, float],
-    known: Sequence[Node] = (),
-    patience: float = CELLS_PER_NODE,
-) -> list[Node]:
+    graph: Graph, known: Iterable[list[int]] = (), patience: float = CELLS_PER_NODE
+) -> list[int]:
     """The order with the fewest cells in its cliques, among greedy orders and sweeps.
 
     Parameters
     ----------
-    neighbours
-        The neighbours of every node, both ways.
-    weight_of
-        The logarithm of the number of states of each node.
     known
-        An order of these nodes to try first, such as that of a larger graph.
+        Orders to try first, such as that of a larger graph.
     patience
         How many cells per node are as dear as trying one order: fewer if they are summed often.
 
     Examples
     --------
-    >>> best_order({"A": {"B"}, "B": {"A", "C"}, "C": {"B"}}, {"A": 1.0, "B": 1.0, "C": 1.0})
-    ['A', 'B', 'C']
+    >>> path = {"A": {"B"}, "B": {"A", "C"}, "C": {"B"}}
+    >>> best_order(numbered(path, {"A": 1.0, "B": 1.0, "C": 1.0}))
+    [0, 1, 2]
     """
-    nodes = list(neighbours)
-    graph = numbered(neighbours, weight_of)
-    best, fewest = list(range(len(nodes))), float("inf")
-    number_of = {node: number for number, node in enumerate(nodes)}
-    first = [[number_of[node] for node in known]] if known else []
-    for tried, order in enumerate(chain(first, _candidates(graph)), start=1):
+    nodes = len(graph.weights)
+    best, fewest = list(range(nodes)), math.inf
+    for tried, order in enumerate(chain(known, _candidates(graph)), start=1):
         cells = cells_of(graph, order)
         if cells < fewest:
             best, fewest = order, cells
-        if fewest <= patience * len(nodes) * tried:
+        if fewest <= patience * nodes * tried:
             break  # more searching would cost more than it can save
-    return [nodes[number] for number in best]
+    return best
 
 
 def cliques_of(graph: Graph, order: Sequence[int]) -> list[set[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isclose
 from os import PathLike
 from pathlib import Path
@@ -179,11 +179,7 @@ def _of_block(families: Families, parts: Block, header: Header) -> SavedCounts:
     every, complete = sides
     checked = check_families(every, complete, network, sum(part.rows for part in parts))
     if header.complete_rows is not None and not complete:  # there were no such rows
-        none = np.zeros(0, np.intp)
-        complete = {
-            name: replace(counts, keys=counts.keys[none], tally=counts.tally.take(none))
-            for name, counts in every.items()
-        }
+        complete = {name: counts.take(slice(0)) for name, counts in every.items()}
     counts, whole = (
         {scope: side[scope[-1]] for scope in network.families if side} for side in (every, complete)
     )

@@ -75,7 +75,7 @@ def write_rows(
             before, weight, fingerprint = rows, 0.0, Fingerprint()
             for part in source.rows:
                 table = part.table
-                file.append_rows(table, len(blocks))
+                file.append_rows(part, len(blocks))
                 fingerprint.add(table.columns.values(), part.counts)
                 rows, weight = rows + table.row_count, weight + table.total
                 missing_of = {name: n + table.missing_of[name] for name, n in missing_of.items()}
@@ -120,9 +120,9 @@ class StatisticsWriter:
         self._digest = Digest()
         self._sets: SetsOf = {}  # those of the rows written so far
 
-    def append_rows(self, table: EncodedTable, block: int) -> None:
+    def append_rows(self, distinct: Rows, block: int) -> None:
         """Write distinct rows of one block: a column for each variable, then the numbers."""
-        names = self._network.variables
+        names, table, tally = self._network.variables, distinct.table, distinct.tally
         states = [state for name in table.sets_of for state in self._network.states(name)]
         if reserved := [name for name in (*names, *states) if name.startswith(OWN)]:
             raise StatisticsError(
@@ -130,15 +130,12 @@ class StatisticsWriter:
                 f"{OWN!r} are not variables, and not states where cells are one of several.",
                 "rename them.",
             )
-        assert table.copies is not None
-        assert table.weights is not None
-        numbers = (table.copies.rows, table.weights, table.copies.squares)
         self._sets = sets_of_both(self._sets, table.sets_of)
         codes = {name: self._codes(table, name) for name in names}
         rows = to_arrow(replace(table.without_sets(), weights=None), self._network)
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         columns |= {name: self._words(codes[name], name) for name in self._sets}
-        self._append(codes, columns, numbers, block)
+        self._append(codes, columns, (tally.rows, tally.weights, tally.squares), block)
 
     def _codes(self, table: EncodedTable, name: str) -> NDArray[Any]:
         """The codes of a variable, sets numbered as in this file."""
