@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
-from lacunet.statistics.problems.evidence import Evidence
 
 
 def enumerated(
@@ -85,17 +83,11 @@ def cell_vector(table: EncodedTable, name: str, row: int) -> np.ndarray:
     return vector
 
 
-def row_law(
-    network: Network, table: EncodedTable, row: int, evidence: Sequence[Evidence] = ()
-) -> np.ndarray:
+def row_law(network: Network, table: EncodedTable, row: int) -> np.ndarray:
     """The joint law times what a row says of every cell; it sums to the row's probability."""
     law = joint(network)
     for axis, name in enumerate(network.variables):
         vector = cell_vector(table, name, row)
-        for known in evidence:
-            is_hidden = table.columns[name][row] >= table.cardinality_of[name]
-            if known.variable == name and is_hidden and known.index[row] < len(known.vectors):
-                vector = vector * known.vectors[known.index[row]]
         law = law * vector.reshape([-1 if place == axis else 1 for place in range(law.ndim)])
     return law
 

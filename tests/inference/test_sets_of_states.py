@@ -23,7 +23,6 @@ from lacunet.inference.likelihood import observed_log_likelihood, table_log_like
 from lacunet.model.network import Network
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.problems.compile import Problems, compile_problems, merged
-from lacunet.statistics.problems.evidence import Evidence
 
 MANY = pytest.mark.parametrize("problems", [30, pytest.param(500, marks=pytest.mark.slow)])
 CHAIN = Network(
@@ -74,15 +73,13 @@ def random_table(network: Network, rng: np.random.Generator, rows: int) -> Encod
     return EncodedTable(network.cardinality_of, columns, weights, sets_of=used)
 
 
-def expected(
-    network: Network, table: EncodedTable, evidence: tuple[Evidence, ...] = ()
-) -> tuple[dict[str, np.ndarray], float]:
+def expected(network: Network, table: EncodedTable) -> tuple[dict[str, np.ndarray], float]:
     """The expected counts of all families and the log-likelihood, from the joint law."""
     counts = {name: np.zeros_like(network.cpt(name).table) for name in network.variables}
     log_likelihood = 0.0
     names = network.variables
     for row, weight in enumerate(table.row_weights):
-        law = row_law(network, table, row, evidence)
+        law = row_law(network, table, row)
         log_likelihood += weight * np.log(law.sum())
         for name in names:
             family = [names.index(axis) for axis in network.family(name)]
@@ -208,28 +205,6 @@ def test_full_sets_and_single_states_give_the_bits_of_missing_and_shown_cells() 
         assert log_one == log_two
         for name in network.variables:
             np.testing.assert_array_equal(one[name], two[name])
-
-
-def test_any_vectors_may_be_known_of_hidden_cells() -> None:
-    """As under a tilt: some states of hidden cells are more likely, for a reason outside."""
-    rng = np.random.default_rng(11)
-    for _ in range(20):
-        network = random_network(rng)
-        table = random_table(network, rng, rows=6)
-        evidence = tuple(
-            Evidence(
-                name,
-                np.exp(rng.normal(0, 1, (2, network.cardinality(name)))),
-                rng.integers(0, 3, table.rows),
-            )
-            for name in rng.choice(network.variables, 2)  # perhaps two of one variable
-        )
-        counts, log_likelihood = expected(network, table, evidence)
-        problems = compile_problems(network, table, evidence=evidence, prune=False)
-        found, log = expectation(problems, network)
-        assert log == pytest.approx(log_likelihood, rel=1e-11)
-        for name in network.variables:
-            np.testing.assert_allclose(found[name], counts[name], rtol=0, atol=1e-12)
 
 
 def test_problems_of_batches_add_up_to_those_of_all_rows() -> None:

@@ -44,13 +44,7 @@ from lacunet.statistics.distinct import distinct, grouped, ordered_keys, pack
 from lacunet.statistics.errors import ScopeError
 from lacunet.statistics.folds import FOLD
 from lacunet.statistics.problems.connected import connected_components
-from lacunet.statistics.problems.evidence import (
-    Evidence,
-    Factors,
-    evidence_of_sets,
-    factors_of,
-    with_factors,
-)
+from lacunet.statistics.problems.evidence import Factors, factors_of, with_factors
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.statistics.problems.ragged import (
     Integers,
@@ -122,7 +116,6 @@ def compile_problems(
     network: Network,
     table: EncodedTable,
     *,
-    evidence: Sequence[Evidence] = (),
     prune: bool = True,
     memory: float = inf,
     deadline: Deadline = NEVER,
@@ -136,8 +129,6 @@ def compile_problems(
     table
         Its columns may be in any order; those that are no variables are not looked at, except
         for the fold of each row.
-    evidence
-        What is known of hidden cells, beside that some are one of several states.
     prune
         Whether barren variables are left out. With them, EM makes the steps of the textbook.
     memory
@@ -160,7 +151,7 @@ def compile_problems(
     """
     layout = layout_of(network.with_tables(None))
     weighing = Weighing.of(table)
-    table, factors = widened(layout, table, evidence)
+    table, factors = widened(layout, table)
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
     parts: list[Problems] = []
@@ -218,13 +209,10 @@ class Weighing:
         return coo_array((weights, (group, self.fold)), shape=(groups, self.folds)).tocsr()
 
 
-def widened(
-    layout: Layout, table: EncodedTable, evidence: Sequence[Evidence] = ()
-) -> tuple[EncodedTable, Factors]:
+def widened(layout: Layout, table: EncodedTable) -> tuple[EncodedTable, Factors]:
     """The rows over the network's variables and behind them the factors, and these."""
     narrow = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
-    given = (*evidence_of_sets(narrow), *evidence)
-    return with_factors(narrow.without_sets(), given), factors_of(layout, given)
+    return with_factors(narrow), factors_of(layout, table.sets_of)
 
 
 def _compiled(
