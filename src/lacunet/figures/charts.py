@@ -91,10 +91,9 @@ def _legend(labels: Sequence[str]) -> tuple[list[Shape], float]:
 
 
 def _line(number: int, line: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape]:
-    step = max(1, math.ceil(len(line.x) / MOST_POINTS))
-    kept = [*range(0, len(line.x), step)]
-    kept += [len(line.x) - 1] if kept and kept[-1] != len(line.x) - 1 else []
-    kept = [k for k in kept if x_axis.shows(line.x[k])]
+    every = range(len(line.x))
+    step = max(1, math.ceil(len(every) / MOST_POINTS))
+    kept = [k for k in sorted({*every[::step], *every[-1:]}) if x_axis.shows(line.x[k])]
     xs = {k: x_axis.pixel(line.x[k]) for k in kept}
     colour = number % len(SERIES)
     shapes: list[Shape] = []

@@ -332,6 +332,7 @@ def network_section(
         '<button type="button" id="clear" disabled>clear</button></div>'
         '<p class="soft" id="moved" role="status"></p></div>'
     )
+    panel = '<div id="panel-place"><div id="panel" tabindex="-1"></div></div>'
     disabled = "" if not live or live["can_set"] else " disabled"
     click_means = (
         '<label>a click means <select id="click-means"><option value="see">seen</option>'
@@ -357,8 +358,6 @@ def network_section(
         '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
         '<div id="drawing" tabindex="-1"></div>',
         '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
-        '<div id="panel-place"><div id="panel" tabindex="-1"></div></div></div>'
-        if "packed" in data
-        else "</div>",
+        (panel if "packed" in data else "") + "</div>",
         after,
     )

@@ -31,18 +31,20 @@ def comparison_as_text(comparison: Comparison) -> str:
         text_table(HEADER, _rows(comparison)),
         "",
         *_verdict(comparison),
-        *(f"{entry.method}: {entry.message}" for entry in comparison.standings if entry.message),
+        *_messages(comparison),
         "the line 'complete' is what the rows would give if nothing were missing",
     ]
     return "\n".join(lines)
 
 
+def _messages(comparison: Comparison) -> list[str]:
+    return [f"{entry.method}: {entry.message}" for entry in comparison.standings if entry.message]
+
+
 def _verdict(comparison: Comparison) -> list[str]:
     best = comparison.best
     if best is None:
-        cause = (
-            "nothing is missing" if not comparison.case.missingness.mechanisms else "all are level"
-        )
+        cause = "all are level" if comparison.case.missingness.mechanisms else "nothing is missing"
         return [f"{cause}: the methods learn the same, so there is no winner"]
     level = _level_with(best, comparison)
     if level:
@@ -152,23 +154,13 @@ def comparison_page(comparison: Comparison, source: Provenance) -> str:
         "'complete' is what the rows would give if nothing were missing."
     )
     chart = ranges(spreads, "KL divergence [nats]")
-    messages = [
-        f"{entry.method}: {entry.message}" for entry in comparison.standings if entry.message
-    ]
+    standings = table(HEADER, _rows(comparison), identifier="standings")
+    graph = f"<pre>{named(str(comparison.case.missingness.graph))}</pre>"
     sections = [
         section("verdict", "In words", *map(paragraph, _verdict(comparison))),
         section("accuracy", "How far each ends from the truth", figure(chart, words)),
-        section(
-            "methods",
-            "Method by method",
-            table(HEADER, _rows(comparison), identifier="standings"),
-            *map(paragraph, messages),
-        ),
-        section(
-            "mechanisms",
-            "What hid the values",
-            f"<pre>{named(str(comparison.case.missingness.graph))}</pre>",
-        ),
+        section("methods", "Method by method", standings, *map(paragraph, _messages(comparison))),
+        section("mechanisms", "What hid the values", graph),
     ]
     data = comparison_as_data(comparison)
     return report_page("compared", title, sections, data, source, facts=facts)

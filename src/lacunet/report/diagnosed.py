@@ -50,6 +50,7 @@ def page(
 
 def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
     """Everything."""
+    methods = methods_as_text(diagnosis.patterns, diagnosis.grounds)
     sections = [
         section("conclusions", "In words", bullets(map(named, diagnosis.conclusions))),
         missing_section(summary),
@@ -70,11 +71,7 @@ def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
             diagnosis.mar,
         ),
         _never(diagnosis),
-        section(
-            "grounds",
-            "What methods would rest on",
-            f"<pre>{named(methods_as_text(diagnosis.patterns, diagnosis.grounds))}</pre>",
-        ),
+        section("grounds", "What methods would rest on", f"<pre>{named(methods)}</pre>"),
     ]
     return _facts(diagnosis), sections, diagnosis.as_data()
 
@@ -160,12 +157,8 @@ def _variables(diagnosis: Diagnosis) -> str:
         f"whose group (by the variables that are always shown) never shows the family; {FLUX}"
     )
     header = ["variable", "missing", "family shown", "in empty groups", "influx", "outflux"]
-    return section(
-        "variables",
-        "Variable by variable",
-        paragraph(words, "soft"),
-        table(header, rows, identifier="variables-table"),
-    )
+    listed = table(header, rows, identifier="variables-table")
+    return section("variables", "Variable by variable", paragraph(words, "soft"), listed)
 
 
 def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]) -> str:

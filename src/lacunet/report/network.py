@@ -65,18 +65,13 @@ def _check_pair(first: Network, second: Network) -> None:
 def _data(
     side: ShownNetwork, source: Provenance, other: ShownNetwork | None = None
 ) -> dict[str, Any]:
-    network, file = side.network, source.network or "NETWORK"
-    ends = Counter(end for edge in network.edges for end in edge)
-    return {
-        # On the variable with most parents and children.
-        "opens_on": network.variables.index(max(network.variables, key=ends.__getitem__)),
-        "variables": variables_as_data(network),
-        **(
-            carried(network, side.behind, other=other, file=file)
-            if network.has_cpts
-            else drawing(network)
-        ),
-    }
+    network, ends = side.network, Counter(end for edge in side.network.edges for end in edge)
+    busiest = max(network.variables, key=ends.__getitem__)  # with most parents and children
+    shown = {"opens_on": network.variables.index(busiest), "variables": variables_as_data(network)}
+    if not network.has_cpts:
+        return shown | drawing(network)
+    file = source.network or "NETWORK"
+    return shown | carried(network, side.behind, other=other, file=file)
 
 
 def _listing(network: Network) -> str:

@@ -101,12 +101,10 @@ def _data(result: Result) -> str:
     cells = max(result.rows * len(result.missing), 1)
     partially = sum(count > 0 for count in result.missing.values())
     weighted = "" if result.total == result.rows else "weighted "
-    missing = (
-        f"{gaps / cells:.1%} of the values were missing, in {partially} of "
-        f"{counted(len(result.missing), 'variable')}"
-        if gaps
-        else "no value was missing"
-    )
+    missing = "no value was missing"
+    if gaps:
+        variables = counted(len(result.missing), "variable")
+        missing = f"{gaps / cells:.1%} of the values were missing, in {partially} of {variables}"
     return (
         f"The conditional probability tables (CPTs) of a Bayesian network with "
         f"{counted(len(network.variables), 'variable')} and "

@@ -291,21 +291,15 @@ def _families_section(
     )
     text = ("" if disclosure.is_limited else order_words) + "".join(words.values())
     attributes = [f' data-place="{place}"' for place in places]
-    return section(
-        "trouble",
-        "What each CPT rests on",
-        paragraph(text, "soft"),
-        table(["variable", *words], rows, identifier="families", attributes=attributes),
-    )
+    families = table(["variable", *words], rows, identifier="families", attributes=attributes)
+    return section("trouble", "What each CPT rests on", paragraph(text, "soft"), families)
 
 
 def _ending(data: Mapping[str, Any]) -> list[str]:
     """What the page holds of the CPTs, and what can be saved from it."""
-    words = (
-        "The page holds the CPTs in full, and what is saved from it does too."
-        if data["digits"] is None
-        else f"The page holds probabilities to {data['digits']} decimals; what is saved does too."
-    )
+    words = "The page holds the CPTs in full, and what is saved from it does too."
+    if (digits := data["digits"]) is not None:
+        words = f"The page holds probabilities to {digits} decimals; what is saved does too."
     if data["min_count"] > 1:
         words += (
             f" {counted(data['withheld'], 'CPT row')} with a cell of fewer than "
