@@ -100,11 +100,8 @@ def em_trace(result: AnyNetwork) -> Picture:
         raise LacunetError(
             f"{result.method!r} has no iterations to draw.", "learn with em or auto instead."
         )
-    return charts.lines(
-        [Series("log-posterior", range(len(ended.trace)), ended.trace)],
-        f"iteration ({ended.reason})",
-        "log-posterior",
-    )
+    trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
+    return charts.lines([trace], f"iteration ({ended.reason})", "log-posterior")
 
 
 def _learned(result: AnyNetwork) -> Result:

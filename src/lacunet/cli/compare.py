@@ -56,12 +56,8 @@ def run(options: Namespace) -> None:
     network, data = network_of(options).with_tables(None), data_of(options)
     table = whole_table(data, network, progress_bar())
     note(*table.notes)
-    case = case_of(
-        with_data_codes(network, data),
-        table,
-        separator=separator,
-        **taken(options, "truth prior rows memory"),
-    )
+    coded = with_data_codes(network, data)
+    case = case_of(coded, table, separator=separator, **taken(options, "truth prior rows memory"))
     ranking = compare(
         case,
         limit=options.time_limit,
@@ -69,9 +65,6 @@ def run(options: Namespace) -> None:
         progress=progress_bar(),
         **taken(options, "methods repetitions seed memory"),
     )
-    disclosure = Disclosure(options.min_count)
-    deliver(
-        options,
-        json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking),
-        page=lambda source: comparison_page(ranking, disclosure.without_hashes(source)),
-    )
+    text = json.dumps(comparison_as_data(ranking)) if options.json else comparison_as_text(ranking)
+    limited = Disclosure(options.min_count).without_hashes
+    deliver(options, text, page=lambda source: comparison_page(ranking, limited(source)))

@@ -84,11 +84,8 @@ def run(options: Namespace) -> None:
         law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
         report = replace(report, full_law=law)
 
-    deliver(
-        options,
-        json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report),
-        page=lambda source: page(report, source, table, options.min_count),
-    )
+    text = json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report)
+    deliver(options, text, page=lambda source: page(report, source, table, options.min_count))
 
 
 def _graph(options: Namespace) -> MissingnessGraph:

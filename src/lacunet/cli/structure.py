@@ -112,9 +112,6 @@ def run(options: Namespace) -> int:
         elif not options.json:
             note("nothing was written; -o FILE writes the network")
 
-    deliver(
-        options,
-        json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned),
-        write,
-    )
+    text = json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned)
+    deliver(options, text, write)
     return 130 if learned.ended == "interrupted" else 0

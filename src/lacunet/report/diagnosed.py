@@ -123,15 +123,12 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
     share = described.missing_cells / max(described.cells, 1)
     partially = sum(rate > 0 for rate in described.rate_of.values())
     against = sum(test.adjusted < LEVEL for test in diagnosis.mcar)
+    shape = "monotone" if described.is_monotone else "not monotone"
     return [
         Tile("rows", f"{described.rows:,}"),
         missing_tile(share, partially, len(described.rate_of)),
         Tile("complete rows", f"{described.complete_rows:,}", "show every variable"),
-        Tile(
-            "patterns",
-            f"{described.number:,}",
-            "monotone" if described.is_monotone else "not monotone",
-        ),
+        Tile("patterns", f"{described.number:,}", shape),
         Tile("against MCAR", f"{against:,}", f"of {counted(len(diagnosis.mcar), 'test')} at 5%"),
         Tile(
             "positivity", f"{len(diagnosis.positivity):,}", "states under which one is never shown"

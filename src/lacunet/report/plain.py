@@ -19,9 +19,8 @@ def plain(value: object, names: str) -> dict[str, Any]:
     >>> plain(coin.cpt("Coin"), "child parents table")
     {'child': 'Coin', 'parents': [], 'table': [0.25, 0.75]}
     """
-    parts = {name: getattr(value, name) for name in names.split()}
-    listed = {
-        name: part.tolist() if isinstance(part, np.ndarray) else part
-        for name, part in parts.items()
-    }
-    return {name: finite(part) for name, part in listed.items()}
+    return {name: finite(_listed(getattr(value, name))) for name in names.split()}
+
+
+def _listed(part: Any) -> Any:
+    return part.tolist() if isinstance(part, np.ndarray) else part

@@ -199,8 +199,7 @@ class Runs:
         task = job.task
         about = {
             "name": job.name,
-            "kind": task.kind,
-            "words": task.words,
+            **plain(task, "kind words"),
             "commands": [shlex.join(["lacunet", *command]) for command in task.commands],
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),

@@ -38,6 +38,7 @@ from lacunet.pages.numbers import Behind, pack_texts
 from lacunet.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
 from lacunet.report.learned.text import intervals_by, prior_in_words
+from lacunet.report.plain import plain
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
 
@@ -82,12 +83,9 @@ def page(
     order = _trouble(result)
     facts = _facts(result, disclosure)
     data = {
-        "method": result.method,
-        "why": result.why,
-        "rows": result.rows,
+        **plain(result, "method why rows notes"),
         "weight": result.total,
         "prior": _prior(result),
-        "notes": list(result.notes),
         "ended": None if result.ended is None else asdict(result.ended),
         "min_count": min_count,
         "withheld": int(sum(gone.sum() for gone in withheld.values())),
@@ -190,13 +188,8 @@ def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
             "configurations": report.support.size,
         }
         if not disclosure.is_limited:
-            fact |= {
-                "rows_shown": report.rows_shown,
-                "effective": report.effective_size,
-                "fallback_mass": report.fallback_mass,
-                "fallback": report.fallback,
-                "warnings": list(report.warnings),
-            }
+            told = plain(report, "rows_shown fallback_mass fallback warnings")
+            fact.update(told, effective=report.effective_size)
     return facts
 
 

@@ -103,13 +103,8 @@ def em_section(ended: Ended | None) -> str:
     )
     if math.isfinite(ended.log_likelihood):
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
-    return section(
-        "em",
-        "How EM went",
-        paragraph(words),
-        *map(paragraph, ended.notes),
-        f'<div class="figures">{"".join(figures)}</div>',
-    )
+    drawn = f'<div class="figures">{"".join(figures)}</div>'
+    return section("em", "How EM went", paragraph(words), *map(paragraph, ended.notes), drawn)
 
 
 def complete_section(network: Network, summary: MissingSummary) -> str:

@@ -87,15 +87,9 @@ def page(
         *_groups(report.answers, disclosure),
         "" if implied is None else _implications(implied, disclosure),
     ]
-    return report_page(
-        "recovered",
-        title,
-        sections,
-        drawn,
-        disclosure.without_hashes(source),
-        words=graph.why(),
-        facts=facts,
-    )
+    source = disclosure.without_hashes(source)
+    words = graph.why()
+    return report_page("recovered", title, sections, drawn, source, words=words, facts=facts)
 
 
 def _limited(answer: Reported, rows: EncodedTable, disclosure: Disclosure) -> Reported:
