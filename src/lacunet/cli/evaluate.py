@@ -39,16 +39,13 @@ def run(options: Namespace) -> None:
     if options.learned is not None and is_data_name(options.learned):
         options.data = [options.learned, *(options.data or [])]
         options.learned = None
+    test = data_of(options) if has_data(options) else None
+    if options.learned is None and test is None:
+        options.usage_error("give a second network, or test data behind --data, or both")
+    truth = read_network(options.truth)
     if options.learned is None:
-        if not has_data(options):
-            options.usage_error("give a second network, or test data behind --data, or both")
-        fit = data_fit(read_network(options.truth), data_of(options), options.memory)
+        fit = data_fit(truth, test, options.memory)
         print(json.dumps(evaluation_as_data(fit)) if options.json else fit_as_text(fit))
         return
-    scores = evaluate(
-        read_network(options.truth),
-        read_network(options.learned),
-        data_of(options) if has_data(options) else None,
-        memory=options.memory,
-    )
+    scores = evaluate(truth, read_network(options.learned), test, memory=options.memory)
     print(json.dumps(evaluation_as_data(scores)) if options.json else evaluation_as_text(scores))

@@ -84,6 +84,8 @@ def _as_text(answer: Answer) -> str:
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
+    from lacunet.report.plain import plain
+
     data: dict[str, Any] = {
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
@@ -92,9 +94,5 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
         "unsupported": answer.unsupported,
     }
     if answer.bounds is not None:
-        data["bounds"] = {
-            "low": answer.bounds.low.tolist(),
-            "high": answer.bounds.high.tolist(),
-            "exact": answer.bounds_are_exact,
-        }
+        data["bounds"] = {**plain(answer.bounds, "low high"), "exact": answer.bounds_are_exact}
     return data

@@ -71,32 +71,31 @@ def carried(
     digits
         The decimals to carry; None carries everything, and makes the page live.
     """
+    names, marginals = network.variables, behind.marginals
     is_live = digits is None and not why_not_live(network)
     if not is_live:
         digits = digits or 4
     second = None if other is None else other.network
     data: dict[str, Any] = {
         **drawing(network, graph, other=second, with_states=is_live),
-        **_packed(network, behind, digits, network.variables),
+        **_packed(network, behind, digits, names),
     }
     sides: list[tuple[Network, MissingnessGraph | None]] = [(network, graph)]
     if other is not None:
         sides.append((other.network, None))
-        index_of = {name: number for number, name in enumerate(network.variables)}
+        index_of = {name: number for number, name in enumerate(names)}
         data["other"] = {
-            **_packed(other.network, other.behind, digits, network.variables),
+            **_packed(other.network, other.behind, digits, names),
             "parents": [[index_of[p] for p in other.network.parents(v)] for v in index_of],
         }
     if is_live:
         data["live"] = {
-            "orders": [_order(side, network.variables) for side, _ in sides],
+            "orders": [_order(side, names) for side, _ in sides],
             "most_cells": MOST_CELLS,
             "few_cells": FEW_CELLS,
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
-            "intervals": None
-            if behind.marginals is None
-            else [np.round(behind.marginals[v], 6).tolist() for v in network.variables],
+            "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
         }
     return data
 
@@ -191,10 +190,8 @@ def drawing(
 
     def placed(layout: Placement[Node]) -> dict[str, Any]:
         lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
-        lines += [
-            ((first, second), "hidden", bow(layout, size_of, first, second))
-            for first, second in hidden
-        ]
+        for first, second in hidden:
+            lines.append(((first, second), "hidden", bow(layout, size_of, first, second)))
         corner_of = layout.corner_of
         return {
             "width": layout.width,
@@ -207,6 +204,7 @@ def drawing(
             ],
         }
 
+    card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     narrowest = rooms[-1]
     if is_large:
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
@@ -219,13 +217,7 @@ def drawing(
         "has_rows": False,
         "live": None,
         "drawn": {
-            "card": {
-                "width": width,
-                "between": BETWEEN,
-                "head": HEAD,
-                "row": row,
-                "most": MOST_STATES,
-            },
+            "card": card,
             "most": DRAWN_WHOLE,
             "narrowest": narrowest,
             "layouts": [placed(layered(size_of, [*kind_of], room)) for room in rooms],

@@ -45,18 +45,16 @@ def write_report(
     from lacunet.statistics.observations import missing_in_data
 
     check_page_name(path)
-    network = result.network
-    seen = None
+    network, seen = result.network, None
     if data is not None:
-        given = data_given(data).weighed_as(result)
-        seen = missing_in_data(given, network, network.families)
+        seen = missing_in_data(data_given(data).weighed_as(result), network, network.families)
     text = page(
         result,
         seen,
         _here(),
         level=_level(result) if level is None else as_level(level),
         min_count=min_count,
-        missingness=None if missingness is None else graph_of(missingness, result.network),
+        missingness=None if missingness is None else graph_of(missingness, network),
     )
     write_page(path, text)
 

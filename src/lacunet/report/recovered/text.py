@@ -197,10 +197,7 @@ def _implications_as_text(implied: Implied) -> str:
     """What the graph implies about the data and, where it was tested, what they answer."""
     listed, tested, silent = implied
     if tested is None:
-        lines = [
-            f"{len(listed)} testable implications:",
-            *(f"  {implication}" for implication in listed),
-        ]
+        lines = [f"{len(listed)} testable implications:", *(f"  {claim}" for claim in listed)]
     else:
         lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
         if any(test.how == "F" for test in tested):
