@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lacunet.pages.kit import document
 
-TABLE = """
+STEPS = {
+    "Table": """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
 <div class="bar"><label>table <select id="file"></select></label>
 <label id="drop">or drop a file here, or choose one <input id="upload" type="file"
@@ -21,9 +22,8 @@ recovered.</p>
 </div></details>
 <div id="table-facts" role="status"></div>
 <div class="bar"><button type="button" class="go" data-go="states">Next: states</button></div>
-"""
-
-STATES = """
+""",
+    "States": """
 <p class="soft">Choose the columns that become variables, and say what their values mean. Numbers
 with many values are cut: 4 (equally many rows in each), width:4 (equally wide) or 18,40,65,inf (cut
 points).</p>
@@ -41,9 +41,8 @@ points).</p>
 <button type="button" id="diagnose">Test what missing values depend on</button>
 <button type="button" class="go" data-go="graph">Next: graph</button></div>
 <div id="diagnosed"></div>
-"""
-
-GRAPH = """
+""",
+    "Graph": """
 <div class="bar"><label>add a variable <input id="add-name" list="column-names" autocomplete="off">
 </label><datalist id="column-names"></datalist><button type="button" id="add">add</button>
 <label>draw <select id="kind"><option value="-&gt;">an arrow</option>
@@ -58,9 +57,8 @@ GRAPH = """
 <pre class="warning" id="graph-error" role="status" hidden></pre>
 <div id="verdicts"></div></div></div>
 <div class="bar"><button type="button" class="go" data-go="learn">Next: learn</button></div>
-"""
-
-LEARN = """
+""",
+    "Learn": """
 <div class="bar"><label>method <select id="method"></select></label>
 <label>prior <select id="prior-kind"><option value="">usual for the method</option>
 <option value="learn">learned from the data</option>
@@ -77,15 +75,13 @@ LEARN = """
 <h3 id="runs-title" hidden>Results</h3><div id="runs"></div>
 <div class="bar" id="beside-bar" hidden>
 <button type="button" id="beside">Set two side by side</button></div>
-"""
-
-ASK = """
+""",
+    "Ask": """
 <p class="soft" id="ask-words"></p>
 <div id="asking"><div id="answers" role="status" tabindex="0" aria-label="answers"></div>
 <iframe id="asked-page" title="the page of the result"></iframe></div>
-"""
-
-CODE = """
+""",
+    "Code": """
 <p class="soft">These commands, and this Python, are those of <b id="of-run"></b>: run in the
 folder of the studio, they give the numbers that it shows.</p>
 <div class="bar" id="code-of-bar" hidden><label>code of <select id="code-of"></select></label></div>
@@ -100,15 +96,7 @@ folder of the studio, they give the numbers that it shows.</p>
 <div id="methods-part" hidden><h3>For the methods section</h3><p id="methods"></p>
 <div class="bar"><button type="button" data-copy="methods">copy</button></div></div>
 <h3 id="files-of">Files</h3><div id="files"></div>
-"""
-
-STEPS = {
-    "Table": TABLE,
-    "States": STATES,
-    "Graph": GRAPH,
-    "Learn": LEARN,
-    "Ask": ASK,
-    "Code": CODE,
+""",
 }
 
 

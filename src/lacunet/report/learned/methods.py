@@ -163,8 +163,8 @@ def _method(result: Result) -> str:
     if result.method == "listwise":
         used = max(report.rows_used for report in result.families.values())
         words += f" ({used:,} of {result.rows:,})"
-    assumed = f", assuming that {result.assumption}" if result.assumption else ""
-    return f"The CPTs were estimated in closed form {words}{assumed} {PAPER}."
+    words += f", assuming that {result.assumption}"
+    return f"The CPTs were estimated in closed form {words} {PAPER}."
 
 
 def _stood_in(result: Result) -> str:
