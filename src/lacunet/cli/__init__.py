@@ -47,12 +47,11 @@ def _run(words: Sequence[str], signals: Signals) -> int:
             code: int = options.run(options) or 0
         sys.stdout.flush()
     except LacunetError as error:
-        say_error(f"lacunet: {error}", error.message, error.hint)
+        say_error(error.message, error.hint, f"lacunet: {error}")
         return 1
     except KeyboardInterrupt:
         cause = f"stopped by {signals.name}" if signals.name else "interrupted"
-        message = f"{cause}; no unfinished file is left."
-        say_error(f"lacunet: {message}", message)
+        say_error(f"{cause}; no unfinished file is left.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `lacunet ... | head`
         sys.stderr.close()
@@ -60,8 +59,7 @@ def _run(words: Sequence[str], signals: Signals) -> int:
     except OSError as error:
         if error.filename is not None:  # a file, which should have been refused in words
             raise
-        message = f"the output cannot be written: {error.strerror}."
-        say_error(f"lacunet: {message}", message)
+        say_error(f"the output cannot be written: {error.strerror}.")
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left has nowhere to go
         return 1
     return code

@@ -86,9 +86,8 @@ def run(options: Namespace) -> int:
 def _parsed(network: Network, text: str) -> dict[str, Any]:
     """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
     typed = split_query(text)
-    (target, outcomes), (do, states) = (
-        names_and_states(part, network) for part in (typed.target, typed.do)
-    )
+    target, outcomes = names_and_states(typed.target, network)
+    do, states = names_and_states(typed.do, network)
     if states:
         raise LacunetError(
             f"the query {text!r} sets one state, {', '.join(typed.do)}; an effect compares all.",

@@ -139,7 +139,7 @@ class Parser(ArgumentParser):
         return options
 
     def _end(self, message: str, hint: str) -> NoReturn:
-        say_error(f"{self.prog}: error: {message}\n{hint}", message, hint)
+        say_error(message, hint, f"{self.prog}: error: {message}\n{hint}")
         self.exit(2)
 
     def _as_typed(self, name: str) -> str:
@@ -276,9 +276,8 @@ class _Top(Parser):
         if "invalid choice: '" in message:
             word = message.split("'")[1]
             ours = [name for name, others in COMMANDS_ELSEWHERE.items() if word in others]
-            known = ours or COMMANDS
             plain = f"there is no command {word!r}"
-            message = MOVED.get(word) or _with_offer(plain, [*ours, word][0], known)
+            message = MOVED.get(word) or _with_offer(plain, [*ours, word][0], ours or COMMANDS)
             name = word.replace("-", "_")
             if message == plain and name in in_python and name.islower():
                 message = f"{plain}; in Python there is lacunet.{name}"

@@ -229,12 +229,12 @@ def say(text: str) -> None:
         print(f"lacunet: note: {text}", file=sys.stderr)
 
 
-def say_error(text: str, message: str, hint: str = "") -> None:
+def say_error(message: str, hint: str = "", text: str = "") -> None:
     """Say why a command ends: a text on stderr, or message and hint as JSON if the progress is."""
     if isinstance(_shown, JsonLines):
         _shown.write(error=message, hint=hint)
     else:
-        print(text, file=sys.stderr)
+        print(text or f"lacunet: {message}", file=sys.stderr)
 
 
 def progress_bar() -> Progress:

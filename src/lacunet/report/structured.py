@@ -103,9 +103,7 @@ def _why_none(learned: LearnedStructure) -> str:
 def structure_as_data(learned: LearnedStructure) -> dict[str, Any]:
     """Everything of a learned structure, in plain lists and dictionaries."""
     return {
-        "variables": {
-            name: list(learned.network.states(name)) for name in learned.network.variables
-        },
+        "variables": finite(learned.network.states_of),
         "arcs": [*map(list, learned.network.edges)],
         "compelled": sorted(map(list, learned.cpdag.compelled)),
         "reversible": sorted(map(list, learned.cpdag.reversible)),

@@ -57,8 +57,8 @@ class Project:
     @property
     def reading(self) -> tuple[object, ...]:
         """What decides how the table is read: equal for equal columns."""
-        missing = tuple((name, tuple(codes)) for name, codes in self.missing.items())
-        return self.data, self.delimiter, self.encoding, self.decimal, missing
+        codes = tuple(self.missing.items())
+        return self.data, self.delimiter, self.encoding, self.decimal, codes
 
     def only(self, variables: Collection[str]) -> Project:
         """The project with what it says of the states of these variables alone."""

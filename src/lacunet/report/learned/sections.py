@@ -109,10 +109,8 @@ def em_section(ended: Ended | None) -> str:
 
 def complete_section(network: Network, summary: MissingSummary) -> str:
     """Which entries of the CPTs differ most from what complete rows say."""
-    rows = float(summary.rows.sum())
-    complete = summary.complete_rows
     title = "Complete rows against the result"
-    if complete == rows:
+    if summary.complete_rows == summary.rows.sum():
         return section("complete", title, paragraph("Every row is complete: nothing can move."))
     moves = largest_moves(network, summary, True, MOST_MOVES)
     among = "rows without any missing value"
@@ -127,10 +125,9 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         f"configurations that at least {FEWEST_ROWS} of these rows show are "
         "compared. A large move is where learning from complete rows alone would have misled."
     )
-    index_of = {name: number for number, name in enumerate(network.variables)}
     body = [
         [
-            panel_link(index_of[move.variable], _entry(network, move)),
+            panel_link(network.variables.index(move.variable), _entry(network, move)),
             f"{move.complete:.3f}",
             f"{move.learned:.3f}",
             Markup(dumbbell(move.complete, move.learned).markup()),
