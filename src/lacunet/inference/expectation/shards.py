@@ -36,65 +36,6 @@ class Shard:
     roots: Integers
 
 
-@dataclass(frozen=True)
-class _Stack:
-    """The messages in the order of computation.
-
-    ``starts`` is where each message begins among all cells, with its end after the last;
-    ``begins`` lists where its inputs begin, ``kinds`` of which kinds they are; ``is_dense`` says
-    which are products of matrices, ``keep`` whether indices are kept, ``turns`` where the shape is
-    another than before.
-    """
-
-    structure: Structure
-    step: Integers
-    starts: Integers
-    mass: FloatArray
-    is_dense: NDArray[np.bool_]
-    begins: Ragged
-    kinds: Ragged
-    turns: list[int]
-    keep: bool
-    is_lean: bool
-
-    def group(self, start: int, stop: int) -> Gathered | Dense:
-        """Some of the messages, to be computed together."""
-        begin, end = int(self.starts[start]), int(self.starts[stop])
-        scaling = None
-        if self.structure.is_scaled[self.step[start:stop]].any():
-            begins = self.starts[start : stop + 1] - begin
-            scaling = Scaling(begins[:-1], np.diff(begins), self.mass[start:stop])
-        if self.is_dense[start]:
-            recipe = self._recipe(start, stop)
-            return dense_of(begin, end, recipe, scaling, self.keep, self.is_lean)
-        source = self._index(start, stop) if self.keep else self._recipe(start, stop)
-        fewer = -np.diff(self.begins.starts[start : stop + 1])  # ascending
-        first = np.searchsorted(fewer, -np.arange(-fewer[0]))
-        widths = tuple((self.starts[start + first] - begin).tolist())
-        return Gathered(begin, end, source, widths, scaling)
-
-    def _index(self, start: int, stop: int) -> Integers:
-        """The index of a group: input, eliminated state, cell of message; a run of each shape.
-
-        Where a message has no such input it holds anything.
-        """
-        inputs = int(self.begins.starts[start + 1] - self.begins.starts[start])
-        states, begin = int(self.structure.size[self.step[start]]), int(self.starts[start])
-        index = np.empty((inputs, states, int(self.starts[stop]) - begin), dtype=np.int64)
-        turns = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
-        for left, right in pairwise([start, *turns, stop]):
-            cells = self._recipe(left, right).index()
-            here = slice(int(self.starts[left]) - begin, int(self.starts[right]) - begin)
-            index[: len(cells), :, here] = cells
-        return index
-
-    def _recipe(self, start: int, stop: int) -> Recipe:
-        """The recipe of a run of messages of one shape."""
-        sizes = _sizes(self.structure, int(self.step[start]))
-        strides = self.structure.strides[self.kinds.matrix(start, stop)][..., : len(sizes)]
-        return Recipe(self.begins.matrix(start, stop), strides, sizes)
-
-
 def shard_of(
     messages: Messages,
     structure: Structure,
@@ -116,42 +57,69 @@ def shard_of(
     is_lean
         Whether the products over large cliques are made twice, and not kept.
     """
-    step, steps = messages.step, structure
-    kind = _dense_kinds(steps, step, DENSE_CLIQUE if keep else DENSE_GROUP)
-    shape, inputs = steps.shape[step], messages.inputs.lengths
+    step = messages.step
+    kind = _dense_kinds(structure, step, DENSE_CLIQUE if keep else DENSE_GROUP)
+    shape, inputs = structure.shape[step], messages.inputs.lengths
     fewer = int(inputs.max(initial=0)) - inputs
     columns = (  # messages of one group agree on all but the last
-        steps.level[step],
+        structure.level[step],
         kind + 1,
         np.where((kind >= 0) | (not keep), shape + 1, 0),
-        steps.size[step],
-        np.where(_are_few(steps, step), 0, 2 * inputs + steps.is_scaled[step]),
+        structure.size[step],
+        np.where(_are_few(structure, step), 0, 2 * inputs + structure.is_scaled[step]),
         fewer * (1 + int(shape.max(initial=0))) + shape,
     )
     radices = [1 + int(column.max(initial=0)) for column in columns]
     keys, bound = ordered_keys(columns, radices, len(step))
     order = stable_order(keys, bound)
-    size = steps.message_size[step[order]].astype(np.int64)
-    starts = cpt_cells + np.concatenate([[0], np.cumsum(size)])
+    step, mass, is_dense = step[order], messages.mass[order], kind[order] >= 0
+    size = structure.message_size[step].astype(np.int64)
+    starts = cpt_cells + np.concatenate([[0], np.cumsum(size)])  # of messages, and the last end
     start_of = np.empty(len(order), dtype=np.int64)
     start_of[order] = starts[:-1]
-    read = messages.inputs.take(order)
-    begins = read.items.copy()
-    begins[read.items < 0] = start_of[~read.items[read.items < 0]]
-    stack = _Stack(
-        structure,
-        step[order],
-        starts,
-        messages.mass[order],
-        kind[order] >= 0,
-        Ragged(read.starts, begins),
-        structure.kinds.take(step[order]),
-        (1 + np.flatnonzero(np.diff(shape[order]))).tolist(),
-        keep,
-        is_lean,
-    )
-    bounds = _bounds(keys[order] // radices[-1], steps.cells[stack.step])
-    groups = tuple(stack.group(start, stop) for start, stop in bounds)
+    begins, kinds = messages.inputs.take(order), structure.kinds.take(step)  # of the inputs
+    is_message = begins.items < 0
+    begins.items[is_message] = start_of[~begins.items[is_message]]
+    turns = (1 + np.flatnonzero(np.diff(shape[order]))).tolist()  # to another shape
+
+    def recipe(start: int, stop: int) -> Recipe:
+        """The recipe of a run of messages of one shape."""
+        sizes = _sizes(structure, int(step[start]))
+        strides = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
+        return Recipe(begins.matrix(start, stop), strides, sizes)
+
+    def index_of(start: int, stop: int) -> Integers:
+        """The index of a group: input, eliminated state, cell of message; a run of each shape.
+
+        Where a message has no such input it holds anything.
+        """
+        begin, length = int(starts[start]), int(starts[stop] - starts[start])
+        inputs, states = len(begins.row(start)), int(structure.size[step[start]])
+        index = np.empty((inputs, states, length), dtype=np.int64)
+        inside = turns[bisect_right(turns, start) : bisect_left(turns, stop)]
+        for left, right in pairwise([start, *inside, stop]):
+            cells = recipe(left, right).index()
+            here = slice(int(starts[left]) - begin, int(starts[right]) - begin)
+            index[: len(cells), :, here] = cells
+        return index
+
+    def group(start: int, stop: int) -> Gathered | Dense:
+        """Some of the messages, to be computed together."""
+        begin, end = int(starts[start]), int(starts[stop])
+        scaling = None
+        if structure.is_scaled[step[start:stop]].any():
+            inside = starts[start : stop + 1] - begin
+            scaling = Scaling(inside[:-1], np.diff(inside), mass[start:stop])
+        if is_dense[start]:
+            return dense_of(begin, end, recipe(start, stop), scaling, keep, is_lean)
+        source = index_of(start, stop) if keep else recipe(start, stop)
+        fewer = -np.diff(begins.starts[start : stop + 1])  # ascending
+        first = np.searchsorted(fewer, -np.arange(-fewer[0]))
+        widths = tuple((starts[start + first] - begin).tolist())
+        return Gathered(begin, end, source, widths, scaling)
+
+    bounds = _bounds(keys[order] // radices[-1], structure.cells[step])
+    groups = tuple(group(start, stop) for start, stop in bounds)
     return Shard(groups, int(starts[-1]), problems, start_of[messages.last])
 
 
