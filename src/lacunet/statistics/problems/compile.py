@@ -223,15 +223,15 @@ def _compiled(
     deadline.check()
     components = components_of(patterns, factors.layout, prune)
     deadline.check()
-    values = boundary_values(table, weighing, patterns, components)
+    component, states, weights = boundary_values(table, weighing, patterns, components)
     return Problems(
         layout,
         np.concatenate([_family_counts(table, weighing, f) for f in layout.network.families]),
         components.members,
         components.boundaries,
-        values.component,
-        values.states,
-        values.weights,
+        component,
+        states,
+        weights,
         table.row_count,
         weighing.tabled(np.zeros(table.rows, np.int64), 1)[0],
         factors,
@@ -535,13 +535,8 @@ def _boundaries(members: Ragged, families: Ragged, layout: Layout) -> Ragged:
 MANY_ROWS = 128
 
 
-@dataclass(frozen=True)
-class Values:
-    """Values of the boundaries: whose each is, its states, its weight."""
-
-    component: Integers
-    states: Ragged
-    weights: Any
+# Values of the boundaries: whose component each is of, its states, its weight.
+Values = tuple[Integers, Ragged, Any]
 
 
 def boundary_values(
@@ -566,11 +561,8 @@ def boundary_values(
         rows = patterns.rows.take(of_component.row(int(component))).items
         boundary = components.boundaries.row(int(component))
         parts.append(_of_common(table, weighing.take(rows), int(component), rows, boundary))
-    return Values(
-        np.concatenate([part.component for part in parts]),
-        joined([part.states for part in parts]),
-        _stacked([part.weights for part in parts]),
-    )
+    component_of, states, weights = zip(*parts, strict=True)
+    return np.concatenate(component_of), joined(states), _stacked(weights)
 
 
 def _of_common(
@@ -589,7 +581,7 @@ def _of_common(
         states[:, index] = column[member]
     lengths = np.full(len(states), len(names))
     sums = weighing.grouped(group, len(states))
-    return Values(np.full(len(states), component), Ragged.of_lengths(lengths, states.ravel()), sums)
+    return np.full(len(states), component), Ragged.of_lengths(lengths, states.ravel()), sums
 
 
 def _of_rare(
@@ -609,4 +601,4 @@ def _of_rare(
     states = Ragged(variables.starts, values.astype(np.int64))
     first, group = distinct_rows(states, component)
     sums = weighing.take(rows.items).grouped(group, len(first))
-    return Values(component[first], states.take(first), sums)
+    return component[first], states.take(first), sums

@@ -7,7 +7,7 @@ whole-array operations, without a Python loop over the lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
@@ -169,7 +169,7 @@ class Ragged:
         return np.where(keys[candidate] == wanted, candidate, -1)
 
 
-def joined(parts: list[Ragged]) -> Ragged:
+def joined(parts: Sequence[Ragged]) -> Ragged:
     """The rows of all parts, one part after the other."""
     return Ragged.of_lengths(
         np.concatenate([part.lengths for part in parts]),
