@@ -68,8 +68,10 @@ SAID: list[dict[str, Any]] = [
 
 
 def units_of_rows(design: Design) -> list[tuple[str, str]]:
-    labels, units = design.units() if design.strata else ([], [])
-    return [labels[unit] for unit in units]
+    if design.strata is None:
+        return []
+    labels, units = design.units()
+    return [labels[unit] for unit in units.tolist()]
 
 
 @pytest.mark.parametrize("said", SAID, ids=lambda said: "+".join(said) or "bare")

@@ -149,12 +149,11 @@ class Design:
 
     def take(self, rows: Any) -> Design:
         """The design of some of the rows."""
-        return Design(
-            None if self.strata is None else self.strata.take(rows),
-            None if self.clusters is None else self.clusters.take(rows),
-            None if self.replicates is None else self.replicates[rows],
-            self.factors,
-            self.unweighted,
+        return replace(
+            self,
+            strata=self.strata and self.strata.take(rows),
+            clusters=self.clusters and self.clusters.take(rows),
+            replicates=None if self.replicates is None else self.replicates[rows],
         )
 
     def units(self) -> tuple[list[tuple[str, str]], NDArray[np.intp]]:

@@ -74,7 +74,7 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     names, states = names_and_states(typed.target, network)
     for name in names:
         network.known(name)
-    given, each = _states_and_names(typed.given, network, takes_sets=True)
+    given, each = _states_and_names(typed.given, network)
     do, each_do = _states_and_names(typed.do, network)
     behind = [*given, *do, *each, *each_do]
     for name in dict.fromkeys([*each, *each_do]):
@@ -163,7 +163,11 @@ def states_in(
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
     """
-    state_of, bare = _states_and_names(parts, network, takes_sets=takes_sets)
+    from lacunet.data.evidence import codes_seen
+
+    state_of, bare = _states_and_names(parts, network)
+    if not takes_sets:
+        codes_seen(network, state_of, otherwise="")
     for name in bare:
         states = network.states(name)
         hint = f"name it: {assigned(name, states[-1])}; its states are {list(states)}."
@@ -171,10 +175,8 @@ def states_in(
     return state_of
 
 
-def _states_and_names(
-    parts: Sequence[str], network: Network, *, takes_sets: bool = False
-) -> tuple[dict[str, str], list[str]]:
-    """The states as in `states_in`, and the variables that stand without one."""
+def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str, str], list[str]]:
+    """The states as in `states_in`, codes for several too, and variables that stand without one."""
     state_of: dict[str, str] = {}
     bare: list[str] = []
     left = list(parts)
@@ -200,8 +202,7 @@ def _states_and_names(
         if name in state_of:
             raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
-        written = text.removeprefix("=")
-        state_of[name], taken = _state(written, left, network, name, takes_sets=takes_sets)
+        state_of[name], taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
     return state_of, bare
 
@@ -221,20 +222,18 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     return names, states
 
 
-def _state(
-    text: str, following: Sequence[str], network: Network, name: str, *, takes_sets: bool
-) -> tuple[str, int]:
+def _state(text: str, following: Sequence[str], network: Network, name: str) -> tuple[str, int]:
     """The state that is meant, and how many of the following parts are a piece of it."""
     states = network.states(name)
+    spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
     for taken in range(len(following) + 1):
         whole = ",".join([text, *following[:taken]])
-        spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
         bare = whole.strip().removeprefix("=").strip()  # of X==x
         bare = bare[1:-1] if bare[:1] == bare[-1:] == "'" else bare
         for written in (whole, whole.strip(), "".join(whole.split()), bare):
             if written in spelled:
                 return spelled[written], taken
-    from lacunet.data.evidence import codes_seen, states_and_sets
+    from lacunet.data.evidence import states_and_sets
 
     first, *more = _AND.split(text)
     if more and all(
@@ -243,9 +242,9 @@ def _state(
         meant = ", ".join([f"{name}={first.strip()}", *more])
         raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
     bare = text.strip()
-    if takes_sets and name in states_and_sets(network, {name: bare}, otherwise="")[1]:
+    seen, sets = states_and_sets(network, {name: bare}, otherwise="")
+    if name in sets:
         return bare, 0
-    seen = codes_seen(network, {name: bare}, otherwise="")
     if name not in seen:
         raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")
     return states[seen[name]], 0

@@ -308,21 +308,16 @@ def _lines(objects: Iterable[object]) -> str:
 
 
 def _content(network: Network, name: str) -> dict[str, object]:
-    content: dict[str, object] = {
+    cuts, rule = network.cuts_of.get(name), network.not_asked_of.get(name)
+    content = {
         "name": name,
         "states": network.states(name),
         "parents": network.parents(name),
+        "cpt": network.cpt(name).table.tolist() if network.has_cpts else None,
+        "cuts": cuts and cuts_to_json(cuts),
+        "codes": network.codes_of.get(name),
+        "not_asked": rule and {"when": rule.when, "state": rule.state},
+        "unsupported": rows_without_data(network, name),
+        "reversible": [tail for tail, head in network.reversible if head == name] or None,
     }
-    if network.has_cpts:
-        content["cpt"] = network.cpt(name).table.tolist()
-    if name in network.cuts_of:
-        content["cuts"] = cuts_to_json(network.cuts_of[name])
-    if name in network.codes_of:
-        content["codes"] = network.codes_of[name]
-    if (rule := network.not_asked_of.get(name)) is not None:
-        content["not_asked"] = {"when": rule.when, "state": rule.state}
-    if (rows := rows_without_data(network, name)) is not None:
-        content["unsupported"] = rows
-    if parents := [parent for parent, child in network.reversible if child == name]:
-        content["reversible"] = parents
-    return content
+    return {key: value for key, value in content.items() if value is not None}
