@@ -293,11 +293,10 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
 
     with pa.memory_map(str(path)) as file:
         try:
-            reader = pa.ipc.open_file(file)
+            names = tuple(pa.ipc.open_file(file).schema.names)
         except pa.ArrowInvalid:
             names = tuple(pa.ipc.open_stream(file).schema.names)
             return Part(label, names, partial(_stream_pieces, path), None)
-        names = tuple(reader.schema.names)
         rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
     return Part(label, names, partial(_arrow_pieces, path, names), rows)
 

@@ -32,7 +32,14 @@ from math import isfinite
 import numpy as np
 
 from lacunet.model.dictionary import Meaning, sets_among
-from lacunet.model.spelling import LONGEST_NUMERAL, TRUTH_WORDS, number_of, plain_value, spelled
+from lacunet.model.spelling import (
+    LONGEST_NUMERAL,
+    TRUTH_WORDS,
+    as_date,
+    number_of,
+    plain_value,
+    spelled,
+)
 
 NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
 MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
@@ -108,8 +115,9 @@ class Matcher:
         self.written |= match_of
         self._by_value = dict.fromkeys(map(_value, texts), self._missing)
         for state, match in match_of.items():
-            is_first = self._by_value.get(_value(state), self._missing) is self._missing
-            self._by_value[_value(state)] = match if is_first else Match(size, Outcome.AMBIGUOUS)
+            value = _value(state)
+            is_first = self._by_value.get(value, self._missing) is self._missing
+            self._by_value[value] = match if is_first else Match(size, Outcome.AMBIGUOUS)
         coded = {code: Match(number, Outcome.STATE) for code, number in self.code_of.items()}
         by_key: dict[Decimal | str | None, Match] = {_key(c): match for c, match in coded.items()}
         self._by_value |= by_key
@@ -157,10 +165,10 @@ class Matcher:
     def _as_written(self, text: str) -> Match:
         if text in self.written:
             return self.written[text]
-        key = _key(text, self._decimal)
-        if isinstance(key, str):
-            return self._by_value.get(key.lower(), self._unknown)
-        return self._number(key)
+        number = number_of(with_points(text, self._decimal))
+        if number is None:
+            return self._by_value.get(as_date(text).lower(), self._unknown)
+        return self._number(number)
 
     def _number(self, number: Decimal) -> Match:
         interval = interval_of(float(number), self._cuts)

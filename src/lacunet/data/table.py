@@ -192,9 +192,8 @@ def whole_rows(number: float) -> int:
 
 def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     """How many rows are chosen, copies of one row included; the last may be a part of a row."""
-    return ceil(
-        (np.count_nonzero(where) if copies is None else copies.rows[where].sum()) - ROUNDING
-    )
+    rows = np.count_nonzero(where) if copies is None else copies.rows[where].sum()
+    return ceil(rows - ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -404,10 +403,8 @@ class EncodedTable:
     @property
     def cells_of_sets(self) -> dict[str, int]:
         """How many cells of each variable are one of several states, copies of rows included."""
-        cells_of = {}
-        for name in self.sets_of:
-            is_set = self.columns[name] > self.cardinality_of[name]
-            cells_of[name] = _row_count(is_set, self.copies)
+        is_set = {name: self.columns[name] > self.cardinality_of[name] for name in self.sets_of}
+        cells_of = {name: _row_count(cells, self.copies) for name, cells in is_set.items()}
         return {name: cells for name, cells in cells_of.items() if cells > 0}
 
     def without_sets(self) -> EncodedTable:
@@ -422,12 +419,9 @@ class EncodedTable:
         """
         if not self.sets_of:
             return self
-        plain: dict[str, Codes] = {
-            name: np.minimum(column, column.dtype.type(self.cardinality_of[name]))
-            if name in self.sets_of
-            else column
-            for name, column in self.columns.items()
-        }
+        plain: dict[str, Any] = dict(self.columns)
+        for name in self.sets_of:
+            plain[name] = np.minimum(plain[name], plain[name].dtype.type(self.cardinality_of[name]))
         return replace(self, columns=plain, sets_of={})
 
 

@@ -378,13 +378,11 @@ def network_of(
     """The network of another program: states, and each child with its parents and its table."""
     declared = [Declared(name, tuple(states), label) for name, states in states_of.items()]
     variables = declare(Source.of(label, ""), declared)
-    return assemble(
-        variables,
-        (
-            from_flat(family(variables, child, parents, label), table.ravel())
-            for child, parents, table in cpts
-        ),
+    families = (
+        from_flat(family(variables, child, parents, label), table.ravel())
+        for child, parents, table in cpts
     )
+    return assemble(variables, families)
 
 
 def _tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArray] | None:

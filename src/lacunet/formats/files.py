@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from lacunet.errors import LacunetError, warn
@@ -35,19 +34,17 @@ from lacunet.output import replacing, where_instead
 from lacunet.wording import did_you_mean, first_of, listed, near_files
 
 # The module of each, with parse(source) -> Network and render(network) -> str.
-FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        ".bif": "bif",
-        ".xmlbif": "xmlbif",
-        ".bifxml": "xmlbif",  # the same format under the name that pyAgrum gives it
-        ".xml": "xmlbif",
-        ".net": "net",
-        ".dsc": "dsc",
-        ".xdsl": "xdsl",
-        ".uai": "uai",
-        ".json": "lacunet_json",
-    }
-)
+FORMATS: Mapping[str, str] = {
+    ".bif": "bif",
+    ".xmlbif": "xmlbif",
+    ".bifxml": "xmlbif",  # the same format under the name that pyAgrum gives it
+    ".xml": "xmlbif",
+    ".net": "net",
+    ".dsc": "dsc",
+    ".xdsl": "xdsl",
+    ".uai": "uai",
+    ".json": "lacunet_json",
+}
 
 STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`

@@ -780,10 +780,8 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     checked = {}
     for name, given in states.items():
         labels = tuple(given)  # of an array, too
-        for what, text in (
-            ("the name of a variable", name),
-            *((f"a state of {name!r}", t) for t in labels),
-        ):
+        named = [("the name of a variable", name), *((f"a state of {name!r}", t) for t in labels)]
+        for what, text in named:
             if not isinstance(text, str) or not text:
                 raise NetworkError(
                     f"{what} must be a non-empty string, not {text!r}.",

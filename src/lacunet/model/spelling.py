@@ -57,7 +57,8 @@ def as_declared(text: str, codes: Collection[str]) -> str:
     >>> as_declared("1900-01-01 00:00:00", ["1900-01-01"])
     '1900-01-01'
     """
-    if text in codes:
+    may_be_other = codes and (text[4:5] == "-" or text.lower() in TRUTH_WORDS)
+    if not may_be_other or text in codes:
         return text
     value = plain_value(text)
     return next((code for code in codes if plain_value(code) == value), text)
@@ -69,6 +70,11 @@ def plain_value(text: str) -> str:
     >>> plain_value("TRUE"), plain_value("2020-01-31 00:00:00"), plain_value("Yes")
     ('true', '2020-01-31', 'Yes')
     """
-    midnight = MIDNIGHT.fullmatch(text)
-    plain = midnight[1] if midnight else text.lower()
-    return plain if midnight or plain in TRUTH_WORDS else text
+    word = text.lower()
+    return word if word in TRUTH_WORDS else as_date(text)
+
+
+def as_date(text: str) -> str:
+    """The date of a midnight; any other text is as it was."""
+    midnight = MIDNIGHT.fullmatch(text) if text[13:19] == ":00:00" else None
+    return midnight[1] if midnight else text
