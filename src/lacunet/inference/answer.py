@@ -204,12 +204,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]], WithHints):
             return self
         basis, axes = self.basis, [*zip(self.scope, self.states, strict=True)]
         kept = [(states[name],) if name in states else declared for name, declared in axes]
-        cut = np.ix_(
-            *(
-                [declared.index(state) for state in of]
-                for of, (_, declared) in zip(kept, axes, strict=True)
-            )
-        )
+        both = zip(kept, self.states, strict=True)
+        cut = np.ix_(*([declared.index(state) for state in some] for some, declared in both))
         names = [assigned(name, states[name]) if name in states else name for name in self.scope]
         rest = basis.title.removeprefix(f"P({', '.join(self.scope)}")
         basis = basis._replace(heading=f"P({', '.join(names)}{rest}", states=tuple(kept))

@@ -416,10 +416,8 @@ def _structure_of(network: Network) -> NumberedFamilies:
 @lru_cache(maxsize=16)
 def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> NumberedFamilies:
     """The structure of a network, in an order which every question about it can use."""
-    parents_of, size_of = (
-        dict(zip(names, parents, strict=True)),
-        dict(zip(names, sizes, strict=True)),
-    )
+    parents_of = dict(zip(names, parents, strict=True))
+    size_of = dict(zip(names, sizes, strict=True))
     neighbours = joined([(*scope, name) for name, scope in parents_of.items()])
     nodes = list(neighbours)
     graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})

@@ -157,9 +157,8 @@ def _by_choice(
     asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
     scale, axes = asked.calibration.log_total, len(open_scope)
     bare_of = masks_of(left, wide)
-    supported = _weights(
-        asked, _masked(wide.tables_of or {}, bare_of), axes, scale
-    )  # P(y, e, S) for each choice
+    tables = _masked(wide.tables_of or {}, bare_of)
+    supported = _weights(asked, tables, axes, scale)  # P(y, e, S) for each choice
     extra = _most_weight(asked, bare_of, axes, scale)  # M
     total = supported.sum(axis=tuple(range(axes))) + extra
     possible = np.flatnonzero(total > 0)

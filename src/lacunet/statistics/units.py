@@ -73,12 +73,9 @@ class Units:
         return cls(clusters_of, unweighted=design.unweighted)
 
     def __add__(self, other: Units) -> Units:
-        names = {**self.clusters_of, **other.clusters_of}
-        none: frozenset[str] = frozenset()
-        both = {
-            name: self.clusters_of.get(name, none) | other.clusters_of.get(name, none)
-            for name in names
-        }
+        both = dict(self.clusters_of)
+        for name, clusters in other.clusters_of.items():
+            both[name] = both.get(name, frozenset()) | clusters
         products = self.products
         if products is not None and other.products is not None:
             products = products + other.products

@@ -174,9 +174,7 @@ def checked_sets(sets_of: Mapping[str, Any], network: Network) -> SetsOf:
 
 def check_numbers(data: Mapping[str, Any], network: Network) -> None:
     """Refuse numbers of rows that cannot be."""
-    rows, total, missing, complete = (
-        data[key] for key in ("rows", "total", "missing", "complete_rows")
-    )
+    rows, total, missing = data["rows"], data["total"], data["missing"]
     if not 0 <= total < inf:
         refuse(f"its total weight is {total!r}")
     if set(missing) != set(network.variables):
@@ -185,6 +183,7 @@ def check_numbers(data: Mapping[str, Any], network: Network) -> None:
         refuse("a variable is missing in more rows than there are")
     if data.get("fully_observed") != [v for v in network.variables if not missing[v]]:
         refuse("its fully observed variables are not those that are never missing")
+    complete = data["complete_rows"]
     if complete is not None and not is_count(complete, rows - max(missing.values())):
         refuse(f"its number of complete rows is {complete!r}")
 
