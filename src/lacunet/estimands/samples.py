@@ -323,7 +323,11 @@ class Share(Propensity):
         every = added_up(index, sample.weights, size).reshape(shape)
         seen = added_up(index[shown], sample.weights[shown], size).reshape(shape)
         unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)
-        return filled(seen, every, unit)
+        is_empty = seen <= 0
+        share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
+        if is_empty.any():
+            share = np.where(is_empty, _backed_off(seen, every, unit), share)
+        return PropensityTable(share, is_empty, every)
 
 
 @dataclass(frozen=True)
@@ -393,16 +397,8 @@ class Odds(Propensity):
         return PropensityTable(1 / (1 + odds), is_empty, above + below)
 
 
-def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
-    """The share seen/every; cells without a row seen get the backed-off value, marked."""
-    is_empty = seen <= 0
-    share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
-    if is_empty.any():
-        share = np.where(is_empty, _backed_off(seen, every, unit), share)
-    return PropensityTable(share, is_empty, every)
-
-
 def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
+    """Laplace's estimate of seen/every; of a cell without rows, that with one parent less."""
     laplace = (seen + unit) / (every + 2 * unit) if unit > 0 else np.full(seen.shape, 0.5)
     lacking = every <= 0
     if not lacking.any() or seen.ndim == 0:

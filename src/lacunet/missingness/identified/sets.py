@@ -206,14 +206,11 @@ def best_fit(
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
     covariance = None
     if scales is not None and len(scales):
-        apart = np.stack([_shares(model, part) for part in parts]) - _shares(model, rows)
+        every = np.stack([counts, *(manifest_counts(model.grid, part) for part in parts)])
+        shares = every / every.sum(axis=1, keepdims=True)
+        apart = shares[1:] - shares[0]
         covariance = apart.T @ (scales[:, None] * apart)
     return BestModels(model, counts, law, best, starts, scale, rows.scope, covariance)
-
-
-def _shares(model: Models, rows: Rows) -> FloatArray:
-    counts = manifest_counts(model.grid, rows)
-    return np.asarray(counts / counts.sum())
 
 
 def freedom(model: Models) -> int:

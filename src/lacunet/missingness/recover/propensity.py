@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from lacunet.estimands.samples import Odds, Propensity, Sample, Share
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
@@ -85,12 +85,9 @@ def _narrowed(shown: Set, order: Iterable[Mechanism], works: Callable[[Set], boo
 def _sample(graph: MixedGraph, known: Known, shown: Set, holds: Holds) -> Sample:
     """The rows that show ``shown``, weighted as little as will do, large tables avoided first."""
     usable = weightable(graph, known, shown)
-    fixed = frozenset(usable)
-    if holds(shown, frozenset()):
-        fixed = frozenset()
-    for mechanism in sorted(fixed, key=lambda j: (-len(graph.parents[j]), graph.rank[j])):
-        if holds(shown, fixed - {mechanism}):
-            fixed -= {mechanism}
+    fixed = Set() if holds(shown, Set()) else Set(usable)
+    large_first = sorted(fixed, key=lambda j: (-len(graph.parents[j]), graph.rank[j]))
+    fixed = _narrowed(fixed, large_first, partial(holds, shown))
     order = [mechanism for mechanism in graph.mechanisms if mechanism in shown]
     weights = tuple(usable[j] for j in order if j in fixed)
     return Sample((*order, *graph.selection), weights)

@@ -76,38 +76,29 @@ def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Intege
 
 def grid_of(submodel: Submodel) -> Grid:
     """Lay out the configurations of a submodel."""
-    nodes = submodel.nodes
-    shape = [submodel.states(node) for node in nodes]
-    flat = np.indices(shape).reshape(len(nodes), -1)
+    graph, nodes, states = submodel.graph, submodel.nodes, submodel.states
+    flat = np.indices([*map(states, nodes)]).reshape(len(nodes), -1)
     values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
     length = flat.shape[1]
     rows, sizes = {}, {}
     for node in nodes:
-        above = [(values[p], submodel.states(p)) for p in submodel.parents(node)]
-        rows[node], count = packed(above, length)
-        sizes[node] = (count, submodel.states(node))
+        rows[node], count = packed([(values[p], states(p)) for p in submodel.parents(node)], length)
+        sizes[node] = (count, states(node))
     held: dict[AnyNode, NDArray[np.bool_]] = {}
-    for later, earlier in submodel.graph.monotone:
+    for later, earlier in graph.monotone:
         held.setdefault(later, np.zeros(sizes[later][0], dtype=bool))
         held[later][rows[later][values[earlier] == 0]] = True
-    return Grid(submodel, values, rows, sizes, *_manifest(submodel, values, length), held)
-
-
-def _manifest(
-    submodel: Submodel, values: Mapping[AnyNode, Integers], length: int
-) -> tuple[Integers, int, dict[str, Integers]]:
-    graph = submodel.graph
     seen: dict[str, tuple[Integers, int]] = {}
     for name in graph.variables:
-        states, mechanism = submodel.states(name), Mechanism(name)
+        missing, mechanism = states(name), Mechanism(name)
         if mechanism in graph.parents:
-            seen[name] = np.where(values[mechanism] == 1, values[name], states), states + 1
+            seen[name] = np.where(values[mechanism] == 1, values[name], missing), missing + 1
         elif name not in graph.partial:  # else it is latent
-            seen[name] = values[name], states
+            seen[name] = values[name], missing
     alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
     index, _ = packed([*seen.values(), *alone], length)
     _, first, number = np.unique(index, return_index=True, return_inverse=True)
     for node in graph.selection:
         number = np.where(values[node] == 1, number, len(first))
     codes = {name: column[first] for name, (column, _) in seen.items()}
-    return number.astype(np.int64), len(first), codes
+    return Grid(submodel, values, rows, sizes, number.astype(np.int64), len(first), codes, held)

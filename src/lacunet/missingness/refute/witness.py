@@ -84,7 +84,7 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
             return None  # at most a pair is overlooked
         for reduced, changes in moving:
             direction = np.linalg.svd(changes, full_matrices=False)[2][0] @ null
-            witness = _checked(models, base, _walked(models, base, direction, reduced), reduced)
+            witness = _pair(models, base, direction, reduced)
             if witness is not None:
                 return witness
     return None
@@ -107,17 +107,23 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def _walked(models: Models, base: FloatArray, direction: FloatArray, asked: Asked) -> FloatArray:
-    """A model that looks the same, a step along the direction that moves the query most."""
+def _pair(models: Models, base: FloatArray, direction: FloatArray, asked: Asked) -> Witness | None:
+    """A model and one that looks the same, a step along the direction that moves the query most."""
     direction = direction / np.abs(direction).max()
     start, goal = models.query(base, asked), models.manifest(base)
     length = min(0.6 * _room(models, base, direction), 0.5)
     for _ in range(4):
         other = _restored(models, goal, models.moved(base, length * direction))
-        if other is not None and _size(models.query(other, asked) - start) > 0:
-            return other
+        answer = start if other is None else models.query(other, asked)
+        if _size(answer - start) > 0:
+            break
         length /= 4
-    return base
+    if other is None or _size(answer - start) < DIFFERENT:
+        return None
+    same, shape = _size(goal - models.manifest(other)), models.grid.shape(asked.names)
+    tables = _tables(models, base), _tables(models, other)
+    answers = start.reshape(shape), answer.reshape(shape)
+    return Witness(models.grid.submodel, asked, *tables, answers, same) if same <= SAME else None
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
@@ -155,17 +161,6 @@ def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray
         step, *_ = np.linalg.lstsq(slopes, gap, rcond=1e-9)
         moved = models.moved(moved, step.astype(np.float64))
     return None
-
-
-def _checked(models: Models, base: FloatArray, other: FloatArray, asked: Asked) -> Witness | None:
-    same = _size(models.manifest(base) - models.manifest(other))
-    answers = models.query(base, asked), models.query(other, asked)
-    if same > SAME or _size(answers[0] - answers[1]) < DIFFERENT:
-        return None
-    shape = models.grid.shape(asked.names)
-    pair = answers[0].reshape(shape), answers[1].reshape(shape)
-    tables = _tables(models, base), _tables(models, other)
-    return Witness(models.grid.submodel, asked, *tables, pair, same)
 
 
 def _tables(models: Models, weights: FloatArray) -> dict[AnyNode, FloatArray]:
