@@ -155,17 +155,15 @@ def by_draws(
     Never above what so many draws can tell apart from the gamma distribution's own tail.
     """
     most = int(min(ALL_DRAWS, max(FIRST_DRAWS, MOST_DRAWN_CELLS / counts.size)))
-    table = counts.astype(np.int64)
+    table, least = counts.astype(np.int64), statistic * (1 - 1e-9)
     drawn = _drawn(table, FIRST_DRAWS, rng)
-    as_far = drawn >= statistic * (1 - 1e-9)
-    while as_far.sum() < ENOUGH_ABOVE and len(drawn) < most:
-        more = min(9 * len(drawn), most - len(drawn))
-        if len(drawn) > FIRST_DRAWS and not as_far.any():
+    while (as_far := int((drawn >= least).sum())) < ENOUGH_ABOVE and len(drawn) < most:
+        if len(drawn) > FIRST_DRAWS and not as_far:
             break
+        more = min(9 * len(drawn), most - len(drawn))
         drawn = np.concatenate([drawn, _drawn(table, more, rng)])
-        as_far = drawn >= statistic * (1 - 1e-9)
     smallest = 1 / (len(drawn) + 1)
-    return min(by_moments, smallest) if not as_far.any() else float(as_far.sum() + 1) * smallest
+    return (as_far + 1) * smallest if as_far else min(by_moments, smallest)
 
 
 def _drawn(counts: np.ndarray, draws: int, rng: np.random.Generator) -> FloatArray:

@@ -152,8 +152,10 @@ def _solve(search: TermSearch, query: Query, depth: int) -> list[Term]:
 
 
 def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
-    if query.do:
-        yield from _effects(search, query, depth)
+    if query.do:  # by adjustment, then by districts
+        for more in adjustment_sets(search.graph, query):
+            yield from _standardised(search, query, more, depth)
+        yield from by_districts(search.graph, query, lambda part: _solve(search, part, depth))
     else:
         yield from _in_population(search, query)
         for rule in RULES if depth >= EVERY_RULE else RULES[:1]:
@@ -175,16 +177,6 @@ def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:
     for names in search.known:
         if query.names <= names:
             yield InPopulation(named(query.target), named(query.given), named(names))
-
-
-def _effects(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
-    """An effect from queries without interventions: by adjustment, then by districts."""
-    graph = search.graph
-    for more in adjustment_sets(graph, query):
-        yield from _standardised(search, query, more, depth)
-    yield from by_districts(
-        graph, query, lambda part: next(iter(_solve(search, part, depth)), None)
-    )
 
 
 def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:

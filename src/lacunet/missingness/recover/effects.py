@@ -45,7 +45,7 @@ from lacunet.missingness.separation.mixed import (
 )
 from lacunet.model.nodes import Node
 
-Solve = Callable[[Query], Term | None]
+Solve = Callable[[Query], list[Term]]  # one estimand, or none
 MOST_SETS = 12  # adjustment sets tried
 LARGEST_SET = 3  # apart from the one with all ancestors
 MOST_PROJECTED = 5  # variables outside the query that are tried as hidden
@@ -86,9 +86,7 @@ def is_identified(graph: MixedGraph, query: Query) -> bool:
 def by_districts(graph: MixedGraph, query: Query, solve: Solve) -> Iterator[Term]:
     """The estimands that districts give, in the graph of the query's ancestors and projections."""
     for local in _projections(graph, query):
-        term = _Districts(graph, local, solve).estimand(query)
-        if term is not None:
-            yield term
+        yield from _Districts(graph, local, solve).estimands(query)
 
 
 def _above(graph: MixedGraph, query: Query) -> MixedGraph:
@@ -133,24 +131,22 @@ class _Districts:
     local: MixedGraph
     solve: Solve
 
-    def estimand(self, query: Query) -> Term | None:
+    def estimands(self, query: Query) -> Iterator[Term]:
         """Kernels of the districts above the target, multiplied; what is given divided out."""
         local = self.local
         given, do = _as_done(self.graph, query)
         inside = frozenset(local.named(local.ancestors(query.target | given, do)))
-        joint = self.product(inside, map(self.kernel, _district_names(local, inside)))
-        if joint is None:
-            return None
-        term = self.conditional(joint, query.target, given)
-        return with_conditions(self.graph, term, query.given, query.do)
+        for joint in self.product(inside, map(self.kernel, _district_names(local, inside))):
+            term = self.conditional(joint, query.target, given)
+            yield with_conditions(self.graph, term, query.given, query.do)
 
-    def kernel(self, district: Names) -> Term | None:
+    def kernel(self, district: Names) -> list[Term]:
         """Q[D], from queries that simplify to plain ones, or else from the district around it."""
         do = frozenset(self.local.variable_parents(district)) - district
-        term = self.by_chain(district, do) or self.from_around(district)
-        return None if term is None else with_conditions(self.graph, term, NOTHING, do)
+        terms = self.by_chain(district, do) or self.from_around(district)
+        return [with_conditions(self.graph, term, NOTHING, do) for term in terms]
 
-    def by_chain(self, district: Names, do: Names) -> Term | None:
+    def by_chain(self, district: Names, do: Names) -> list[Term]:
         """The factors P(v | earlier members of D, do(pa(D))), if all are plain conditionals."""
         order = [name for name in self.order if name in district]
         queries = [
@@ -158,28 +154,26 @@ class _Districts:
             for index, name in enumerate(order)
         ]
         if any(simplified(self.graph, query).do for query in queries):
-            return None
+            return []
         return self.product(district, map(self.solve, queries))
 
-    def from_around(self, district: Names) -> Term | None:
+    def from_around(self, district: Names) -> list[Term]:
         """Q[D] from the kernel of the district of the whole graph that D is part of."""
         local, order = self.local, self.order
         around = _around(local, district, frozenset(order))
         steps = _steps_inside(local, district, around)
         if steps is None:
-            return None
+            return []
         queries = []
         for index, name in enumerate(order):
             if name in around:
                 near = _around(local, frozenset({name}), frozenset(order[: index + 1]))
                 blanket = near.union(local.variable_parents(near)) - {name}
                 queries.append(Query(frozenset({name}), blanket))
-        term = self.product(around, map(self.solve, queries))
-        if term is None:
-            return None
+        terms = self.product(around, map(self.solve, queries))
         for above, inner in steps:
-            term = self.of_part(self.summed(term, above), inner)
-        return self.summed(term, district)
+            terms = [self.of_part(self.summed(term, above), inner) for term in terms]
+        return [self.summed(term, district) for term in terms]
 
     def of_part(self, whole: Term, around: Names) -> Term:
         """Q[T'] from Q[A'], T' a district of the ancestral part A'."""
@@ -196,14 +190,14 @@ class _Districts:
         """The variables used, parents first."""
         return [name for name in topological(self.local) if isinstance(name, str)]
 
-    def product(self, target: Names, terms: Iterable[Term | None]) -> Term | None:
+    def product(self, target: Names, kernels: Iterable[list[Term]]) -> list[Term]:
         """The product of some kernels, if there are all; the rest is not tried after a failure."""
-        factors = []
-        for term in terms:
-            if term is None:
-                return None
-            factors.append(term)
-        return self.multiplied(target, factors)
+        factors: list[Term] = []
+        for kernel in kernels:
+            if not kernel:
+                return []
+            factors += kernel
+        return [self.multiplied(target, factors)]
 
     def multiplied(self, target: Names, factors: list[Term]) -> Term:
         """The product of some kernels; what is no target of theirs counts as done."""

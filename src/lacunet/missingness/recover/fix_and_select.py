@@ -110,9 +110,8 @@ def _grown(graph: MixedGraph, names: Names) -> list[Names]:
             if isinstance(node, str)
         }
         if near <= grown[-1]:
-            break
+            return grown
         grown.append(grown[-1] | near)
-    return grown
 
 
 def too_large_term(graph: MixedGraph, query: Query) -> NoSelfCensoring | None:
