@@ -182,7 +182,7 @@ def _refused_at_once(graph: Drawing, asked: Asked, laws: tuple[Scope, ...]) -> V
             continue
         states = graph.network.cardinality(name)
         submodel = Submodel(alone, {name: states if states <= MOST_STATES else 2})
-        witness = in_submodel(submodel, asked)
+        witness = next(in_submodel(submodel, asked), None)
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
     for name in (name for name in asked.conditions if name in graph.latent):
         return Verdict(graph, asked, UNDECIDED, _is_latent(name), population=laws)

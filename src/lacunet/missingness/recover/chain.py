@@ -44,7 +44,7 @@ from lacunet.missingness.recover.queries import Names, Query, needs_no_observati
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, subsets
 from lacunet.model.nodes import Mechanism, Node
 
-Rule = Callable[..., Term | None]
+Rule = Callable[..., list[Term]]
 Known = tuple[Names, ...]
 RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
 LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
@@ -112,8 +112,7 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
         rules = RULES[1:2] if isinstance(part, NoSelfCensoring) else (RULES[0], RULES[2])
         query = Query(frozenset(part.target), frozenset(part.given))
         try:
-            terms = (rule(graph, query, SAMPLES) for rule in rules)
-            return next((other for other in terms if other is not None), part)
+            return next((other for rule in rules for other in rule(graph, query, SAMPLES)), part)
         except OutOfWork:
             return part
 
@@ -159,9 +158,7 @@ def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     else:
         yield from _in_population(search, query)
         for rule in RULES if depth >= EVERY_RULE else RULES[:1]:
-            term = rule(search.graph, query)
-            if term is not None:
-                yield term
+            yield from rule(search.graph, query)
     yield from _dropped(search, query, depth)
     if depth:
         below = depth - 1 if depth > EVERY_RULE else 0

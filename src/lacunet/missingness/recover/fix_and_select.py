@@ -48,7 +48,7 @@ def restricted(graph: MixedGraph, mechanisms: Set, names: Names) -> MixedGraph:
 
 
 @lru_cache(maxsize=8192)
-def fraction(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
+def fraction(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
     need = graph.mechanisms_of(query.names)
     allowed = graph.closure(need)
@@ -56,12 +56,11 @@ def fraction(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
     holds = partial(_selects, local, query)
     if holds(need, NO_MECHANISMS):  # no propensity need be known
         shown = tuple(m for m in local.mechanisms if m in need)
-        sample: Sample | None = Sample((*shown, *graph.selection))
+        samples = [Sample((*shown, *graph.selection))]
     else:
-        sample = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
-    if sample is None:
-        return None
-    return Factor(graph.named(query.target), graph.named(query.given), sample)
+        samples = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
+    sides = graph.named(query.target), graph.named(query.given)
+    return [Factor(*sides, sample) for sample in samples]
 
 
 def _selects(graph: MixedGraph, query: Query, shown: Set, fixed: Set) -> bool:
@@ -70,16 +69,15 @@ def _selects(graph: MixedGraph, query: Query, shown: Set, fixed: Set) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
+def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
     for scope in _scopes(graph, query.names):
         partial_ones = graph.mechanisms_of(scope)
         local = restricted(graph, graph.closure(partial_ones), scope)
         for free in _free_sets(local, partial_ones):
-            sample = _odds_sample(local, query, scope, free, most)
-            if sample is not None:
-                return _odds_term(graph, query, scope, free, sample)
-    return None
+            for sample in _odds_sample(local, query, scope, free, most):
+                return [_odds_term(graph, query, scope, free, sample)]
+    return []
 
 
 def _odds_term(
@@ -147,12 +145,12 @@ def _free_sets(graph: MixedGraph, partial_ones: Set) -> Iterator[Set]:
 
 def _odds_sample(
     graph: MixedGraph, query: Query, scope: Names, free: Set, most: int
-) -> Sample | None:
+) -> list[Sample]:
     """A weighted sample in which no free mechanism censors its own variable."""
     need = graph.mechanisms_of(scope) - free
     holds = partial(_odds_hold, graph, query, scope, free)
     if not need and holds(NO_MECHANISMS, NO_MECHANISMS):
-        return Sample((*graph.selection,))  # no propensity need be known
+        return [Sample((*graph.selection,))]  # no propensity need be known
     known = known_propensities(graph, most)
     return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
 
@@ -171,7 +169,7 @@ def _odds_hold(
 
 
 @lru_cache(maxsize=8192)
-def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> Term | None:
+def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
     """The same where up to two variables outside the query are taken as hidden.
 
     And where hidden causes are replaced by edges: what holds in a graph with more models
@@ -187,10 +185,9 @@ def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> Term | Non
         for size in (0, 1, 2):
             for hide in combinations(outside[:NEAREST], size):
                 for hidden in _hidings(local, hide):
-                    term = fraction(hidden, query, most)
-                    if term is not None:
-                        return term
-    return None
+                    if terms := fraction(hidden, query, most):
+                        return terms
+    return []
 
 
 @lru_cache(maxsize=4096)

@@ -111,7 +111,6 @@ def _witness(graph: MixedGraph, path: tuple[Node, ...]) -> Witness | None:
     asked = Asked(cast("Scope", part.order))
     for states, hidden_states in product((2, 4, 10), (2, 5) if hidden else (2,)):
         cardinality_of = dict.fromkeys(part.variables, 2) | {str(path[0]): states}
-        witness = in_submodel(Submodel(part, cardinality_of, hidden_states), asked)
-        if witness is not None:
+        for witness in in_submodel(Submodel(part, cardinality_of, hidden_states), asked):
             return witness
     return None

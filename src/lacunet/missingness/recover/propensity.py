@@ -14,7 +14,7 @@ leaves most, only the data tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -31,8 +31,8 @@ WIDELY = 8  # the same where several samples are wanted
 
 def find_sample(
     graph: MixedGraph, known: Known, need: Set, allowed: Set, holds: Holds, most: int = 1
-) -> Sample | None:
-    """A sample of the rows that show ``need`` and some more of ``allowed``, as few as do.
+) -> list[Sample]:
+    """A sample, if any does, of the rows that show ``need`` and as few as do of ``allowed``.
 
     With ``most`` above 1 up to so many, the others as those that serve as well.
     """
@@ -54,7 +54,7 @@ def find_sample(
         if len(sets) >= most:
             break
     samples = [_sample(graph, known, shown, holds) for shown in sets]
-    return replace(samples[0], others=tuple(samples[1:])) if samples else None
+    return [replace(samples[0], others=tuple(samples[1:]))] if samples else []
 
 
 def _candidates(
@@ -124,10 +124,8 @@ def known_propensities(graph: MixedGraph, most: int = 1) -> Known:
         grew = False
         for i, free in keys:
             if lookup(known, i, free) is None:
-                propensity = _by_share(graph, known, i, free, most)
-                if propensity is None and not free:
-                    propensity = _by_odds(graph, known, i)
-                if propensity is not None:
+                shares = _by_share(graph, known, i, free, most)
+                for propensity in shares if shares or free else _by_odds(graph, known, i):
                     known[i, free] = propensity
                     grew = True
     return known
@@ -145,51 +143,51 @@ def _keys(graph: MixedGraph, i: Mechanism) -> Iterator[tuple[Mechanism, Set]]:
 
 def _by_share(
     graph: MixedGraph, known: Known, i: Mechanism, free: Set, most: int
-) -> Propensity | None:
+) -> Sequence[Propensity]:
     need = graph.parents_shown_by[i] | (graph.mechanism_parents[i] - free)
     allowed = frozenset(graph.mechanisms) - free - {i}
     if not need <= allowed:
-        return None
+        return []
 
     def separates(shown: Set, fixed: Set) -> bool:
         selected = shown - fixed - graph.parents[i] | graph.selection
         return not selected or graph.separated([i], selected, graph.parents[i] - fixed, fixed)
 
-    sample = find_sample(graph, known, need, allowed, separates, most)
-    if sample is None:
-        return None
-    return Share(
-        mechanism=i,
-        parents=graph.variable_parents([i]),
-        free=tuple(m for m in graph.mechanisms if m in free),
-        sample=sample,
+    samples = find_sample(graph, known, need, allowed, separates, most)
+    parents, free_parents = (
+        graph.variable_parents([i]),
+        tuple(m for m in graph.mechanisms if m in free),
     )
+    return [
+        Share(mechanism=i, parents=parents, free=free_parents, sample=sample) for sample in samples
+    ]
 
 
-def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Propensity | None:
+def _by_odds(graph: MixedGraph, known: Known, i: Mechanism) -> Sequence[Propensity]:
     others = graph.above[i]  # K
     if graph.selection or not others <= frozenset(graph.mechanisms):
-        return None  # the odds would be those among the rows recorded
+        return []  # the odds would be those among the rows recorded
     propensities = []  # where R_i may be 0 and the rest of K is 1
     for k in (k for k in graph.mechanisms if k in others):
         above = graph.mechanism_parents[k]
         propensity = lookup(known, k, above & {i})
         if propensity is None or not above <= others | {i}:
-            return None
+            return []
         propensities.append(propensity)
     inside = graph.variable_parents([i, *others])  # D
     need = graph.mechanisms_of(inside) | graph.mechanism_parents[i] | {i}
     every = frozenset(graph.mechanisms)
     if not need <= every:
-        return None
-    sample = find_sample(graph, known, need, every, lambda shown, fixed: shown - {i} <= fixed)
-    if sample is None:
-        return None
-    return Odds(
-        mechanism=i,
-        parents=graph.variable_parents([i]),
-        free=(),
-        sample=sample,
-        scope=inside,
-        others=tuple(propensities),
-    )
+        return []
+    samples = find_sample(graph, known, need, every, lambda shown, fixed: shown - {i} <= fixed)
+    return [
+        Odds(
+            mechanism=i,
+            parents=graph.variable_parents([i]),
+            free=(),
+            sample=sample,
+            scope=inside,
+            others=tuple(propensities),
+        )
+        for sample in samples
+    ]

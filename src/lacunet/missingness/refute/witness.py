@@ -65,14 +65,13 @@ def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) ->
     allowed = MOST_WORK * effort
     while allowed > 0 and (submodel := next(submodels, None)) is not None:
         allowed -= submodel.work + FIXED_WORK
-        witness = in_submodel(submodel, asked)
-        if witness is not None:
+        for witness in in_submodel(submodel, asked):
             return witness
     return None
 
 
-def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
-    """Two such models with the graph and the states of a submodel, or None."""
+def in_submodel(submodel: Submodel, asked: Asked) -> Iterator[Witness]:
+    """Pairs of such models with the graph and the states of a submodel."""
     queries, models = list(reduced_queries(submodel.graph, asked)), models_of(submodel)
     for seed in range(SEEDS):
         base = random_weights(models, seed)
@@ -81,13 +80,10 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Witness | None:
         pairs = zip(queries, slopes, strict=True)
         moving = [pair for pair in pairs if np.abs(pair[1]).max(initial=0.0) > MOVES]
         if not moving:
-            return None  # at most a pair is overlooked
+            return  # at most a pair is overlooked
         for reduced, changes in moving:
             direction = np.linalg.svd(changes, full_matrices=False)[2][0] @ null
-            witness = _pair(models, base, direction, reduced)
-            if witness is not None:
-                return witness
-    return None
+            yield from _pair(models, base, direction, reduced)
 
 
 def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
@@ -107,7 +103,9 @@ def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
                 yield Asked((name,), (*right, *moved), do)
 
 
-def _pair(models: Models, base: FloatArray, direction: FloatArray, asked: Asked) -> Witness | None:
+def _pair(
+    models: Models, base: FloatArray, direction: FloatArray, asked: Asked
+) -> Iterator[Witness]:
     """A model and one that looks the same, a step along the direction that moves the query most."""
     direction = direction / np.abs(direction).max()
     start, goal = models.query(base, asked), models.manifest(base)
@@ -118,12 +116,12 @@ def _pair(models: Models, base: FloatArray, direction: FloatArray, asked: Asked)
         if _size(answer - start) > 0:
             break
         length /= 4
-    if other is None or _size(answer - start) < DIFFERENT:
-        return None
-    same, shape = _size(goal - models.manifest(other)), models.grid.shape(asked.names)
-    tables = _tables(models, base), _tables(models, other)
-    answers = start.reshape(shape), answer.reshape(shape)
-    return Witness(models.grid.submodel, asked, *tables, answers, same) if same <= SAME else None
+    same = np.inf if other is None else _size(goal - models.manifest(other))
+    if other is not None and same <= SAME and _size(answer - start) >= DIFFERENT:
+        shape = models.grid.shape(asked.names)
+        tables = _tables(models, base), _tables(models, other)
+        answers = start.reshape(shape), answer.reshape(shape)
+        yield Witness(models.grid.submodel, asked, *tables, answers, same)
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
