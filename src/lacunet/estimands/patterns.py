@@ -74,6 +74,11 @@ class PatternOdds:
         complete = self.complete(writer)
         return writer.notation.pattern_odds(scope, self.hidden(writer), complete, smaller)
 
+    def product(self, writer: Writer, summed: Sequence[str] = (), free: str = "") -> str:
+        """D, summed over a part of the scope, times the odds of one pattern or of those of free."""
+        labels = self.label(writer), self.label(writer, smaller=True)
+        return writer.notation.pattern_product(self.complete(writer, summed), *labels, free)
+
     def table(self, sample: Weighted, hidden: Mechanisms) -> Table:
         """P(x_{S-T}, R_T = 0, R_{I-T} = 1) in the sample."""
         where = sample.rows.shows([m for m in self.free if m not in hidden])
@@ -164,11 +169,8 @@ class NoSelfCensoring(Term):
 
     def written(self, writer: Writer) -> str:
         """The complete rows, times the odds of all patterns."""
-        odds = self.odds
-        gone = [name for name in odds.scope if name not in (*self.target, *self.given)]
-        label, smaller = odds.label(writer), odds.label(writer, smaller=True)
-        complete = odds.complete(writer, gone)
-        return writer.notation.pattern_product(complete, label, smaller, odds.hidden(writer))
+        gone = [name for name in self.odds.scope if name not in (*self.target, *self.given)]
+        return self.odds.product(writer, gone, self.odds.hidden(writer))
 
     def compute(self, run: Run) -> Conditional:
         """The complete rows times the odds, summed over the rest of the scope."""
@@ -207,9 +209,7 @@ class FullLaw(Term):
 
     def written(self, writer: Writer) -> str:
         """The complete rows, times the odds of the pattern."""
-        odds = self.odds
-        label, smaller = odds.label(writer), odds.label(writer, smaller=True)
-        return writer.notation.pattern_product(odds.complete(writer), label, smaller)
+        return self.odds.product(writer)
 
     def compute(self, run: Run) -> Conditional:
         """The complete rows times the odds of each pattern."""

@@ -106,15 +106,10 @@ class Assumptions:
     def as_text(self, chosen: Mapping[str, str] = NOTHING) -> str:
         """A line for each assumption that moves the cell that moves most, or is refuted."""
         cell = self.most_moved(chosen)
-        listed = [
-            assumption
-            for assumption in self.assumptions
-            if self.moved(assumption)[cell] >= STILL or assumption.adjusted < LEVEL
-        ]
-        edges = {assumption.edge for assumption in listed}
-        others = [other.edge for other in self.assumptions if other.edge not in edges]
-        rows = [
-            [
+        rows: list[list[str]] = []
+        idle: list[list[str]] = []
+        for assumption in self.assumptions:
+            row = [
                 assumption.edge,
                 f"{assumption.statistic:.2f}",
                 f"{assumption.degrees_of_freedom}",
@@ -122,8 +117,8 @@ class Assumptions:
                 _between(assumption.low[cell], assumption.high[cell]),
                 _judged(assumption),
             ]
-            for assumption in listed
-        ]
+            is_listed = self.moved(assumption)[cell] >= STILL or assumption.adjusted < LEVEL
+            (rows if is_listed else idle).append(row)
         answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
         lines = [
             "What the graph assumes: these edges are absent. "
@@ -131,7 +126,7 @@ class Assumptions:
             "with each edge:",
             *([text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)] if rows else []),
         ]
-        if others:
+        if others := [edge for edge, *_ in idle]:
             count = counted(len(others), "edge", "edges")
             lines.append(
                 f"{count} would move it by less than {STILL}, and the data do not call for "

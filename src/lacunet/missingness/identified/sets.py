@@ -108,22 +108,21 @@ class IdentifiedSet:
 
     def __str__(self) -> str:
         """A line for each cell: its states, both ends, and the interval of the parameter."""
-        is_point = self.width < POINT
-        values = [self.low] if is_point else [self.low, self.high]
-        what = (
-            "one value fits the data" if is_point else "lowest and highest values that fit the data"
-        )
+        what, ends = "lowest and highest values that fit the data", ["lowest", "highest"]
+        values = [self.low, self.high]
+        if self.width < POINT:
+            what, ends, values = "one value fits the data", ["P"], [self.low]
         intervals = self.interval()
         rows = [
             [
                 *(states[index] for states, index in zip(self.states, cell, strict=True)),
-                *(f"{abs(ends[cell]):.4f}" for ends in values),
+                *(f"{abs(value[cell]):.4f}" for value in values),
                 "[{:.4f}, {:.4f}]".format(*intervals[cell]),
             ]
             for cell in np.ndindex(self.low.shape)
         ]
         names = [*map(named, self.asked.names)]
-        header = [*names, *(["P"] if is_point else ["lowest", "highest"]), "95% interval"]
+        header = [*names, *ends, "95% interval"]
         return f"{self.asked}: {what}\n{text_table(header, rows, left=len(names))}"
 
 

@@ -290,19 +290,17 @@ class MixedGraph:
                     waiting.append(following)
         return None
 
-    def _steps(self, state: _State, blocked: Nodes, above: Nodes) -> list[_State]:
+    def _steps(self, state: _State, blocked: Nodes, above: Nodes) -> Iterator[_State]:
         """Where an open walk goes on."""
         node, by_head = state
         near = self.bits_around[self.rank[node]]
         children, parents, siblings = ([self.order[r] for r in _set_bits(bits)] for bits in near)
-        steps: list[_State] = []
         passes = node not in blocked
         if passes:
-            steps += [(child, True) for child in children]
+            yield from ((child, True) for child in children)
         if (node in above) if by_head else passes:
-            steps += [(parent, False) for parent in parents]
-            steps += [(sibling, True) for sibling in siblings]
-        return steps
+            yield from ((parent, False) for parent in parents)
+            yield from ((sibling, True) for sibling in siblings)
 
     def in_words(self, path: tuple[Node, ...]) -> str:
         """A path written with its arrows."""
