@@ -323,11 +323,7 @@ class Share(Propensity):
         every = added_up(index, sample.weights, size).reshape(shape)
         seen = added_up(index[shown], sample.weights[shown], size).reshape(shape)
         unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)
-        is_empty = seen <= 0
-        share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
-        if is_empty.any():
-            share = np.where(is_empty, _backed_off(seen, every, unit), share)
-        return PropensityTable(share, is_empty, every)
+        return filled(seen, every, unit)
 
 
 @dataclass(frozen=True)
@@ -395,6 +391,15 @@ class Odds(Propensity):
         above = rows.tabled(self.parents, hidden, rows.weights[hidden]).array
         odds = np.divide(above, below, out=np.zeros_like(above), where=~is_empty)
         return PropensityTable(1 / (1 + odds), is_empty, above + below)
+
+
+def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
+    """The share seen/every; cells without a row seen get the backed-off value, marked."""
+    is_empty = seen <= 0
+    share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
+    if is_empty.any():
+        share = np.where(is_empty, _backed_off(seen, every, unit), share)
+    return PropensityTable(share, is_empty, every)
 
 
 def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:

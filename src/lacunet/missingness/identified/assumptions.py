@@ -19,6 +19,7 @@ them. How far that is from the answer of the graph says how much hangs on the as
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -207,22 +208,18 @@ def check_assumptions(
 
 def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Drawing]]:
     """The graphs with one edge more into a mechanism, among some variables."""
-    mechanisms = [Mechanism(name) for name in inside if name in graph.causes]
-    selection = [] if graph.selection is None else [SELECTION]
-    for mechanism in (*mechanisms, *selection):
-        parents = graph.causes_of[mechanism]
-        candidates: list[Node] = [*inside, *mechanisms]
-        for cause in candidates:
-            if cause in parents or cause == mechanism:
-                continue
-            more = (*parents, cause)
-            causes = {**graph.causes, mechanism.variable: more}
-            part = {"selection": more} if mechanism == SELECTION else {"causes": causes}
-            try:
-                wide = graph.with_parts(**part)
-            except MissingnessGraphError:  # a cycle of mechanisms
-                continue
-            yield cause, mechanism, wide
+    candidates: list[Node] = [
+        *inside,
+        *(Mechanism(name) for name in inside if name in graph.causes),
+    ]
+    for mechanism, parents in graph.causes_of.items():
+        if mechanism not in candidates and mechanism != SELECTION:
+            continue
+        for cause in (node for node in candidates if node not in (*parents, mechanism)):
+            causes = {**graph.causes, mechanism.variable: (*parents, cause)}
+            with suppress(MissingnessGraphError):  # a cycle of mechanisms
+                selection = causes.pop(SELECTION.variable, graph.selection)
+                yield cause, mechanism, graph.with_parts(causes=causes, selection=selection)
 
 
 def _answers(

@@ -15,6 +15,7 @@ and remembers what it solved; its work is bounded, so that failing means "not fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -91,15 +92,13 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
     query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
     search, simple = TermSearch(graph, known), simplified(graph, query)
     others: list[Term] = []
-    try:
+    with suppress(OutOfWork):
         for attempt in _attempts(search, simple, 1):
             other = with_conditions(graph, attempt, query.given, query.do)
             if other != term and other not in others:
                 others.append(other)
             if len(others) == TERMS:
                 break
-    except OutOfWork:
-        pass
     return tuple(with_choices(graph, other) for other in others)
 
 
