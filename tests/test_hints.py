@@ -202,7 +202,12 @@ def test_names_that_are_guessed_of_a_value_are_answered() -> None:
     answer = lc.query(result, "Wet", {"Rain": "yes"}, interval=True)
     effect, pooled = lc.effect(result, "Wet", do="Rain"), lc.pool([0.1, 0.2], [0.01, 0.01])
     families, simulation = result.families["Wet"], lc.simulate(RAIN, 5, rng=0)
-    named = {"network": RAIN, "cpt": RAIN.cpt("Wet"), "result": result, "report": families}
+    named: dict[str, Any] = {
+        "network": RAIN,
+        "cpt": RAIN.cpt("Wet"),
+        "result": result,
+        "report": families,
+    }
     named |= {"answer": answer, "effect": effect, "pooled": pooled, "simulation": simulation}
     for name, value in named.items():
         for guess, way in type(value)._INSTEAD.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, network_of, taken
@@ -51,16 +52,16 @@ def run(options: Namespace) -> None:
         progress=progress_bar(),
         **taken(options, "part memory scratch"),
     )
-    note(*notes)
-    report_written(header, options)
+    report_written(header, notes, options)
 
 
-def report_written(header: Header, options: Namespace) -> None:
+def report_written(header: Header, notes: Iterable[str], options: Namespace) -> None:
     """Say what was written, and whether single rows can be told from it."""
     import json
 
     from lacunet.statistics.saved.header import ROWS
 
+    note(*notes)
     if options.json:
         print(json.dumps(header.as_data()))
     note(f"the statistics of {counted(header.rows, 'row')} are in {options.output}")

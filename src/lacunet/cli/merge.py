@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.count import report_written
 from lacunet.cli.options import add, add_output, add_shared
-from lacunet.cli.terminal import note
 
 HELP = "put statistics that lacunet count wrote together"
 EXAMPLE = """example:
@@ -37,5 +36,4 @@ def run(options: Namespace) -> None:
         replacing=options.replace,
         summing=options.sum,
     )
-    note(*notes)
-    report_written(header, options)
+    report_written(header, notes, options)

@@ -163,10 +163,9 @@ class JsonLines:
     def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
         """Write a line, unless the last one was a moment ago."""
         is_over = total is not None and done >= total
-        if stage == self.stage and monotonic() - self.last < SECONDS_BETWEEN_LINES and not is_over:
-            return
-        if (stage, is_over) == (self.stage, True) and self.last == inf:
-            return  # the last line said that it is over
+        is_recent = not is_over and monotonic() - self.last < SECONDS_BETWEEN_LINES
+        if stage == self.stage and (is_recent or self.last == inf):
+            return  # a moment ago, or when the last line said that it is over
         self.stage, self.last = stage, inf if is_over else monotonic()
         seconds = round(monotonic() - self.began, 3)
         self.write(stage=stage, done=done, total=total, note=note, seconds=seconds)

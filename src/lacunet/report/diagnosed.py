@@ -78,10 +78,8 @@ def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
 
 def _limited(diagnosis: Diagnosis, summary: MissingSummary, disclosure: Disclosure) -> Parts:
     """What may be told: how much is missing of each variable, and on what that depends."""
-    missing = {
-        name: disclosure.share(float(count))
-        for name, count in zip(summary.variables, summary.missing_rows, strict=True)
-    }
+    shares = map(disclosure.share, summary.missing_rows.tolist())
+    missing = dict(zip(summary.variables, shares, strict=True))
     refuted = {
         kind: [[test.missing, test.cause] for test in tests if test.adjusted < LEVEL]
         for kind, tests in (("mcar", diagnosis.mcar), ("mar", diagnosis.mar))
@@ -98,8 +96,8 @@ def _limited(diagnosis: Diagnosis, summary: MissingSummary, disclosure: Disclosu
         f"Shares are rounded to steps of {disclosure.min_count} rows. Patterns, counts and "
         "statistics are left out: small counts could be worked out from them."
     )
-    shares = table(["variable", "missing"], variables)
-    sections = [section("variables", "What is missing", paragraph(words, "soft"), shares)]
+    rates = table(["variable", "missing"], variables)
+    sections = [section("variables", "What is missing", paragraph(words, "soft"), rates)]
     dependent = ["missing", "depends on"]
     for kind, heading, header, pairs in (
         ("mcar", "Not missing completely at random (5%, Holm)", dependent, refuted["mcar"]),

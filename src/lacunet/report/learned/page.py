@@ -207,16 +207,15 @@ def _chosen(result: Result, level: float | None) -> str:
 def _tiles(
     result: Result, summary: MissingSummary | None, weakest: int, disclosure: Disclosure
 ) -> list[Tile]:
-    cells = result.rows * len(result.missing)
-    missing = sum(disclosure.count(count) or 0.0 for count in result.missing.values())
-    missing /= max(cells, 1)
+    told = [disclosure.count(count) or 0.0 for count in result.missing.values()]
+    share = sum(told) / max(result.rows * len(told), 1)
     partially = sum(count > 0 for count in result.missing.values())
     weight = f"prior {prior_in_words(result)}"
     if result.total != result.rows:
         weight = f"weighted: worth {result.total:,.0f}"
     facts = [
         Tile("rows", f"{result.rows:,}", weight),
-        missing_tile(missing, partially, len(result.missing)),
+        missing_tile(share, partially, len(told)),
     ]
     if disclosure.is_limited:
         return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]

@@ -64,13 +64,6 @@ class Reported:
         bounds = self.bounds
         return bounds is not None and bounds.is_narrow and self.verdict.generic is False
 
-    def is_shown(self, states: Sequence[str]) -> bool:
-        """Whether a cell of the query, by its states, was asked for."""
-        names = self.verdict.asked.names
-        return all(
-            self.states.get(name, state) == state for name, state in zip(names, states, strict=True)
-        )
-
 
 def reported(
     verdict: Verdict,

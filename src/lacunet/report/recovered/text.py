@@ -228,10 +228,11 @@ def cells_of(answer: Reported) -> tuple[list[str], Rows]:
     values = np.stack(columns, axis=-1)
     rows = []
     for cell in np.ndindex(values.shape[:-1]):
-        states = [network.states(name)[code] for name, code in zip(names, cell, strict=True)]
-        if not answer.is_shown(states):
+        state_of = {name: network.states(name)[k] for name, k in zip(names, cell, strict=True)}
+        if not answer.states.items() <= state_of.items():  # a cell that was not asked for
             continue
-        row = [*states, *("unseen" if np.isnan(p) else f"{p:.4f}" for p in values[cell])]
+        numbers = ("unseen" if np.isnan(p) else f"{p:.4f}" for p in values[cell])
+        row = [*state_of.values(), *numbers]
         if answer.interval is not None:
             low, high = answer.interval[cell]
             row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
