@@ -136,11 +136,9 @@ def recipe_of(plan: Plan, memory: float) -> str:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
-    if plan.is_unequal:
-        return JACKKNIFE
     free = _free(plan)
     fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
-    return RATE_MATRIX if fits else JACKKNIFE
+    return RATE_MATRIX if fits and not plan.is_unequal else JACKKNIFE
 
 
 def recipe_after(recipe: str, learned: Learned, setting: Setting) -> str:

@@ -132,14 +132,10 @@ def _of_methods(option: str) -> str:
 
 def check_option_names(method: str | Method | None, options: Mapping[str, Any]) -> None:
     """Refuse options that no method takes, before any data are read."""
-    default = MGraph.name if options.get("missingness") is not None else Auto.name
+    given = [option for option, value in options.items() if value is not None]
+    default = MGraph.name if "missingness" in given else Auto.name
     name = default if method is None else getattr(method, "name", method)
-    unknown = [
-        option
-        for option, value in options.items()
-        if value is not None and option != "seed" and not _methods_with(option)
-    ]
-    if unknown:
+    if unknown := [option for option in given if option != "seed" and not _methods_with(option)]:
         raise _not_taken(str(name), unknown, options_of(name) if name in KINDS else ())
 
 

@@ -63,7 +63,14 @@ def hide_cells(
         A variable that a mechanism looks at is missing somewhere already.
     """
     cpts = _cpts(missingness)
-    _check_shown(complete, cpts)
+    seen = {parent for cpt in cpts for parent in cpt.parents}
+    incomplete = [name for name in complete.partially_observed if named(name) in seen]
+    if incomplete:
+        raise SimulationError(
+            f"the mechanisms look at {sorted(incomplete)}, which the table does not show in "
+            "every row.",
+            "hide values of a complete table.",
+        )
     given = {named(name): column for name, column in complete.columns.items()}
     drawn = draw_columns(cpts, given, complete.rows, rng)
     columns = dict(complete.columns)
@@ -93,17 +100,6 @@ def _cpts(missingness: Missingness) -> list[Cpt]:
         Cpt(node_name(node), tuple(map(node_name, parents)), np.stack([first, 1 - first], axis=-1))
         for node, parents, first in nodes
     ]
-
-
-def _check_shown(complete: EncodedTable, cpts: list[Cpt]) -> None:
-    seen = {parent for cpt in cpts for parent in cpt.parents}
-    incomplete = [name for name in complete.partially_observed if named(name) in seen]
-    if incomplete:
-        raise SimulationError(
-            f"the mechanisms look at {sorted(incomplete)}, which the table does not show in "
-            "every row.",
-            "hide values of a complete table.",
-        )
 
 
 Seed = np.random.Generator | int | None

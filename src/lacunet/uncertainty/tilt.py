@@ -170,10 +170,7 @@ def tilted_shares(
 
 
 def tipping_point(
-    answer: Callable[[float], float],
-    threshold: float,
-    deltas: Sequence[float],
-    answers: FloatArray,
+    answer: Callable[[float], float], threshold: float, deltas: Sequence[float], answers: FloatArray
 ) -> float | None:
     """The tilt at which the answer is the threshold; the one nearest to none, if any.
 

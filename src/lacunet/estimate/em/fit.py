@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -119,18 +120,10 @@ class Fitting:
         most = em.max_iterations - done
         return Limits(em.tolerance, most, accelerate=em.accelerate, deadline=deadline)
 
-    def climb(
-        self,
-        start: FloatArray,
-        limits: Limits,
-        parts: FloatArray | None = None,
-        visit: Visit | None = None,
-    ) -> Climb:
-        """One climb; where only some parts count, it is visited by another function."""
-        visit = self.em.visit if parts is None else visit
-        return climb(
-            self.engine, start, self.prior, limits, parts=parts, progress=self.progress, visit=visit
-        )
+    def climb(self, start: FloatArray, limits: Limits) -> Climb:
+        """One climb on all parts."""
+        progress, visit = self.progress, self.em.visit
+        return climb(self.engine, start, self.prior, limits, progress=progress, visit=visit)
 
     def number_of_starts(self, exactly: bool) -> int:
         """How many starts are made at most."""
@@ -253,16 +246,16 @@ class Fitting:
             if here.iterations in STOPS and not here.reason:
                 curve.append(float(here.log_likelihoods[1]))
 
-        limits = self.limits("converge", SHARE_TO_JUDGE)
+        limits, progress = self.limits("converge", SHARE_TO_JUDGE), self.progress
+        learned = partial(climb, self.engine, prior=self.prior, parts=LEARNING, progress=progress)
         plainly = min(STOPS[-1] + 1, limits.iterations)
         first = replace(limits, iterations=plainly, accelerate=False)
-        climb = self.climb(start, first, parts=LEARNING, visit=at_stop)
-        if climb.reason == "iteration limit" and limits.iterations > plainly:
-            later = replace(limits, iterations=limits.iterations - plainly)
-            climb = self.climb(climb.cells, later, parts=LEARNING)
-        if climb.reason not in CUT_SHORT:
-            curve.append(float(climb.log_likelihoods[1]))
-        return tuple(curve), climb.reason
+        end = learned(start, limits=first, visit=at_stop)
+        if end.reason == "iteration limit" and limits.iterations > plainly:
+            end = learned(end.cells, limits=replace(limits, iterations=limits.iterations - plainly))
+        if end.reason not in CUT_SHORT:
+            curve.append(float(end.log_likelihoods[1]))
+        return tuple(curve), end.reason
 
 
 def _best(climbs: Sequence[Climb]) -> Fit:

@@ -90,9 +90,7 @@ class EM:
 
     name: ClassVar[str] = "em"
     start: str | Network = option(
-        "factored-mar",
-        "where EM starts: a closed form, a network file, or 'random'",
-        metavar="S",
+        "factored-mar", "where EM starts: a closed form, a network file, or 'random'", metavar="S"
     )
     stop: Stop = option(
         "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
