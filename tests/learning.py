@@ -8,7 +8,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline
-from lacunet.estimate.learn import counted
+from lacunet.estimate.learn import gathering
 from lacunet.estimate.method import Learned, Method, Setting, planned, run
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
@@ -34,5 +34,5 @@ def learned_by(method: Method, task: Task) -> Learned:
     rows = Held(task.table)
     plan = planned(method, task.network, rows.look(), task.prior)
     seed = 0 if plan.heldout is None else int(task.rng.integers(2**62))
-    statistics = counted(plan, None, rows, setting, seed)
+    statistics = rows.gather(gathering(plan, setting, None, seed), setting.progress)
     return run(plan, statistics, setting)

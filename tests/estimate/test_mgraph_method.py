@@ -9,7 +9,7 @@ import pytest
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
-from lacunet.estimate.learn import counted
+from lacunet.estimate.learn import gathering
 from lacunet.estimate.method import MethodError, Setting, planned, run
 from lacunet.estimate.mgraph import MGraph
 from lacunet.estimate.result import Interrupted
@@ -66,7 +66,7 @@ def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) ->
     table = EncodedTable(drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts))
     rows, setting = Held(table), Setting(2.0)
     plan = planned(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
-    statistics = counted(plan, None, rows, setting, seed=1)
+    statistics = rows.gather(gathering(plan, setting, None, seed=1))
     whole = run(plan, statistics, setting)
     assert whole.families["Y"].fallback.startswith(otherwise)
     again = run(plan, statistics.sample(0), replace(setting, whole=whole))  # leaves out no row

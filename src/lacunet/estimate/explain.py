@@ -137,7 +137,10 @@ class Explanation:
         if self.refusal:
             lines.append(f"learning will be refused: {self.refusal}")
         else:
-            lines += [*_stage_lines(plan), f"prior: {self.prior}"]
+            if len(plan.stages) > 1:
+                lines.append(f"stages: {', then '.join(self.stages)}")
+            branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
+            lines += [*(f"  if {branch}" for branch in branches), f"prior: {self.prior}"]
         lines.append("")
         for family in self.families.values():
             plans = [stage.families.get(family.variable) for stage in plan.stages]
@@ -220,15 +223,6 @@ class Explanation:
             "intervals": self.intervals,
             "notes": list(self.notes),
         }
-
-
-def _stage_lines(plan: Plan) -> list[str]:
-    """The stages and their branches."""
-    lines = []
-    if len(plan.stages) > 1:
-        lines.append("stages: " + ", then ".join(stage.name for stage in plan.stages))
-    branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
-    return [*lines, *(f"  if {branch}" for branch in branches)]
 
 
 @with_hints

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,7 @@ from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, as_progress, silent
+from lacunet.progress import AskedProgress, as_progress
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.look import Look
@@ -257,7 +256,7 @@ def carry_out(
     recipe = recipe_of(plan, setting.memory) if intervals else None
     is_drawn = plan.heldout is not None or recipe is not None
     seed = int(setting.rng.integers(2**62)) if is_drawn else 0
-    statistics = counted(plan, recipe, rows, setting, seed)
+    statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
     if learned.prior is not None:  # the same for intervals and all replicates
         setting = replace(setting, prior=learned.prior)
@@ -277,9 +276,12 @@ def carry_out(
             stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
             plan, recipe = replace(plan, stages=stages), None
         if chosen != recipe:
-            statistics = counted(plan, chosen, rows, setting, seed)
-        replicate = partial(counted, plan, None, rows, replace(setting, progress=silent), seed)
-        uncertainty = Fitted(plan, statistics, learned, setting, replicate).uncertainty(chosen)
+            statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
+        again = gathering(plan, setting, None, seed)
+        fitted = Fitted(
+            plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
+        )
+        uncertainty = fitted.uncertainty(chosen)
         doubts = () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
@@ -287,24 +289,11 @@ def carry_out(
         raise Interrupted(result) from None
 
 
-def counted(
-    plan: Plan,
-    recipe: str | None,
-    rows: Observations,
-    setting: Setting,
-    seed: int,
-    replicate: int | None = None,
-) -> Statistics:
+def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
     """What a plan needs, with weights that add up to what the rows are worth."""
-    gathering = Gathering(
-        plan.needs(recipe, seed),
-        plan.network,
-        setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables)),
-        setting.memory / 4,
-        scale=plan.scale,
-        replicate=replicate,
-    )
-    return rows.gather(gathering, setting.progress)
+    needs, memory = plan.needs(recipe, seed), setting.memory / 4
+    deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
+    return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:

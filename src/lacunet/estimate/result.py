@@ -153,7 +153,9 @@ class Result(WithHints):
             for warning in report.warnings:
                 kind = warning.kind if isinstance(warning, Warned) else warning
                 places.setdefault(kind, []).append((name, warning))
-        return tuple(_in_one_line(kind, places[kind]) for kind in sorted(places, key=_gravity))
+        rank_of = {kind: rank for rank, kind in enumerate(GRAVEST_FIRST)}
+        in_order = sorted(places, key=lambda kind: rank_of.get(kind, 0.5))
+        return tuple(_in_one_line(kind, places[kind]) for kind in in_order)
 
     @property
     def assumption(self) -> str:
@@ -344,11 +346,6 @@ class Result(WithHints):
             return
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
         write_with_learned(self.network, as_json(self.network, values), path)
-
-
-def _gravity(kind: str) -> float:
-    """Where a kind stands among the others; 0 is the gravest."""
-    return GRAVEST_FIRST.index(kind) if kind in GRAVEST_FIRST else 0.5
 
 
 def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:

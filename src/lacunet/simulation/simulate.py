@@ -233,7 +233,7 @@ def simulate(
 
     Returns
     -------
-    A simulation, which can be learned from. Its ``frame()`` has the rows as a dataframe,
+    A simulation. Its ``frame()`` has the rows as a dataframe, which can be learned from,
     ``frame(complete=True)`` those before anything was hidden, ``missingness`` the mechanisms.
 
     Examples

@@ -92,16 +92,14 @@ class Recovered:
     @property
     def spread(self) -> Spread:
         """The standard error and the interval of every cell."""
-        table = self.estimation.table.reshape(self.rows.size, -1)
+        table, used = self.estimation.table, float(max(self.estimation.rows_used, 1))
         known = np.nan_to_num(table)
-        variance = np.diag(self.covariance).reshape(known.shape)
-        used = float(max(self.estimation.rows_used, 1))
+        by_row = known.reshape(self.rows.size, -1)
+        variance = np.diag(self.covariance).reshape(by_row.shape)
         rows = np.minimum(self.rows.reshape(-1, 1), used)
-        whole = Spread.of_variance(known, known, variance, rows)
-        sizes = np.where(np.isnan(table), 0.0, np.minimum(whole.sizes, used))
-        shape = self.estimation.table.shape
-        degrees = self.left_out.degrees
-        return Spread(known.reshape(shape), known.reshape(shape), sizes.reshape(shape), degrees)
+        sizes = Spread.of_variance(by_row, by_row, variance, rows).sizes.reshape(table.shape)
+        sizes = np.where(np.isnan(table), 0.0, np.minimum(sizes, used))
+        return Spread(known, known, sizes, self.left_out.degrees)
 
 
 Laws = Mapping[Scope, Table]
