@@ -38,9 +38,8 @@ class HighestPosterior:
 
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
-        probability = notation.probability(
-            [notation.name(self.variable)], map(notation.name, self.parents)
-        )
+        child, parents = [notation.name(self.variable)], map(notation.name, self.parents)
+        probability = notation.probability(child, parents)
         return notation.block([notation.highest_posterior(probability)])
 
 

@@ -186,9 +186,8 @@ def _drawn(
         for variable, parents in parents_of.items()
     }
     if size is None:
-        separator = _in_order(
-            {name for parents in parents_of.values() for name in parents}, observed
-        )
+        every = {name for parents in parents_of.values() for name in parents}
+        separator = _in_order(every, observed)
     graph = MissingnessGraph.without_rules(network, parents_of)
     return Missingness(graph, mechanisms, separator=separator)
 

@@ -136,9 +136,8 @@ def recovered(
     whole = np.stack(again_of)
     known = np.nan_to_num(estimation.table.reshape(-1))
     replicates = np.where(np.isnan(whole), known, whole)
-    return Recovered(
-        estimation, replicates, left_out, _rows_that_show(estimation, left_out.rows, within)
-    )
+    shown = _rows_that_show(estimation, left_out.rows, within)
+    return Recovered(estimation, replicates, left_out, shown)
 
 
 def _within(estimation: Estimation, within: Places) -> Estimation:

@@ -113,9 +113,8 @@ def tilted_shares(
     """
     scope = question.variables
     always = [name for name in scope if not table.missing_of[name]]
-    groups, group = group_rows(
-        table, tuple(n for n in table.fully_observed if n in always or n in given)
-    )
+    grouped_by = tuple(name for name in table.fully_observed if name in always or name in given)
+    groups, group = group_rows(table, grouped_by)
     hidden_scope = tuple(name for name in scope if table.missing_of[name])
     cells = count_in_groups(table, groups, group, hidden_scope, whole=True)
     known = added_up(cells.group, cells.tally.weights, len(groups.weights))

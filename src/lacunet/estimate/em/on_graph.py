@@ -115,33 +115,26 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         name: replace(family, verdict=recovery.families[name].verdict)
         for name, family in families.items()
     }
+    recorded = augmentation.selection
     mechanism_of = {node: variable for variable, node in augmentation.name_of.items()}
-    climber = Climber(
-        em, augmentation.network, partially, families, recorded=augmentation.selection
-    )
+    problems = Compiling(augmentation.network, mechanism_of, recorded)
+    columns = {doubt.columns: None for doubt in doubts.values() if doubt.columns is not None}
+    climber = Climber(em, augmentation.network, partially, families, recorded=recorded)
     climb = replace(
         climber.stage(),
         name=f"{em.name} on the graph",
-        needs=Needs(
-            network.families,
-            problems=Compiling(augmentation.network, mechanism_of, augmentation.selection),
-            rows=tuple({d.columns: None for d in doubts.values() if d.columns is not None}),
-        ),
+        needs=Needs(network.families, problems=problems, rows=tuple(columns)),
         solve=partial(_solved, climber, augmentation, doubts),
         chosen=recovery.chosen if em.stays_closed else None,
     )
-    starts = (recovery, closed) if em.starts_closed else ()
+    starts = [start_stage(stage, em) for stage in (recovery, closed)] if em.starts_closed else []
     return Plan(
         em.name,
         network,
         partially,
-        (
-            *[start_stage(stage, em) for stage in starts],
-            climb,
-            *mechanism_stages(graph, partially, augmentation),
-        ),
+        (*starts, climb, *mechanism_stages(graph, partially, augmentation)),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if em.stop == "converge" and not augmentation.selection else JACKKNIFE,
+        RATE_MATRIX if em.stop == "converge" and not recorded else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,

@@ -212,9 +212,8 @@ class Climber:
             flat, averages = flat_concentration(prior, layout), climber.averages
             fitting = Fitting(engine, flat, em, setting.rng, deadline, progress, averages)
             if isinstance(prior, LearnedPrior) and _has_first_fit(em, setting.prior):
-                fit, prior = fit_and_learn_prior(
-                    fitting, seeds, prior, is_learned=setting.prior != LEARN
-                )
+                is_learned = setting.prior != LEARN
+                fit, prior = fit_and_learn_prior(fitting, seeds, prior, is_learned=is_learned)
             else:
                 fit = fitting.fit(seeds)
         except OutOfTimeError:
