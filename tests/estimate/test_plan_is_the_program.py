@@ -17,7 +17,7 @@ from lacunet.estimate import learn as learning
 from lacunet.estimate.method import Learned, Plan, Setting
 from lacunet.estimate.registry import METHODS
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.statistics.gather import Needs, Statistics
+from lacunet.statistics.gather import Gathering, Needs, Statistics
 
 NETWORK = lc.Network(
     {"Age": ["young", "old"], "Ill": ["no", "yes"], "Test": ["neg", "pos"], "Care": ["no", "yes"]},
@@ -76,18 +76,18 @@ class Watched:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.plans: list[Plan] = []
         self.needs: list[Needs] = []
-        run, counted = learning.run, learning.counted
+        run, gathering = learning.run, learning.gathering
 
         def running(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
             self.plans.append(plan)
             return run(plan, statistics, setting)
 
-        def counting(plan: Plan, recipe: str | None, *rest: Any) -> Statistics:
+        def asking(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
             self.needs.append(plan.needs(recipe))
-            return counted(plan, recipe, *rest)
+            return gathering(plan, setting, recipe, seed)
 
         monkeypatch.setattr(learning, "run", running)
-        monkeypatch.setattr(learning, "counted", counting)
+        monkeypatch.setattr(learning, "gathering", asking)
 
 
 def assert_as_explained(

@@ -75,9 +75,6 @@ class Components:
     belief: tuple[float, ...] = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0)
     power: float = 0.5
 
-    def __len__(self) -> int:
-        return len(self.alike) + len(self.like_neighbours)
-
     def pseudo_counts(self, counts: FloatArray, possible: Possible) -> Iterator[FloatArray]:
         """The pseudo-counts of CPTs of one shape, side by side, under each component."""
         for per_cell in self.alike:
@@ -301,7 +298,7 @@ def learn_prior(
         for name, counts in counts_of.items()
     }
     learned = {name: counts for name, counts in counts_of.items() if name not in kept}
-    stacks, every = [], [np.empty((len(components), 0))]
+    stacks, every = [], [np.empty((len(components.belief), 0))]
     for names in _of_one_shape(learned):  # side by side on a first axis
         counts = np.stack([learned[name] for name in names])
         possible = np.stack([possible_of[name] for name in names])

@@ -345,17 +345,14 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
     if isinstance(missing, type) or not hasattr(missing, "draw"):
+        hint = (
+            f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
+            "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'."
+        )
         if isinstance(missing, Mapping) and all(isinstance(p, Real) for p in missing.values()):
             text = "; ".join(str(Mechanism(name)) for name in missing)
-            raise SimulationError(
-                f"{missing!r} does not say how values go missing.",
-                f"write lacunet.MissingByGraph({text!r}, {dict(missing)}) in its place.",
-            )
-        raise SimulationError(
-            f"{missing!r} does not say how values go missing.",
-            f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
-            "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'.",
-        )
+            hint = f"write lacunet.MissingByGraph({text!r}, {dict(missing)}) in its place."
+        raise SimulationError(f"{missing!r} does not say how values go missing.", hint)
     drawn: Missingness = missing.draw(network, rng)
     _check_network(drawn, network)
     return drawn

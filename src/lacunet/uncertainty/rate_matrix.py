@@ -151,9 +151,8 @@ class Curvature:
         speed = np.zeros(int(parts.max(initial=0)) + 1)
         np.maximum.at(speed, parts, np.abs(direction) / room)
         scale = quotient(MOVE, speed)[parts]
-        there = self.cells + free.spread_out(direction * scale, len(self.cells))
-        back = self.cells - free.spread_out(direction * scale, len(self.cells))
-        change = (self.step(there) - self.step(back))[free.cell] / 2
+        move = free.spread_out(direction * scale, len(self.cells))
+        change = (self.step(self.cells + move) - self.step(self.cells - move))[free.cell] / 2
         return quotient(change, scale)
 
 
