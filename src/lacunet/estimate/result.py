@@ -353,7 +353,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
     if len(places) == 1:
         ((name, warning),) = places
         return f"{name}: {warning}"
-    worst = sorted(places, key=lambda place: -getattr(place[1], "weight", 0.0))[:WORST]
+    worst = sorted(places, key=lambda pair: -getattr(pair[1], "weight", 0.0))[:WORST]
     named = [f"{name} ({w.detail})" if isinstance(w, Warned) else name for name, w in worst]
     label = "worst " if len(places) > WORST else ""
     return f"{kind}: {len(places):,} CPTs, {label}{', '.join(named)}"
