@@ -12,7 +12,7 @@ from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import limit, names, positive
 
 HELP = "find the best method for a network and data, on simulated data of the same kind"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet compare alarm.bif patients.csv
   lacunet compare alarm.bif patients.csv --methods factored-mar,em --repetitions 20 --json
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 HELP = "print a script that completes commands, options, methods and networks in a shell"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet completions bash > ~/.local/share/bash-completion/completions/lacunet
   lacunet completions zsh > ~/.zfunc/_lacunet
   lacunet completions fish > ~/.config/fish/completions/lacunet.fish

@@ -8,7 +8,7 @@ from lacunet.cli.options import NETWORK_HELP, add, add_output
 from lacunet.cli.terminal import note
 
 HELP = "convert a network file into another format"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet convert alarm.bif alarm.xdsl
   lacunet convert munin1.bif.gz munin1.json.gz
   lacunet convert survey.json survey.xdsl --rename

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lacunet.statistics.saved.header import Header
 
 HELP = "count what a method needs from the data, to merge and learn from later"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet count alarm.bif monday.parquet --method factored-mar -o monday.stats
   lacunet merge monday.stats tuesday.stats -o all.stats
   lacunet learn alarm.bif all.stats -o learned.bif

@@ -12,7 +12,7 @@ from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
 
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet demo
   lacunet demo -o screening && lacunet learn screening/truth.bif screening/data.csv
 """

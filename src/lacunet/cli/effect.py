@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.effect import Effect
 
 HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet effect net.bif rows.csv --query "Ill | do(Smoke)"
   lacunet effect net.bif rows.csv --query "Ill=severe | do(Smoke), Age=old" --reference never
   lacunet effect net.bif rows.csv --query "Ill | do(Smoke)" --missingness mechanisms.txt

@@ -10,7 +10,7 @@ from lacunet.cli.files import has_data, is_data_name
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add, add_data_arguments, add_shared
 
 HELP = "compare a learned network with the true one, with test data, or with both"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet evaluate truth.bif learned.bif
   lacunet evaluate truth.bif learned.bif --data test.csv --json
   lacunet evaluate learned.bif test.csv
@@ -21,9 +21,15 @@ one network alone: its log-likelihood per row of test data
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    first = f"the true network, or the only one: {NETWORK_HELP.removeprefix('the network: ')}"
+    files = NETWORK_HELP.removeprefix("the network: ")
+    first = f"the true network, or without a truth the learned one, for test data: {files}"
     add(command, "truth NETWORK", first)
-    add(command, "learned LEARNED", "the network to compare with it, or test data", nargs="?")
+    add(
+        command,
+        "learned LEARNED",
+        "the learned network, if NETWORK is the true one; or test data",
+        nargs="?",
+    )
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     add(command, "--data DATA", test, nargs="+")
     add_shared(command, "--json --memory")

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from lacunet.model.network import Network
 
 HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet explain alarm.bif patients.csv --method direct-mar
-  lacunet explain net.bif rows.csv --method factored-mcar --query "X=1,W=1" --list-rows
+  lacunet explain net.bif rows.csv --method factored-mcar --query "Age=old,Ill=yes" --list-rows
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
-    add(command, "--query X=1,W=1", "explain this query instead of the CPTs")
+    add(command, "--query X=x,Y=y", "explain the probability of these states instead of the CPTs")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
     add_shared(command, "--json --prior --memory")
@@ -46,7 +46,7 @@ def run(options: Namespace) -> None:
     network = network_of(options)
     if options.list_rows and options.query is None:
         problem = "--list-rows lists the rows of a query."
-        raise LacunetError(problem, 'give one, as in --query "X=1,W=1".')
+        raise LacunetError(problem, 'give one, as in --query "X=x,Y=y".')
     if options.query is not None:
         _explain_query(options, network)
         return
@@ -79,7 +79,7 @@ def _explain_query(options: Namespace, network: Network) -> None:
         )
     query = states_in(typed.target, network)
     if not query:
-        raise LacunetError("the query names no state.", 'give some, as in --query "X=1,W=1".')
+        raise LacunetError("the query names no state.", 'give some, as in --query "X=x,Y=y".')
     table = read_table(data_of(options), network, progress_bar())
     note(*table.notes)
     rows = Held(table, tuple(options.fully_observed))

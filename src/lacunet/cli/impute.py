@@ -13,7 +13,7 @@ from lacunet.cli.values import positive
 from lacunet.errors import LacunetError
 
 HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet impute learned.bif patients.csv -o complete.csv
   lacunet learn net.bif patients.csv --intervals -o result.json
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
@@ -28,7 +28,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_and_data(command)
     draws = (
         "write M completions drawn from the joint posterior instead of the most probable one; "
-        "needs a result (for data other than its own one with --intervals), or --fixed-cpts"
+        "needs a .json of lacunet learn --intervals (often without, if DATA are the rows learned "
+        "from), or --fixed-cpts"
     )
     add(command, "--draws M", draws, type=positive)
     fixed = "use the same CPTs in all draws; if they were learned, the draws then vary too little"

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from lacunet.statistics.missing import MissingSummary
 
 HELP = "learn the CPTs of a network from data with missing values"
-EXAMPLE = """example:
-  lacunet learn alarm.bif patients.csv -o learned.bif
-  lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.bif
+EXAMPLE = """examples:
+  lacunet learn alarm.bif patients.csv -o learned.json
+  lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.json
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
-  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.bif
-  lacunet learn alarm.bif all.stats -o learned.bif          statistics of lacunet count or merge
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.json
+  lacunet learn alarm.bif all.stats -o learned.json         statistics of lacunet count or merge
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -43,8 +43,7 @@ what is printed for each CPT:
   fell back    share of the rows' weight whose group had no data of its own
   unsupported  parent configurations that no row shows together with the variable
 """
-
-
+KEPT = "where to write what is learned; only .json keeps intervals, bins and codes beside the CPTs"
 INSTEAD = {"--structure": "lacunet structure DATA finds the edges too"}
 
 REASONS = {
@@ -57,7 +56,7 @@ REASONS = {
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, text=DATA_OR_STATISTICS_HELP)
-    add_output(command, "-o --output OUT", "where to write the learned network")
+    add_output(command, "-o --output OUT", KEPT)
     add_shared(command, "--json --prior --memory --scratch --intervals --report --min-count")
     add_method_arguments(command)
 

@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.count import report_written
 from lacunet.cli.options import add, add_output, add_shared
 
-HELP = "put statistics that lacunet count wrote together"
-EXAMPLE = """example:
+HELP = "combine statistics written by lacunet count"
+EXAMPLE = """examples:
   lacunet merge monday.stats tuesday.stats -o all.stats
   lacunet merge all.stats monday.stats --replace -o corrected.stats
 """

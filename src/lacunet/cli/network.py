@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lacunet.model.network import Network
 
 HELP = "make a network file from data and edges"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet network patients.csv --edges 'Age, Smoking -> Cancer -> Death' -o patients.json
   lacunet network patients.csv --edges graph.dot --states 'Stage=I,II,III,IV' -o patients.bif
   lacunet network patients.csv --edges 'Age -> Cancer' --bins Age=18,40,65,inf -o patients.json

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lacunet.formats.catalogue import Entry
 
 HELP = "list the bundled benchmark networks, or write one to a file"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet networks
   lacunet networks alarm -o alarm.bif
 """

@@ -42,9 +42,9 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
     "--prior": (
-        "concentration of the Dirichlet prior: a CPT is the posterior mode, so ALPHA adds ALPHA-1 "
-        "pseudo-counts per cell (2 one, 1 none); 'learn' estimates them from all counts (empirical "
-        "Bayes); learned by default; closed forms use 2",
+        "the Dirichlet prior: a number adds ALPHA-1 pseudo-counts to each cell (2 adds one, 1 "
+        "none); 'learn' estimates the pseudo-counts from all counts (empirical Bayes) (default: "
+        "2 for listwise, direct, factored and informed methods, 'learn' for all others)",
         {"metavar": "ALPHA", "type": prior},
     ),
     "--memory": (
@@ -76,7 +76,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         {"metavar": "X=N", "action": "append", "default": []},
     ),
     "--progress": (
-        "show how far the work is: a bar, lines of JSON on stderr, or nothing",
+        "show how far the work is: a bar, lines of JSON on stderr, or nothing; auto is a bar in a "
+        "terminal, and nothing elsewhere",
         {"choices": ["auto", "bar", "json", "none"], "default": "auto"},
     ),
 }
@@ -171,7 +172,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
     text = (
         f"further values that mean 'not observed', beside {known}: 9 in all columns, or X=7,9 in "
-        "one; give it after DATA"
+        "one; takes all words up to the next option, so give it after DATA"
     )
     add(group, "--missing CODE", text, action="extend", nargs="+", default=[])
     codes = (
@@ -200,7 +201,9 @@ def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
     from lacunet.estimate.registry import METHODS, options_of
 
-    brackets = "in brackets, the methods that an option is for; auto has only those that name it"
+    brackets = (
+        "in brackets, the methods that take an option; auto takes only options that list auto"
+    )
     group = command.add_argument_group("method", brackets)
     methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
     add(group, "--method M", methods)

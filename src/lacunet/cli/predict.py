@@ -12,7 +12,7 @@ from lacunet.cli.terminal import note
 from lacunet.cli.values import names
 
 HELP = "predict variables for every row, even with missing values"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet predict learned.bif patients.csv --targets Disease
   lacunet predict learned.bif patients.csv --targets Disease,Stage -o predicted.parquet
   lacunet predict learned.bif patients.csv --targets Disease --keep Id -o predicted.csv

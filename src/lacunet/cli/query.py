@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
 
 HELP = "answer queries about a network, or about one learned from data, with intervals"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet query learned.bif --query "Disease|Test=positive"
   lacunet query net.bif rows.csv --query "Disease|Test=positive" --query "Age" --intervals
   lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lacunet.report.recovered.reported import Reported
 
 HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet recover net.bif mechanisms.txt
   lacunet recover net.bif mechanisms.txt --query "X,Y|Z" --data rows.csv
   lacunet recover net.bif mechanisms.txt --implications --data rows.csv
@@ -34,7 +34,7 @@ is shown only where A is.
 A network that was learned with a graph (.json) knows it: then no GRAPH is needed.
 A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
 With --data, what is recoverable is estimated; for a query that is not, the lowest and highest
-values that fit the data are given.
+values that fit the data are given, or the one value if these agree.
 """
 
 GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"

@@ -11,7 +11,7 @@ from lacunet.cli.terminal import progress_bar
 from lacunet.cli.values import names
 
 HELP = "show how far an answer moves if values are not missing at random"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lacunet.model.network import Cpt, Network
 
 HELP = "print a network, or the CPTs of some variables, with intervals where the file has them"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet show learned.bif
   lacunet show learned.bif HR CVP
   lacunet show learned.bif --page learned.html       bars that answer questions, in a browser

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lacunet.simulation.simulate import Simulation
 
 HELP = "draw rows from a network, and hide values if asked: at random, or by a missingness graph"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet simulate alarm --rows 10000 -o rows.csv
   lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv --missingness-out graph.txt
   lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 --rate 0.2 -o rows.parquet
@@ -39,7 +39,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows", required=True)
-    hide = "how values go missing; informed is mar by the same few variables (default: none)"
+    hide = (
+        "how values go missing: mcar by chance alone, mar by variables that are always observed, "
+        "informed by a few of these, the same for all mechanisms (default: none)"
+    )
     add(command, "--hide", hide, choices=HIDING_KINDS)
     graph = (
         "hide values by these mechanisms instead: a missingness graph (its text, or a file), with "

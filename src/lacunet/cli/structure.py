@@ -15,7 +15,7 @@ from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import names
 
 HELP = "learn a network, its edges and CPTs, from data with or without missing values"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet structure patients.csv -o net.bif
   lacunet structure patients.csv --bins Age=18,40,65,inf --bins Dose=4 -o net.json
   lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json

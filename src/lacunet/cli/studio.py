@@ -10,7 +10,7 @@ from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
 
 HELP = "work on a local page: look at a table, draw the network, learn, ask, export the code"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet studio                       tables of this folder and below
   lacunet studio patients.csv          begins with this table
   lacunet studio --no-browser --port 8080

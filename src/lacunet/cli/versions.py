@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.options import add_shared
 
 HELP = "print the versions of lacunet, Python and the libraries, for a bug report"
-EXAMPLE = """example:
+EXAMPLE = """examples:
   lacunet versions
   lacunet versions --json
 """
