@@ -96,7 +96,7 @@ def test_explain_states_the_verdicts(files: dict[str, str], capsys: Captured) ->
 def test_explain_forecasts_an_expectation(files: dict[str, str], capsys: Captured) -> None:
     assert main(["explain", files["net.bif"], files["rows.csv"], "--method", "em"]) == 0
     out = capsys.readouterr().out
-    assert "cells per EM step" in out
+    assert "table cells read per EM step" in out
     assert "time per EM step" in out
 
 

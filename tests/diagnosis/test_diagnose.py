@@ -189,7 +189,7 @@ def test_an_alarm_comes_with_its_numbers_and_is_as_sure_as_they_are() -> None:
     (words,) = [text for text in weak.conclusions if "always at random" in text]
     first = weak.mar[0]
     assert 0.001 < first.adjusted < 0.05
-    numbers = f"(V = {first.effect:.2f}, p = {first.adjusted:.2g}, adjusted for 2 tests; of data"
+    numbers = f"V = {first.effect:.2f}, p = {first.adjusted:.2g}, adjusted for 2 tests; of data"
     assert words.startswith("Perhaps not always at random: it seems that whether B is missing")
     assert numbers in words
     assert "If it does, methods for MAR data are biased" in words

@@ -438,7 +438,7 @@ def test_an_interruption_ends_the_search_with_what_there_is() -> None:
 
     found = lc.learn_structure(TABLE, ASIA.states_of, progress=interrupting, strengths=0)
     assert found.ended == "interrupted"
-    assert [step.what for step in found.trace] == ["seed", "start 1"]
+    assert [step.what for step in found.trace] == ["first graph", "start 1"]
     assert found.network.has_cpts
 
 

@@ -24,12 +24,8 @@ def add_arguments(command: ArgumentParser) -> None:
     files = NETWORK_HELP.removeprefix("the network: ")
     first = f"the true network, or without a truth the learned one, for test data: {files}"
     add(command, "truth NETWORK", first)
-    add(
-        command,
-        "learned LEARNED",
-        "the learned network, if NETWORK is the true one; or test data",
-        nargs="?",
-    )
+    second = "the learned network, if NETWORK is the true one; or test data"
+    add(command, "learned LEARNED", second, nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
     add(command, "--data DATA", test, nargs="+")
     add_shared(command, "--json --memory")

@@ -40,7 +40,7 @@ what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
   effective    for the weakest CPT row, where known: "370 of 445" means that 445 rows show its
                parents' states, and that it is as precise as if learned from 370 complete rows
-  fell back    share of the rows' weight whose group had no data of its own
+  fell back    share of the rows' weight whose group had no data of its own, if any did
   unsupported  parent configurations that no row shows together with the variable
 """
 KEPT = "where to write what is learned; only .json keeps intervals, bins and codes beside the CPTs"

@@ -48,6 +48,7 @@ from lacunet.wording import assigned, counted, finite, first_of, sentence, text_
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
 SHOWN = 10  # lines of each list that are printed
+DEPENDS = "being missing depends on (one cause at a time; Cramér's V, Holm-adjusted p-values):"
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,8 @@ def _conclusions(
         words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
     elif always:
         words.append(
-            f"No sign that being missing depends on values that are themselves missing at times "
+            "No sign that, given what is always shown, being missing also depends on values that "
+            "are themselves missing at times "
             f"({counted(len(always), 'test')}, the smallest adjusted p {_p_value(always[0])})."
         )
     if described.never_observed:
@@ -338,7 +340,7 @@ def _completely(tests: Sequence[MissingTest]) -> str:
     effect = smallest_effect(min(test.rows for test in tests), len(tests))
     return (
         f"No sign against missing completely at random in {counted(len(tests), 'test')} "
-        f"(an effect below V = {effect:.2f} might have gone unnoticed)."
+        f"(an effect below Cramér's V = {effect:.2f} might have gone unnoticed)."
     )
 
 
@@ -346,7 +348,7 @@ def _not_always(clear: Sequence[MissingTest], tests: int) -> str:
     """That values are not always missing at random, as surely as the smallest p-value says it."""
     first = clear[0]
     numbers = (
-        f"{'the clearest: ' if len(clear) > 1 else ''}V = {first.effect:.2f}, "
+        f"{'the clearest: ' if len(clear) > 1 else ''}Cramér's V = {first.effect:.2f}, "
         f"p {_p_value(first)}, adjusted for {counted(tests, 'test')}"
     )
     what = f"{_dependences(clear)}, given what is always shown ({numbers}"
@@ -388,7 +390,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         lines += ["", "commonest patterns:", _commonest(described)]
         lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
         clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
-        lines += _list("being missing depends on (Holm-adjusted p-values):", map(_tested, clear))
+        lines += _list(DEPENDS, map(_tested, clear))
         clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
         lines += _list("also given what is always shown:", map(_tested, clear))
         lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]

@@ -179,7 +179,8 @@ def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
     steps = 2 * _free(plan)  # there and back for each
     time = "" if step is None else f", {steps * step.seconds:,.2g} s"
     return (
-        f"intervals by {recipe} will take at most {steps:,} EM steps more{time}; "
+        "intervals by the curvature of EM's likelihood will take at most "
+        f"{steps:,} EM steps more{time}; "
         f"{GROUPS} fits if EM is stopped before it converges"
     )
 

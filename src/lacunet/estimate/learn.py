@@ -127,8 +127,8 @@ def learn(
         `Result.why` says.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
-        Rows with unequal weights tell less than as many with equal ones: "500 rows, weighted:
-        worth 429" means as much as 429, which is (sum of weights)^2 / (sum of squared weights).
+        Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
+        equal weight", which is (sum of weights)^2 / (sum of squared weights).
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
@@ -339,7 +339,8 @@ def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
         if weak := [direction for direction in named if direction.is_identified is is_identified]:
             least = min(weak, key=lambda direction: direction.information)
             others = [other for other in least.families if other != name]
-            detail = f"with {', '.join(others)}" if others else "by itself"
+            share = f"{least.information:.1%} of what complete rows would tell"
+            detail = f"with {', '.join(others)}" if others else share
             words = f": {least}" if others else str(least).removeprefix(name)
             yield Warned(f"{kind}{words}", kind, detail, 1 - least.information)
 

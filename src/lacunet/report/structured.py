@@ -13,8 +13,8 @@ NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 SHOWN = 5  # of these
 NEVER = Strength(0.0, 0.0)  # of an arc that no replicate has
 STRENGTHS = """\
-adjacent: the probability that there is an edge, in either direction; directed: that there is one in
-the direction shown. A direction (->) follows from the other edges found and from the constraints;
+adjacent: the probability that there is an edge, in either direction; directed: that it goes from
+left to right. A direction (->) follows from the other edges found and from the constraints;
 where directed is below half of adjacent, most replicates that have the edge have it the other way.
 Both are shares of bootstrap replicates, corrected by how often edges with such shares are true in
 published networks: an edge that all replicates have gets 0.92 to 0.99, more in small networks than
@@ -41,7 +41,11 @@ def structure_as_text(learned: LearnedStructure) -> str:
         )
     lines += ["", _edges_in_table(learned)]
     if learned.missingness is not None:
-        lines += ["", "how values go missing (R[X]: X is recorded):", str(learned.missingness)]
+        lines += [
+            "",
+            "how values go missing (R[X]: X is recorded; V: Cramér's V):",
+            str(learned.missingness),
+        ]
     return "\n".join(lines)
 
 

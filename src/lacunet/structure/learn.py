@@ -458,7 +458,7 @@ def _seed(search: Search, rows: CodedRows) -> Gains:
 
     The gains that it was found by are returned.
     """
-    search.progress("seed", 0, 1)
+    search.progress("first graph", 0, 1)
     excluded = search.constraints.forbidden & search.constraints.forbidden.T
     limits = search.constraints
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
@@ -475,7 +475,7 @@ def _seed(search: Search, rows: CodedRows) -> Gains:
         passed.extend(way)
     finally:
         search.dag = limits.directed(passed[-1])
-    search.progress("seed", 1, 1)
+    search.progress("first graph", 1, 1)
     return gains
 
 
@@ -493,7 +493,7 @@ def _search_complete(search: Search) -> None:
 def _search_incomplete(search: Search) -> None:
     gains = _seed(search, search.rows.thinned(SEED_ROWS))
     search.fit = search.judge.fit(search.dag)
-    search.note("seed", search.fit.score, search.dag, is_accepted=True)
+    search.note("first graph", search.fit.score, search.dag, is_accepted=True)
     if search.table.rows < MANY_ROWS:
         search.wide = gains.with_share(WIDE_SHARE)
     if len(search.dag) > FEW_VARIABLES or search.table.rows >= MANY_ROWS:

@@ -373,7 +373,7 @@ def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
     start = em.start if isinstance(em.start, str) else "the given network"
     climb = fit.climb
     steps = counted(climb.iterations, "EM step")
-    each = f" (each reads {reads:,.0f} table cells)" if round(reads) else ""
+    each = f" (each costs {reads:,.0f} reads of table cells)" if round(reads) else ""
     done = f"{start} and {steps}{each}" if climb.iterations else f"{start} alone"
     if drawn and climb.iterations:
         done += f", at random where no row shows {first_of(drawn, 5)}"
@@ -381,8 +381,8 @@ def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
         margin = max(fit.heldout) - fit.heldout[-1]
         if isinf(margin):
             return f"{done}, since EM to convergence makes held-out rows impossible"
-        more = f"{margin:.1f} nats more likely than by EM to convergence"
-        return f"{done}, since held-out rows are {more}"
+        more = f"{margin:.1f} higher than by EM to convergence"
+        return f"{done}, since the log-likelihood of held-out rows is {more}"
     if climb.reason in CUT_SHORT:
         what = "convergence" if climb.iterations else "the first EM step"
         return f"{done}: {CUT_SHORT[climb.reason]} before {what}"
@@ -400,10 +400,10 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
     if len(fit.starts) > 1:
         words = (
             f"{len(fit.starts)} starts were made, {agreed(fit.starts)} of them ended within "
-            f"{AGREEMENT:g} nats of the best posterior"
+            f"{AGREEMENT:g} of the best log-posterior"
         )
         if fit.gain > AGREEMENT:
-            words += f"; the first start alone would have ended {fit.gain:.1f} nats lower"
+            words += f"; the first start alone would have ended {fit.gain:.1f} lower"
         if fit.climb.reason == "optima averaged":
             words += "; the optima were averaged, each weighed by its posterior"
         yield words

@@ -50,10 +50,10 @@ class Forecast:
     def text(self) -> str:
         """The forecast in plain text."""
         lines = [
-            f"components of missing variables   {self.components:,} "
-            f"(the largest joins {counted(self.largest_component, 'variable')})",
-            f"problems (boundary values)        {self.problems:,}",
-            f"cells per EM step                 {self.reads:,.0f}",
+            f"connected sets missing together   {self.components:,} "
+            f"(the largest has {counted(self.largest_component, 'variable')})",
+            f"problems (set and values around)  {self.problems:,}, each solved once per EM step",
+            f"table cells read per EM step      {self.reads:,.0f}",
             f"memory                            {gibibytes(self.bytes_needed)}",
             f"time per EM step                  {self.time}",
         ]

@@ -212,7 +212,7 @@ def _tiles(
     partially = sum(count > 0 for count in result.missing.values())
     weight = f"prior {prior_in_words(result)}"
     if result.total != result.rows:
-        weight = f"weighted: worth {result.total:,.0f}"
+        weight = f"worth {result.total:,.0f} of equal weight"
     facts = [
         Tile("rows", f"{result.rows:,}", weight),
         missing_tile(share, partially, len(told)),

@@ -27,7 +27,7 @@ OF_ROWS = (
     "estimate may lie near an end of its interval."
 )
 EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
-OF_MORE = "; '96 of 148' where more rows, 148, show its parents' states"
+OF_MORE = "; in '{0} of {1}', {1} is the number of rows that show its parents' states"
 FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
 UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
 WITHOUT_INTERVALS = " (-: known only with intervals)"
@@ -51,7 +51,7 @@ def result_as_text(
     gaps = sum(result.missing.values())
     partially = sum(count > 0 for count in result.missing.values())
     cells = result.rows * len(result.missing)
-    weight = "" if result.total == result.rows else f", weighted: worth {result.total:,.0f}"
+    weight = "" if result.total == result.rows else f", worth {result.total:,.0f} of equal weight"
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
@@ -64,7 +64,8 @@ def result_as_text(
         lines += [f"It assumes that {result.assumption}."]
     lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
     reports = result.families.values()
-    of_more = OF_MORE * any(" of " in report.effective for report in reports)
+    both = next((r.effective for r in reports if " of " in r.effective), "")
+    of_more = OF_MORE.format(*both.split(" of ")) if both else ""
     unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
     lines += ["", _families(result), EFFECTIVE + of_more + unknown]
     lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
@@ -81,7 +82,9 @@ def result_as_text(
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
     if len(warnings) + len(result.notes) < len(result.warnings):
-        lines.append(f"  (--json or result.warnings: all {len(result.warnings):,} warnings)")
+        lines.append(
+            f"  (all {len(result.warnings):,} warnings: with --json, or in result.warnings)"
+        )
     return "\n".join(lines)
 
 
@@ -151,19 +154,20 @@ def _known(value: float) -> str:
 
 
 def _families(result: Result) -> str:
+    has_fallback = any(report.fallback_mass for report in result.families.values())
     rows = [
         [
             name,
             ", ".join(report.parents) or "-",
             f"{report.rows_shown:,}",
             report.effective,
-            f"{report.fallback_mass:.1%}" if report.fallback_mass else "-",
+            *([f"{report.fallback_mass:.1%}" if report.fallback_mass else "-"] * has_fallback),
             f"{report.unsupported:,}" if report.unsupported else "-",
         ]
         for name, report in result.families.items()
     ]
-    header = ["variable", "parents", "rows shown", "effective", "fell back", "unsupported"]
-    return text_table(header, rows, left=2)
+    header = ["variable", "parents", "rows shown", "effective", *["fell back"] * has_fallback]
+    return text_table([*header, "unsupported"], rows, left=2)
 
 
 def prior_in_words(result: Result) -> str:
