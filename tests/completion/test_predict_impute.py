@@ -523,7 +523,9 @@ def test_a_column_that_the_network_cuts_is_filled_with_intervals() -> None:
         {"Age": [0.5, 0.5], "Ill": [[1, 0], [0, 1]]},
         cuts={"Age": [0, 40, 99]},
     )
-    whole = lc.impute(network, pd.DataFrame({"Age": [30, 50, None], "Ill": [None, "yes", "yes"]}))
+    rows = pd.DataFrame({"Age": [30, 50, None], "Ill": [None, "yes", "yes"]})
+    with pytest.warns(lc.LacunetWarning, match="'Age' into intervals"):
+        whole = lc.impute(network, rows)
     assert whole["Age"].tolist() == ["[0,40)", "[40,99]", "[40,99]"]
     assert whole["Ill"].tolist() == ["no", "yes", "yes"]
     untouched = lc.impute(network, pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}))
