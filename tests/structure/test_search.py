@@ -187,7 +187,7 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
     rows = CodedRows.of(random_rows(300, 11, hidden=0.5))
     constraints = constraints_of(NAMES, (), [("A", "E")], (), 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
-    gains = Gains.of(rows).with_share(0.1)
+    gains = replace(Gains.of(rows), share=0.1)
     wide = widened(start, gains, constraints)
     assert all(few <= many for few, many in zip(start, wide, strict=True))
     assert sum(map(len, wide)) > sum(map(len, start))
@@ -297,7 +297,7 @@ def test_pairs_are_counted_in_strips_as_they_are_at_once(monkeypatch: pytest.Mon
 def test_gains_of_another_share_of_the_penalty_count_nothing_again() -> None:
     gains = Gains.of(CodedRows.of(random_rows(300, 2, hidden=0.3)))
     first = gains.of_each(0, [1, 2, 3], frozenset({4}))
-    wide = gains.with_share(0.5)
+    wide = replace(gains, share=0.5)
     counted = len(gains.known)
     second = wide.of_each(0, [1, 2, 3], frozenset({4}))
     assert len(gains.known) == counted

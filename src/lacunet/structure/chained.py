@@ -44,17 +44,17 @@ def chained(
     """
     columns = [*start.columns]
     states = None if start.states is None else start.states.copy()
-    is_shown = [(codes < size).any() for codes, size in zip(rows.columns, rows.sizes, strict=True)]
-    partial = np.flatnonzero(rows.is_partial & np.array(is_shown))
+    shown = [codes < size for codes, size in zip(rows.columns, rows.sizes, strict=True)]
+    partial = [y for y, is_shown in enumerate(shown) if is_shown.any() and not is_shown.all()]
     for _ in range(SWEEPS):
         for y in rng.permutation(partial).tolist():
             deadline.check()
-            is_missing = rows.columns[y] == rows.sizes[y]
+            is_missing = ~shown[y]
             before = columns[y]
             columns[y] = rows.columns[y]
-            shown = replace(rows, columns=tuple(columns))
+            whole_but_y = replace(rows, columns=tuple(columns))
             columns[y] = before.copy()
-            columns[y][is_missing] = _drawn(y, is_missing, shown, states, rng)
+            columns[y][is_missing] = _drawn(y, is_missing, whole_but_y, states, rng)
             if states is not None:
                 where, first = np.flatnonzero(is_missing), rows.starts[y]
                 states[where, first + before[where]] = 0.0

@@ -19,7 +19,7 @@ share is done once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
@@ -153,14 +153,6 @@ class Gains:
     def of(cls, rows: CodedRows) -> Gains:
         """The gains of these rows, with the whole penalty."""
         return cls(rows, 1.0, related(rows.pairs.information - rows.pairs.cost))
-
-    def with_share(self, share: float) -> Gains:
-        """The gains where another share of the penalty is counted."""
-        return replace(self, share=share)
-
-    def is_related(self, x: int, y: int) -> bool:
-        """Whether the gain of a pair is worth counting."""
-        return self.related is None or y in self.related[x]
 
     def gain(self, x: int, y: int, given: frozenset[int]) -> float:
         """What either of two variables gains by the other, given some."""

@@ -495,7 +495,7 @@ def _search_incomplete(search: Search) -> None:
     search.fit = search.judge.fit(search.dag)
     search.note("first graph", search.fit.score, search.dag, is_accepted=True)
     if search.table.rows < MANY_ROWS:
-        search.wide = gains.with_share(WIDE_SHARE)
+        search.wide = replace(gains, share=WIDE_SHARE)
     if len(search.dag) > FEW_VARIABLES or search.table.rows >= MANY_ROWS:
         _climb(search)
         return

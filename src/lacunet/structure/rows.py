@@ -69,14 +69,6 @@ class CodedRows:
         return len(self.columns)
 
     @cached_property
-    def is_partial(self) -> tuple[bool, ...]:
-        """Whether some row does not show each variable."""
-        return tuple(
-            bool((column == size).any())
-            for column, size in zip(self.columns, self.sizes, strict=True)
-        )
-
-    @cached_property
     def weigh_the_same(self) -> bool:
         """Whether all rows have the same weight."""
         return self.weights is None or bool((self.weights == self.weights[0]).all())
@@ -93,13 +85,14 @@ class CodedRows:
         return Pairs.of(self)
 
     @cached_property
+    def frequencies(self) -> list[FloatArray]:
+        """The weight of the rows that show each state, variable by variable."""
+        return [self.count([node]) for node in range(len(self))]
+
+    @cached_property
     def varies(self) -> Mask:
         """Whether rows show more than one state of each variable."""
-        shown = [
-            np.bincount(column, self.weights, size + 1)[:size] > 0
-            for column, size in zip(self.columns, self.sizes, strict=True)
-        ]
-        return np.array([np.count_nonzero(states) > 1 for states in shown], bool)
+        return np.array([np.count_nonzero(counts) > 1 for counts in self.frequencies], bool)
 
     @cached_property
     def states(self) -> FloatArray | None:
@@ -144,9 +137,7 @@ class CodedRows:
     def differ_in(self, scope: Sequence[int]) -> bool:
         """Whether most of a sample of the rows are different in some variables."""
         some = self.thinned(SAMPLE)
-        if some is self:
-            return False
-        return len(some.distinct(scope)[0][0]) > some.rows / 2
+        return some is not self and len(some.distinct(scope)[0][0]) > some.rows / 2
 
     def thinned(self, most: int) -> CodedRows:
         """At most so many rows, evenly spaced, that count for no more than themselves."""

@@ -58,15 +58,10 @@ class Constraints:
 
     def order(self, dag: Sequence[Set[int]]) -> list[int]:
         """An order that required arcs respect, and those of a DAG where they can."""
-        index_of = {node: index for index, node in enumerate(topological(dag))}
-        done: list[int] = []
-        left = set(index_of)
-        while left:
-            ready = [node for node in left if self.required[node].isdisjoint(left)]
-            nearest = min(ready, key=lambda node: index_of[node])
-            done.append(nearest)
-            left.discard(nearest)
-        return done
+        nodes = topological(dag)
+        index_of = {node: index for index, node in enumerate(nodes)}
+        required = [{index_of[parent] for parent in self.required[node]} for node in nodes]
+        return [nodes[index] for index in topological(required)]
 
     def directed(self, dag: Sequence[Set[int]]) -> Dag:
         """A DAG within the constraints that has the adjacencies of another where it can."""
@@ -96,14 +91,10 @@ def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     wider = [set(into) for into in dag]
     ranked = []
     for index, y in enumerate(order):
-        others = [
-            x
-            for x in order[:index]
-            if x not in dag[y] and not constraints.forbidden[x, y] and gains.is_related(x, y)
-        ]
-        ranked += [
-            (-gain, x, y) for x, gain in zip(others, gains.of_each(y, others, dag[y]), strict=True)
-        ]
+        allowed = [x for x in order[:index] if x not in dag[y] and not constraints.forbidden[x, y]]
+        others = [x for x in allowed if gains.related is None or y in gains.related[x]]
+        added = gains.of_each(y, others, dag[y])
+        ranked += [(-gain, x, y) for x, gain in zip(others, added, strict=True)]
     for _, x, y in sorted(ranked):
         if len(wider[y]) < constraints.max_parents and gains.gain(x, y, frozenset(wider[y])) > 0:
             wider[y].add(x)

@@ -166,14 +166,10 @@ class ScoredSets:
         return np.searchsorted(self.sets, sets)
 
     @cached_property
-    def shares(self) -> list[FloatArray]:
-        """How frequent the states of each variable are."""
-        rows = self.rows
-        counts = [
-            np.bincount(column, rows.weights, size)
-            for column, size in zip(rows.columns, rows.sizes, strict=True)
-        ]
-        return [frequencies / frequencies.sum() for frequencies in counts]
+    def shares(self) -> FloatArray:
+        """How frequent the states of each variable are, and of one more that is none."""
+        counts = [*self.rows.frequencies, np.ones(1)]
+        return np.concatenate([of_states / of_states.sum() for of_states in counts])
 
     def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
         """Count sets of variables in configurations that have these."""
@@ -235,14 +231,13 @@ class ScoredSets:
         """
         sizes = np.array([*self.rows.sizes, 1])
         starts = np.cumsum(sizes) - sizes
-        shares = np.concatenate([*self.shares, np.ones(1)])
         expected = np.full(len(nodes), self.score.total)
         cells = np.ones(len(nodes), np.int64)
         for column in nodes.T:
             states = sizes[column]
             block = np.repeat(np.arange(len(nodes)), states)
             first = np.cumsum(states) - states
-            share = shares[np.arange(len(block)) + (starts[column] - first)[block]]
+            share = self.shares[np.arange(len(block)) + (starts[column] - first)[block]]
             length = cells[block]
             before = (np.cumsum(cells) - cells)[block] - (np.cumsum(length) - length)
             index = np.arange(length.sum()) + np.repeat(before, length)
