@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,7 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import Index
-from lacunet.statistics.groups import Groups, group_rows
+from lacunet.statistics.groups import group_rows
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
 from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
@@ -259,13 +259,11 @@ def _grounds(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the conclusions say what rows miss
         explanation = explain(network, table)
-    grouped: dict[Scope, tuple[Groups, Index]] = {}
+    grouped = cache(partial(group_rows, table))
 
     def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
         """The number of groups, and the share of the rows in those that never show the hidden."""
-        if given not in grouped:
-            grouped[given] = group_rows(table, given)
-        groups, group = grouped[given]
+        groups, group = grouped(given)
         shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
         lost = groups.weights[shown == 0].sum()
         return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))

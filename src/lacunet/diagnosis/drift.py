@@ -215,9 +215,7 @@ def _tables(parts: list[Statistics], network: Network, name: str) -> list[FloatA
     """Counts by strata, part and value: of being shown, of what is shown, given the parents."""
     size, family = network.cardinality(name), network.family(name)
     rows = [Rows.of(part.counts[family]) for part in parts]
-    alone = np.zeros((1, 2, size + 1))
-    for index, part in enumerate(rows):
-        alone[0, index] = np.bincount(part.column(name), _worth(part), minlength=size + 1)
+    alone = np.array([[np.bincount(part.column(name), _worth(part), size + 1) for part in rows]])
     shown = np.stack([alone[..., :size].sum(axis=2), alone[..., size]], axis=2)
     return [shown, alone[..., :size], _given_parents(rows, network.parents(name), name)]
 
