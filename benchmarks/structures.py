@@ -170,7 +170,7 @@ def _judge(truth: Network, table: EncodedTable) -> Any:
 
     columns = Network(truth.states_of)
     graph = mechanisms_of(columns, table, "learn").to_judge
-    return Judge.of(columns, table, memory_budget(None), graph=graph)
+    return Judge(columns, table, memory_budget(None), graph=graph)
 
 
 def _exact(truth: Network, judge: Any, arcs: Arcs) -> float | None:

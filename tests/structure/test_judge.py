@@ -48,7 +48,7 @@ def hidden(network: lc.Network, rows: int, rng: np.random.Generator, share: floa
 
 
 def judge_of(network: lc.Network, table: EncodedTable) -> Judge:
-    return Judge.of(lc.Network(network.states_of), table, MEMORY)
+    return Judge(lc.Network(network.states_of), table, MEMORY)
 
 
 def drawing(

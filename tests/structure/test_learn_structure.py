@@ -227,7 +227,7 @@ def test_the_score_under_a_graph_is_the_likelihood_of_cells_and_of_what_is_shown
     table = selected(300, 1)
     network = lc.Network({name: ["0", "1"] for name in "CAB"}, {"B": ["A"]})
     graph = lc.MissingnessGraph.parse("A, B -> R[C]; R[C] -> R[A]; R[B]", network)
-    judge = Judge.of(lc.Network(network.states_of), table, 2**30, graph=graph)
+    judge = Judge(lc.Network(network.states_of), table, 2**30, graph=graph)
     found = judge.fit((frozenset(), frozenset(), frozenset({1})))
     whole = judge.network(found)
     law = joint(whole)

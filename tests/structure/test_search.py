@@ -103,7 +103,7 @@ def test_the_search_finds_the_best_of_all_dags(seed: int, size: float) -> None:
     score = Score(400.0, size or None)
     nothing = (frozenset[int](),) * 5
     rows = CodedRows.of(table)
-    screen = Screen.of(rows, constraints, score)
+    screen = Screen(rows, constraints, score)
     *_, found = better_dags(rows, nothing, screen, np.random.default_rng(0))
     expected = best_by_brute_force(table, size)
     np.testing.assert_allclose(found.score, expected, rtol=1e-12)
@@ -173,7 +173,7 @@ def test_constraints_hold_in_the_result() -> None:
     constraints = constraints_of(NAMES, [("E", "A")], [("C", "D")], [["E"], ["B", "D"]], 2)
     start = constraints.directed([set(), {0}, {1}, {2}, {3}])
     rows = CodedRows.of(table)
-    screen = Screen.of(rows, constraints, Score(800.0))
+    screen = Screen(rows, constraints, Score(800.0))
     *_, best = better_dags(rows, start, screen, np.random.default_rng(0))
     found = best.parents
     assert 4 in found[0]
@@ -369,7 +369,7 @@ def test_the_search_beats_greedy_search_on_alarm() -> None:
     constraints = constraints_of(truth.variables, (), (), (), 4)
     *_, greedy = greedy_equivalence_search(nodes, Gains.of(rows).of_each, 4, any_pair)
     score = Score(rows.total)
-    screen = Screen.of(rows, constraints, score)
+    screen = Screen(rows, constraints, score)
     *_, found = better_dags(rows, (frozenset[int](),) * nodes, screen, np.random.default_rng(0))
     from_greedy = sum(
         sets_of(y, tuple(sorted(own)), frozenset(own), rows, score, 9).best[-1]
@@ -388,7 +388,7 @@ def test_a_cause_that_shows_only_together_with_another_is_a_candidate() -> None:
     columns = dict(zip("YABCDEFGHIJKLMN", [effect, one, other, *noise], strict=True))
     codes = {name: own.astype(np.uint8) for name, own in columns.items()}
     rows = CodedRows.of(EncodedTable(dict.fromkeys(codes, 2), codes))
-    screen = Screen.of(rows, constraints_of(tuple(columns), (), (), (), 4), Score(2_000))
+    screen = Screen(rows, constraints_of(tuple(columns), (), (), (), 4), Score(2_000))
     nothing = (frozenset[int](),) * len(columns)
     turned = (*nothing[:2], frozenset({0}), *nothing[3:])  # Y -> B, where B -> Y is true
     assert screen.pairs[0, 1] < 0
@@ -432,7 +432,7 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
 def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> None:
     table = random_rows(200, 3)
     constraints = constraints_of(NAMES, (), (), (), 3)
-    screen = Screen.of(CodedRows.of(table), constraints, Score(table.total, size))
+    screen = Screen(CodedRows.of(table), constraints, Score(table.total, size))
     for y in range(len(NAMES)):
         added = screen._added(y, frozenset())
         for x in set(range(len(NAMES))) - {y}:

@@ -26,7 +26,7 @@ and completions are drawn given both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,7 +47,6 @@ from lacunet.structure.penalty import Penalty
 from lacunet.structure.region import (
     Families,
     MissingPatterns,
-    Region,
     is_barren_somewhere,
     region_of,
 )
@@ -102,63 +101,41 @@ class FittedStructure:
         return children_of(self.families)
 
 
-@dataclass(frozen=True, eq=False)
 class Judge:
     """The rows that structures are judged by.
 
     ``nodes`` are the variables and the mechanisms that cannot be left out, with no other arcs than
     rules need, and ``table`` shows both; ``rows`` are the same by index.
+
+    Parameters
+    ----------
+    columns
+        The variables, without arcs.
+    graph
+        The mechanisms, over any network of these variables; None if they can be left out.
+    is_sparse
+        Whether what cannot occur is not charged for.
     """
 
-    columns: Network
-    nodes: Network
-    table: EncodedTable
-    graph: MissingnessGraph | None
-    memory: int
-    deadline: Deadline
-    rows: CodedRows
-    patterns: MissingPatterns = field(repr=False)
-    penalty: Penalty = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         columns: Network,
         table: EncodedTable,
         memory: int,
         deadline: Deadline = NEVER,
         graph: MissingnessGraph | None = None,
         is_sparse: bool = True,
-    ) -> Judge:
-        """The judge of these rows.
-
-        Parameters
-        ----------
-        columns
-            The variables, without arcs.
-        graph
-            The mechanisms, over any network of these variables; None if they can be left out.
-        is_sparse
-            Whether what cannot occur is not charged for.
-        """
-        nodes = columns
+    ) -> None:
+        self.columns = self.nodes = columns
+        self.graph, self.memory, self.deadline = graph, memory, deadline
         if graph is not None:
             extended = augmented(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
-            nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
+            self.nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
-        patterns, rows = MissingPatterns.of(table), CodedRows.of(table)
-        return cls(
-            columns,
-            nodes,
-            table,
-            graph,
-            memory,
-            deadline,
-            rows,
-            patterns,
-            Penalty.of(rows, patterns, is_sparse),
-        )
+        self.table = table
+        self.rows, self.patterns = CodedRows.of(table), MissingPatterns.of(table)
+        self.penalty = Penalty(self.rows, self.patterns, is_sparse)
 
     def fit(
         self, dag: Dag, near: FittedStructure | None = None, rows: CodedRows | None = None
@@ -244,21 +221,16 @@ class Judge:
         dag = (*fit.dag[:node], parents, *fit.dag[node + 1 :])
         if self.graph is not None and self.graph.hidden:  # other families may change along
             return self.fit(dag, fit)
-        before, after = fit.families[node], tuple(sorted(parents))
+        trial = _Trial(self, fit, node, parents)
+        before, after, both = trial.before, trial.after, trial.both
         gain = self.penalty(node, before) - self.penalty(node, after)
-        both = tuple(sorted({*before, *after}))
-        wide = (*fit.families[:node], both, *fit.families[node + 1 :])
-        children = children_of(wide)
-        region = region_of((*both, node), wide, children, self.patterns)
-        complete = self.rows.count([*both, node])
         tables, counts = list(fit.tables), list(fit.counts)
-        if node not in region.active:
-            counts[node] = _narrowed(complete, both, after)
+        if node not in trial.region.active:
+            counts[node] = _narrowed(trial.complete, both, after)
             tables[node] = self.normalised(counts[node], node, after)
             gain += _log_likelihood(counts[node], tables[node])
-            gain -= _log_likelihood(complete, _widened(fit.tables[node], before, both))
+            gain -= _log_likelihood(trial.complete, _widened(fit.tables[node], before, both))
         else:
-            trial = _Trial(self, fit, node, before, after, both, wide, region, complete)
             gain = trial.run(gain, tables, counts)
         families = (*fit.families[:node], after, *fit.families[node + 1 :])
         return FittedStructure(dag, families, tuple(tables), tuple(counts), fit.score + gain)
@@ -274,22 +246,22 @@ class Judge:
         return [CodedRows.of(completion, self.columns.variables) for completion in drawn]
 
 
-@dataclass(frozen=True, eq=False)
 class _Trial:
     """EM within the region of one family, from the parents before to those after.
 
-    ``both`` are the parents of either side, and ``wide`` are all families with these.
+    ``both`` are the parents of either side, and ``wide`` are all families with these; ``complete``
+    are the counts of the rows that show all of these parents and the node.
     """
 
-    judge: Judge
-    fit: FittedStructure
-    node: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    both: tuple[int, ...]
-    wide: Families
-    region: Region
-    complete: FloatArray
+    def __init__(
+        self, judge: Judge, fit: FittedStructure, node: int, parents: frozenset[int]
+    ) -> None:
+        self.judge, self.fit, self.node = judge, fit, node
+        self.before, self.after = fit.families[node], tuple(sorted(parents))
+        both = self.both = tuple(sorted({*self.before, *self.after}))
+        self.wide: Families = (*fit.families[:node], both, *fit.families[node + 1 :])
+        self.region = region_of((*both, node), self.wide, children_of(self.wide), judge.patterns)
+        self.complete = judge.rows.count([*both, node])
 
     def run(self, gain: float, tables: list[FloatArray], counts: list[FloatArray]) -> float:
         """What the change gains; the CPTs and counts of the region are put in place.

@@ -189,7 +189,7 @@ class Search:
 
     def screen_of(self, rows: CodedRows) -> Screen:
         """What candidates for parents in these rows are chosen by."""
-        return Screen.of(rows, self.constraints, self.score, self.far)
+        return Screen(rows, self.constraints, self.score, self.far)
 
     def note(self, what: str, score: float, dag: Dag, *, is_accepted: bool) -> None:
         """Remember a step."""
@@ -346,7 +346,7 @@ def learn_structure(
         Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
         generator(0 if rng is None else rng),
         progress,
-        Judge.of(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
+        Judge(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
         constraints.directed([set()] * len(rows)),
     )
     _run(search, method)

@@ -29,13 +29,11 @@ missing in different numbers of rows their penalties differ, by less than a nat 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 from math import exp, log, prod
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
 from lacunet.structure.cells import cost_of_family, impossible_cells
 from lacunet.structure.region import MissingPatterns
 from lacunet.structure.rows import CodedRows
@@ -44,31 +42,19 @@ LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
 LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
 
 
-@dataclass(frozen=True, eq=False)
 class Penalty:
-    """The costs of families in some rows, each computed once.
+    """The costs of families in rows with some patterns of missing values, each computed once.
 
-    ``weights`` are those of the patterns of missing values. ``is_sparse`` says that what cannot
-    occur is not charged for.
+    ``weights`` are those of the patterns. ``is_sparse`` says that what cannot occur is not charged
+    for.
     """
 
-    rows: CodedRows
-    patterns: MissingPatterns
-    weights: FloatArray
-    is_sparse: bool
-    known: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool) -> Penalty:
-        """The costs in rows with these patterns."""
+    def __init__(self, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool) -> None:
+        self.rows, self.patterns, self.is_sparse = rows, patterns, is_sparse
         number = len(patterns.missing[0])
-        weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
-        return cls(rows, patterns, weights, is_sparse)
-
-    @cached_property
-    def total(self) -> float:
-        """The weight of all rows."""
-        return float(self.weights.sum())
+        self.weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
+        self.total = float(self.weights.sum())
+        self.known: dict[tuple[int, frozenset[int]], float] = {}
 
     def __call__(self, node: int, parents: Iterable[int]) -> float:
         """What the parameters of a variable with these parents cost."""

@@ -11,7 +11,7 @@ settle both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -142,36 +142,26 @@ def better_dags(
         last, dag, order = best, best.parents, list(best.order)
 
 
-@dataclass(frozen=True, eq=False)
 class Screen:
-    """What candidates are chosen by: gains of some rows, each computed once.
+    """What candidates are chosen by: gains of some rows by a score, each computed once.
 
-    ``far`` has of each variable the sets of parents that are not worth counting.
+    ``related`` are the variables that gain by each one alone, None for all; ``far`` has of each
+    variable the sets of parents that are not worth counting.
+
+    Parameters
+    ----------
+    far
+        Those of other completions of the same rows; those of these rows are added.
     """
 
-    rows: CodedRows
-    constraints: Constraints
-    score: Score
-    pairs: FloatArray
-    related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
-    far: Far
-    known: dict[tuple[int, frozenset[int]], FloatArray] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
-    ) -> Screen:
-        """The screen of complete rows, by the score that is searched with.
-
-        Parameters
-        ----------
-        far
-            Those of other completions of the same rows; those of these rows are added.
-        """
-        some = rows.thinned(SCREENING_ROWS)
-        pairs = score.pair_gains(some)
-        far = Far() if far is None else far
-        return cls(some, constraints, score, pairs, related(pairs), far)
+    def __init__(
+        self, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
+    ) -> None:
+        self.rows, self.constraints, self.score = rows.thinned(SCREENING_ROWS), constraints, score
+        self.pairs = score.pair_gains(self.rows)
+        self.related = related(self.pairs)
+        self.far = Far() if far is None else far
+        self.known: dict[tuple[int, frozenset[int]], FloatArray] = {}
 
     def candidates(self, y: int, dag: Dag, most: int = MOST_CANDIDATES) -> tuple[int, ...]:
         """The variables that may become parents of y: all, or those that promise most."""

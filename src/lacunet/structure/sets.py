@@ -18,7 +18,7 @@ random numbers of 64 bits, where two sets of a million are the same with a proba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import inf, log
@@ -128,30 +128,25 @@ def numbers_of(variables: int) -> Integers:
     return np.append(np.random.default_rng(0).integers(-(2**63), 2**63, variables), 0)
 
 
-@dataclass(eq=False)
 class ScoredSets:
     r"""The scores of sets in complete rows, each counted once.
 
     Of each of ``sets``, sorted: :math:`\sum n \log n`, its score, and how many of its cells
-    do not occur but should.
+    do not occur but should. ``numbers`` are those of the variables.
+
+    Parameters
+    ----------
+    known
+        Configurations of the same rows with other weights.
     """
 
-    rows: CodedRows
-    score: Score
-    sets: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    fits: FloatArray = field(default_factory=lambda: np.zeros(0))
-    scores: FloatArray = field(default_factory=lambda: np.zeros(0))
-    impossible: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    known: Known | None = None  # configurations of the same rows with other weights
-
-    def __post_init__(self) -> None:
+    def __init__(self, rows: CodedRows, score: Score, known: Known | None = None) -> None:
+        self.rows, self.score, self.known = rows, score, known
+        self.numbers = numbers_of(len(rows))
+        self.sets = self.impossible = np.zeros(0, np.int64)
+        self.fits = self.scores = np.zeros(0)
         nothing = np.zeros((1, 0), np.int64)
-        self._keep(_Tables(nothing, np.array([self.score.total]), np.zeros(1, np.int64)))
-
-    @cached_property
-    def numbers(self) -> Integers:
-        """The numbers of the variables."""
-        return numbers_of(len(self.rows))
+        self._keep(_Tables(nothing, np.array([score.total]), np.zeros(1, np.int64)))
 
     def configurations(self, scope: Sequence[int]) -> Configurations:
         """What the sets of some variables are counted from."""

@@ -81,7 +81,7 @@ def strengths_of(
     """
     learned: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
     try:
-        screen, order = Screen.of(completions[0], constraints, score), constraints.order(dag)
+        screen, order = Screen(completions[0], constraints, score), constraints.order(dag)
         families = [
             CandidateParents(y, screen.candidates(y, dag, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
