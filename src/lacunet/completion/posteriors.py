@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.completion.bounds import RowBounds
 from lacunet.completion.rows import RowProblems, in_batches, row_problems
@@ -27,7 +27,7 @@ from lacunet.inference.likelihood import shown_log_likelihoods
 from lacunet.memory import Memory, memory_budget
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import added_up
-from lacunet.statistics.problems.layout import Layout, layout_of
+from lacunet.statistics.problems.layout import layout_of
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def row_posteriors(
     >>> found.of_target["A"].tolist(), np.exp(found.log_probability).round(6).tolist()
     ([[0.25, 0.75], [1.0, 0.0]], [0.5, 0.125])
     """
-    budget, cells = memory_budget(memory), _Cells.of(network)
+    budget, cells = memory_budget(memory), _Cells(network)
     number_of = {name: network.variables.index(name) for name in targets}
     of_target = {name: np.empty((table.rows, network.cardinality(name))) for name in targets}
     unsupported_of = {name: np.zeros(table.rows) for name in targets if shares}
@@ -139,7 +139,7 @@ def completion_shares(network: Network, table: EncodedTable, memory: Memory = No
     >>> completion_shares(chain, EncodedTable({"A": 2, "B": 2}, columns)).tolist()
     [0.5, 0.0]
     """
-    budget, cells = memory_budget(memory), _Cells.of(network)
+    budget, cells = memory_budget(memory), _Cells(network)
     shares = np.zeros(table.rows)
     for here, part in in_batches(table) if cells.bare.any() else ():
         problems = row_problems(cells.layout, part)
@@ -150,27 +150,19 @@ def completion_shares(network: Network, table: EncodedTable, memory: Memory = No
     return shares
 
 
-@dataclass(frozen=True)
 class _Cells:
     """All cells of a network's CPTs, and which of them are in rows without data."""
 
-    layout: Layout
-    values: FloatArray
-    bare: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, network: Network) -> _Cells:
-        layout, cpts = layout_of(network.with_tables(None)), network.cpts
-        values = layout.flat({cpt.child: cpt.table for cpt in cpts})
-        bare = layout.flat(
-            {
-                cpt.child: np.zeros(cpt.table.shape)
-                if cpt.supported is None
-                else np.broadcast_to(~cpt.supported[..., None], cpt.table.shape)
-                for cpt in cpts
-            }
-        ).astype(np.bool_)
-        return cls(layout, values, bare)
+    def __init__(self, network: Network) -> None:
+        self.layout = layout_of(network.with_tables(None))
+        self.values = self.layout.flat({cpt.child: cpt.table for cpt in network.cpts})
+        is_bare: dict[str, Any] = {
+            cpt.child: np.zeros(cpt.table.shape)
+            if cpt.supported is None
+            else np.broadcast_to(~cpt.supported[..., None], cpt.table.shape)
+            for cpt in network.cpts
+        }
+        self.bare = self.layout.flat(is_bare).astype(np.bool_)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def predict(
     >>> predict(rain, {"Wet": ["yes", "no", None]}, "Rain")
     {'Rain=no': [0.5, 0.9, 0.75], 'Rain=yes': [0.5, 0.1, 0.25]}
     """
-    asked = _asked(
+    asked = _AskedTargets(
         network,
         data,
         targets,
@@ -181,7 +181,7 @@ def predicted_pieces(
     """
     import pyarrow as pa
 
-    asked = _asked(
+    asked = _AskedTargets(
         network, data, targets, give=give, given_targets=given_targets, keep=keep, memory=memory
     )
     source, opened = _opened(asked, warns=True)
@@ -210,53 +210,6 @@ def _schema(asked: _AskedTargets, values: SeenValues) -> Any:
     return pa.table(_columns(asked, Posteriors(every_state, nothing, shares), values)).schema
 
 
-def _asked(
-    network: AnyNetwork,
-    data: Any,
-    targets: str | Sequence[str],
-    *,
-    give: Given | Sequence[Given],
-    given_targets: bool,
-    unsupported: Unsupported = "warn",
-    keep: str | Sequence[str],
-    missing: Any = (),
-    memory: Memory,
-) -> _AskedTargets:
-    """What is asked for, checked before any row is read."""
-    if not is_network(network) and any(map(is_network, (data, targets))):
-        raise LacunetError(*SWAPPED)
-    learned = as_learned(network)
-    given = data_given(data, missing=missing).every_row(learned)
-    network = network_beside(learned, given, "predict")
-    if _are_variables(network, data):
-        raise LacunetError(*SWAPPED)
-    names = _names(network, targets)
-    answers = (give,) if isinstance(give, str) else tuple(give)
-    if wrong := [answer for answer in answers if answer not in GIVEN]:
-        first = str(wrong[0])
-        offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
-        hint = offer or f"choose among {', '.join(GIVEN)}."
-        raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
-    check_choice(unsupported)
-    if network.support is None and "unsupported" in answers:
-        raise LacunetError(
-            "the network does not know which of its CPT rows data support.",
-            "give the result of lacunet.learn, or network.with_support(...).",
-        )
-    return _AskedTargets(
-        learned=learned,
-        network=network,
-        data=given,
-        names=names,
-        answers=answers,
-        written=_written(network, names, given) if "states" in answers else (),
-        unseen=() if given_targets else names,
-        unsupported=unsupported,
-        memory=memory,
-        keep=(keep,) if isinstance(keep, str) else tuple(keep),
-    )
-
-
 def _are_variables(network: Network, data: Any) -> bool:
     """Whether targets were given in place of the data."""
     names = [data] if isinstance(data, str) else data
@@ -266,50 +219,59 @@ def _are_variables(network: Network, data: Any) -> bool:
     return are_known and not (isinstance(data, str) and os.path.exists(data))
 
 
-@dataclass(frozen=True, eq=False)
 class _AskedTargets:
-    """What is to be predicted, and what is to be found with it.
+    """What is to be predicted, and what is to be found with it; checked before any row is read.
 
     The states of ``written`` are given as the rows write them; ``unseen`` are the targets, unless
-    those that a row shows are evidence.
+    those that a row shows are evidence. ``is_declared`` says that more is asked for, or said of
+    the data, than `_one_by_one` heeds.
     """
 
-    learned: Any
-    network: Network
-    data: Data
-    names: tuple[str, ...]
-    answers: tuple[Given, ...]
-    written: tuple[str, ...]
-    unseen: tuple[str, ...]
-    unsupported: Unsupported
-    memory: Memory
-    keep: tuple[str, ...]
-
-    @property
-    def logs(self) -> bool:
-        return "log-probability" in self.answers
-
-    @property
-    def bounds(self) -> bool:
-        return self.unsupported == "bounds"
-
-    @property
-    def is_objected(self) -> bool:
-        return self.unsupported in ("warn", "refuse")
-
-    @property
-    def shares(self) -> bool:
-        wanted = self.is_objected or "unsupported" in self.answers
-        return self.network.support is not None and wanted
-
-    @property
-    def is_declared(self) -> bool:
-        """Whether more is asked for, or said of the data, than `_one_by_one` heeds."""
-        network = self.network
+    def __init__(
+        self,
+        network: AnyNetwork,
+        data: Any,
+        targets: str | Sequence[str],
+        *,
+        give: Given | Sequence[Given],
+        given_targets: bool,
+        unsupported: Unsupported = "warn",
+        keep: str | Sequence[str],
+        missing: Any = (),
+        memory: Memory,
+    ) -> None:
+        if not is_network(network) and any(map(is_network, (data, targets))):
+            raise LacunetError(*SWAPPED)
+        self.learned = as_learned(network)
+        self.data = data_given(data, missing=missing).every_row(self.learned)
+        self.network = network = network_beside(self.learned, self.data, "predict")
+        if _are_variables(network, data):
+            raise LacunetError(*SWAPPED)
+        self.names = _names(network, targets)
+        self.answers = (give,) if isinstance(give, str) else tuple(give)
+        if wrong := [answer for answer in self.answers if answer not in GIVEN]:
+            first = str(wrong[0])
+            offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
+            hint = offer or f"choose among {', '.join(GIVEN)}."
+            raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
+        check_choice(unsupported)
+        if network.support is None and "unsupported" in self.answers:
+            raise LacunetError(
+                "the network does not know which of its CPT rows data support.",
+                "give the result of lacunet.learn, or network.with_support(...).",
+            )
+        self.unsupported, self.memory = unsupported, memory
+        self.keep = (keep,) if isinstance(keep, str) else tuple(keep)
+        self.unseen = () if given_targets else self.names
+        self.written = _written(network, self.names, self.data) if "states" in self.answers else ()
+        self.logs, self.bounds = "log-probability" in self.answers, unsupported == "bounds"
+        self.is_objected = unsupported in ("warn", "refuse")
+        is_share_wanted = self.is_objected or "unsupported" in self.answers
+        self.shares = network.support is not None and is_share_wanted
         is_read_otherwise = self.data.given_options.keys() > {"source"}
-        return bool(
+        self.is_declared = bool(
             (network.codes_of or network.not_asked_of or is_read_otherwise)
-            or (not self.unseen or self.logs or self.bounds or self.keep)
+            or (given_targets or self.logs or self.bounds or self.keep)
         )
 
 
@@ -408,12 +370,12 @@ def _in_pieces(
     asked: _AskedTargets, source: DataSource, data: Data, rows: _PredictedRows
 ) -> Iterator[tuple[Mapping[str, Any], EncodedTable, Posteriors]]:
     """Some rows at a time, and their posteriors; ``rows`` takes note."""
-    known, latent = replace(asked, network=with_data_codes(asked.network, data)), {*data.latent}
+    network, latent = with_data_codes(asked.network, data), {*data.latent}
     for piece, table in _coded(asked, source, data, tell=True):
         rows.misses_any |= bool({*table.partially_observed} - latent)
         rows.patterns |= shown_patterns(asked.network, table, asked.unseen)
         rows.partly += int((table.shows_any(asked.names) & ~table.is_shown(asked.names)).sum())
-        posteriors = _of_table(known, table, latent)
+        posteriors = _of_table(asked, network, table, latent)
         rows.add(posteriors)
         yield piece, table, posteriors
 
@@ -431,14 +393,15 @@ def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> 
     return absent
 
 
-def _of_table(asked: _AskedTargets, table: EncodedTable, latent: set[str]) -> Posteriors:
-    """The posteriors of some rows."""
-    network, names = asked.network, asked.names
+def _of_table(
+    asked: _AskedTargets, network: Network, table: EncodedTable, latent: set[str]
+) -> Posteriors:
+    """The posteriors of some rows, by the network with the codes of the data."""
     whole, rows = rows_with_mechanisms(network, table, latent, asked.unseen)
     shown = rows.hiding(asked.unseen) if asked.unseen else rows
-    posteriors = row_posteriors(whole, shown, names, asked.memory, shares=asked.shares)
+    posteriors = row_posteriors(whole, shown, asked.names, asked.memory, shares=asked.shares)
     if asked.bounds:
-        bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in names}
+        bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in asked.names}
         posteriors = replace(posteriors, bounds_of=bounds_of)
     if not asked.logs or (whole is network and shown is rows):
         return posteriors
