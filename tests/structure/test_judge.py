@@ -137,7 +137,7 @@ def test_a_region_holds_the_missing_values_that_depend_on_each_other(seed: int) 
     families = tuple(tuple(sorted(own)) for own in dag_of(network))
     node = int(rng.integers(6))
     region = region_of(
-        (*families[node], node), families, children_of(families), MissingPatterns.of(table)
+        (*families[node], node), families, children_of(families), MissingPatterns(table)
     )
     engine = engine_of(compile_problems(network, table), MEMORY)
     layout = compile_problems(network, table).layout

@@ -822,17 +822,17 @@ def test_strengths_rise_with_the_replicates_and_directions_add_up(numbers: list[
     both, one, other = sorted(numbers, reverse=True)
     other = min(other, both - one)
     limits = constraints_of(("A", "B"), (), (), (), 2)
-    adjacent, directed = {(0, 1): float(both)}, {(0, 1): float(one), (1, 0): float(other)}
+    share, lead = both / 20, one / 20 - other / 20
     empty, found = (frozenset[int](),) * 2, (frozenset[int](), frozenset({0}))
-    there = _strength((0, 1), found, limits, adjacent, directed, 20)
-    back = _strength((1, 0), found, limits, adjacent, directed, 20)
+    there = _strength(0, 1, found, limits, share, lead)
+    back = _strength(1, 0, found, limits, share, -lead)
     assert there.adjacent == back.adjacent
     assert there.directed + back.directed == pytest.approx(there.adjacent)
     assert (there.directed >= back.directed) == (one >= other or both == 0)
     if both < 20:
-        more = _strength((0, 1), found, limits, {(0, 1): both + 1.0}, directed, 20)
+        more = _strength(0, 1, found, limits, (both + 1) / 20, lead)
         assert more.adjacent > there.adjacent
-    assert _strength((0, 1), empty, limits, adjacent, directed, 20).adjacent < there.adjacent
+    assert _strength(0, 1, empty, limits, share, lead).adjacent < there.adjacent
 
 
 @pytest.mark.parametrize("how", ["graph", "text", "learn"])

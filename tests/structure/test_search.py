@@ -287,7 +287,7 @@ def test_pairs_are_counted_in_strips_as_they_are_at_once(monkeypatch: pytest.Mon
         with monkeypatch.context() as patched:
             patched.setattr("lacunet.structure.rows.PAIR_CELLS", 4 * sum(rows.sizes))
             patched.setattr("lacunet.structure.rows.BLOCK_CELLS", 100 * sum(rows.sizes))
-            in_strips = Pairs.of(rows)
+            in_strips = Pairs(rows)
         for kind in ("information", "cost"):
             expected = getattr(at_once, kind)
             np.testing.assert_allclose(getattr(in_strips, kind), expected, rtol=1e-12, atol=1e-10)

@@ -134,7 +134,7 @@ class Judge:
             self.nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
         self.table = table
-        self.rows, self.patterns = CodedRows.of(table), MissingPatterns.of(table)
+        self.rows, self.patterns = CodedRows.of(table), MissingPatterns(table)
         self.penalty = Penalty(self.rows, self.patterns, is_sparse)
 
     def fit(

@@ -23,23 +23,17 @@ Mask = NDArray[np.bool_]
 Families = tuple[tuple[int, ...], ...]  # the parents of each node, ascending
 
 
-@dataclass(frozen=True, eq=False)
 class MissingPatterns:
     """The distinct sets of missing values: ``missing[node]`` says which patterns miss a node.
 
     ``of_row`` is the pattern of each row.
     """
 
-    missing: tuple[Mask, ...]
-    of_row: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, table: EncodedTable) -> MissingPatterns:
-        """The patterns of some rows."""
+    def __init__(self, table: EncodedTable) -> None:
         patterns = patterns_of(table)
-        of_row = np.empty(table.rows, np.int64)
-        of_row[patterns.rows.items] = patterns.rows.owners
-        return cls(tuple(np.ascontiguousarray(patterns.missing.T)), of_row)
+        self.missing = tuple(np.ascontiguousarray(patterns.missing.T))
+        self.of_row = np.empty(table.rows, np.int64)
+        self.of_row[patterns.rows.items] = patterns.rows.owners
 
 
 @dataclass(frozen=True, eq=False)

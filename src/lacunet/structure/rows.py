@@ -82,7 +82,7 @@ class CodedRows:
     @cached_property
     def pairs(self) -> Pairs:
         """What the variables of all pairs tell of each other."""
-        return Pairs.of(self)
+        return Pairs(self)
 
     @cached_property
     def frequencies(self) -> list[FloatArray]:
@@ -170,25 +170,18 @@ def nlogn(counts: FloatArray) -> FloatArray:
     return products
 
 
-@dataclass(frozen=True, eq=False)
 class Pairs:
-    """What the variables of all pairs tell of each other, and what BIC takes for it.
+    """What the variables of all pairs tell of each other in some rows, and what BIC takes for it.
 
     ``information`` is minus infinity for a variable with itself, and for what fewer than two rows
     show. ``determines[x, y]`` says that of the rows that show both, those with the same state of x
-    have the same state of y.
+    have the same state of y. They are counted for as many variables at once as there is room for.
     """
 
-    information: FloatArray
-    cost: FloatArray
-    determines: Mask
-
-    @classmethod
-    def of(cls, rows: CodedRows) -> Pairs:
-        """Those of some rows, counted for as many variables at once as there is room for."""
+    def __init__(self, rows: CodedRows) -> None:
         number, starts, states = len(rows), rows.starts, sum(rows.sizes)
         both, marginal, totals = np.empty((3, number, number))
-        determines = np.empty((number, number), bool)
+        self.determines = np.empty((number, number), bool)
         for some in within(range(number), [states * size for size in rows.sizes], PAIR_CELLS):
             nodes = slice(some[0], some[-1] + 1)
             counts, first = _pair_counts(rows, nodes), starts[nodes] - starts[nodes.start]
@@ -198,12 +191,11 @@ class Pairs:
             both[nodes] = np.add.reduceat(np.add.reduceat(nlogn(counts), first), starts, axis=1)
             is_seen = (counts > 0).astype(np.int32)
             most = np.maximum.reduceat(np.add.reduceat(is_seen, starts, axis=1), first)
-            determines[nodes] = most == 1
+            self.determines[nodes] = most == 1
         free = np.array(rows.sizes) - 1
-        information = both - marginal - marginal.T + nlogn(totals)
-        information[(totals < 2) | np.eye(number, dtype=bool)] = -np.inf
-        cost = np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
-        return cls(information, cost, determines)
+        self.information: FloatArray = both - marginal - marginal.T + nlogn(totals)
+        self.information[(totals < 2) | np.eye(number, dtype=bool)] = -np.inf
+        self.cost: FloatArray = np.log(np.maximum(totals, 2)) / 2 * np.outer(free, free)
 
 
 def _pair_counts(rows: CodedRows, nodes: slice) -> FloatArray:

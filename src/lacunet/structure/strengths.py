@@ -109,30 +109,31 @@ def strengths_of(
         for x in some
     )
     directed = Counter(arc for _, compelled in learned for arc in compelled)
-    return {
-        arc: _strength(arc, dag, constraints, adjacent, directed, len(learned))
-        for pair in sorted(adjacent)
-        for arc in (pair, pair[::-1])
-    }
+    strength_of = {}
+    for pair, times in sorted(adjacent.items()):
+        for x, y in (pair, pair[::-1]):
+            forward, backward = directed[x, y] / len(learned), directed[y, x] / len(learned)
+            share, lead = times / len(learned), forward - backward
+            strength_of[x, y] = _strength(x, y, dag, constraints, share, lead)
+    return strength_of
 
 
 def _strength(
-    arc: tuple[int, int],
-    dag: Dag,
-    constraints: Constraints,
-    adjacent: Mapping[tuple[int, int], float],
-    directed: Mapping[tuple[int, int], float],
-    replicates: int,
+    x: int, y: int, dag: Dag, constraints: Constraints, share: float, lead: float
 ) -> Strength:
-    """The probabilities of an arc; what was said beforehand is not in doubt."""
-    x, y = arc
-    forward, backward = directed[x, y] / replicates, directed[y, x] / replicates
+    """The probabilities of an arc; what was said beforehand is not in doubt.
+
+    Parameters
+    ----------
+    share, lead
+        The share of replicates that have it in any direction, and by how much more of them direct
+        it this way than the other.
+    """
     is_required = x in constraints.required[y] or y in constraints.required[x]
-    share = adjacent[min(arc), max(arc)] / replicates
     points = FOUND if x in dag[y] or y in dag[x] else NOT_FOUND
     is_adjacent = 1.0 if is_required else _among(len(dag), _read_off(points, share))
-    is_directed = _read_off(DIRECTED, abs(forward - backward))
-    if forward < backward:
+    is_directed = _read_off(DIRECTED, abs(lead))
+    if lead < 0:
         is_directed = 1 - is_directed
     if constraints.contradicted[x, y] != constraints.contradicted[y, x]:
         is_directed = 0.0 if constraints.contradicted[x, y] else 1.0
