@@ -87,7 +87,10 @@ class CodedRows:
     @cached_property
     def frequencies(self) -> list[FloatArray]:
         """The weight of the rows that show each state, variable by variable."""
-        return [self.count([node]) for node in range(len(self))]
+        return [
+            np.bincount(column, self.weights, size + 1)[:size].astype(np.float64)
+            for column, size in zip(self.columns, self.sizes, strict=True)
+        ]
 
     @cached_property
     def varies(self) -> Mask:
