@@ -625,3 +625,22 @@ def test_options_of_another_kind_are_named(wrong: dict[str, Any]) -> None:
     value = re.escape(repr(next(iter(wrong.values()))))
     with pytest.raises(LacunetError, match=value):
         sensitivity(network, rows, "P(Ill=yes)", mechanism="Ill", **wrong)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_without_a_tilt_intervals_by_em_are_those_of_the_learned_network() -> None:
+    """The learned prior pulls 27 thin CPT rows together; how sure the rows are it does not say."""
+    rng = np.random.default_rng(1)
+    columns = {name: rng.choice(["a", "b", "c"], 400).astype(object) for name in "ABC"}
+    is_ill = rng.random(400) < 0.2 + 0.1 * (columns["A"] == "a") + 0.15 * (columns["B"] == "b")
+    columns["D"] = np.where(is_ill, "yes", "no").astype(object)
+    for name, share in (("D", 0.3), ("B", 0.1)):
+        columns[name][rng.random(400) < share] = None
+    rows = {name: column.tolist() for name, column in columns.items()}
+    tilted = sensitivity("A, B, C -> D", rows, "P(D=yes | A=a)", mechanism="D", deltas=[0])
+    learned = learn("A, B, C -> D", rows, "em", intervals=True)
+    answer = lacunet.query(learned, "P(D=yes | A=a)", interval=True)
+    assert tilted.method == "em"
+    assert tilted.answers[0] == pytest.approx(float(answer), abs=1e-3)
+    width, expected = np.diff(tilted.intervals[0]).item(), np.diff(answer.interval).item()
+    assert 0.75 < width / expected < 1.33  # thirty groups of rows against the rates of EM

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain
 from math import exp, inf
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -48,7 +49,10 @@ from lacunet.wording import assigned, conditional, finite, first_of, in_shell, s
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
+TRACE = 1e-6  # of the prior's pseudo-counts, where the rows are to answer alone
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
+
+Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,7 +248,8 @@ def sensitivity(
                 "ask about a variable that some rows show.",
             )
         by_shares = partial(_by_shares, network, question, grouped)
-        tilted: Callable[[Statistics], TiltedShares | TiltedRows] = by_shares
+        tilted: Tilted = by_shares
+        by_rows_alone: Tilted = by_shares
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
@@ -252,7 +257,9 @@ def sensitivity(
             learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
             bare = posed(learned.network, [(target,)], question.evidence, budget).shares[0] or 0.0
             setting = replace(setting, prior=learned.prior)
-            tilted, logs = _by_em(learned.network, statistics, question, asked, setting)
+            tilted, by_rows_alone, logs = _by_em(
+                learned.network, statistics, question, asked, setting
+            )
         whole = tilted(statistics.sample(0))
         answers = np.array([whole.answer(delta) for delta in asked])
         if np.isnan(answers).any():
@@ -261,19 +268,14 @@ def sensitivity(
                 "evidence.",
                 "ask about states that occur in the data.",
             )
-        parts = []
         samples, scales, degrees = replicates(
             look.units,
             statistics,
             lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
         )
-        for done, sample in enumerate(samples):
-            progress("jackknife", done, len(scales))
-            parts.append([*map(tilted(sample).answer, asked)])
-        progress("jackknife", len(scales), len(scales))
-    intervals = _intervals(
-        answers, np.array(parts), scales, degrees, by_design=look.units is not None
-    )
+        every = chain([statistics.sample(0)], samples)
+        by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
+    intervals = _intervals(answers, by_rows, scales, degrees, by_design=look.units is not None)
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
@@ -457,41 +459,69 @@ def _by_em(
     question: Question,
     deltas: Sequence[float],
     setting: Setting,
-) -> tuple[Callable[[Statistics], TiltedShares | TiltedRows], tuple[float, ...]]:
-    """How EM answers, and how well the network fits at each tilt.
+) -> tuple[Tilted, Tilted, tuple[float, ...]]:
+    """How EM answers, how it does by the rows alone, and how well the network fits at each tilt.
 
-    On a replicate of the rows it starts where it ended on all of them.
+    On a replicate of the rows it starts where it ended on all of them. By the rows alone the
+    prior's pseudo-counts are a trace: they decide nothing but CPT rows of which no row tells.
     """
     near: dict[float, FloatArray] = {}
+    near_alone: dict[float, FloatArray] = {}
 
-    def tilted(sample: Statistics) -> TiltedRows:
+    def tilted(
+        sample: Statistics, near: Mapping[float, FloatArray], share: float = 1.0
+    ) -> TiltedRows:
         assert sample.problems is not None
         engine = engine_of(sample.problems, setting.memory)
-        prior = flat_concentration(setting.used_prior, engine.problems.layout)
-        return TiltedRows(engine, start, question, prior, near)
+        pseudo = flat_concentration(setting.used_prior, engine.problems.layout) - 1
+        return TiltedRows(engine, start, question, 1 + share * pseudo, near)
 
-    whole = tilted(statistics.sample(0))
+    whole = tilted(statistics.sample(0), near)
+    alone = tilted(statistics.sample(0), near, TRACE)
     for done, delta in enumerate(deltas):
         setting.progress("tilts", done, len(deltas))
         near[delta] = whole.cells(delta)
+        near_alone[delta] = alone.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
-    return tilted, logs
+    by_rows_alone = partial(tilted, near=near_alone, share=TRACE)
+    return partial(tilted, near=near), by_rows_alone, logs
+
+
+def _by_rows(
+    tilted: Tilted,
+    samples: Iterable[Statistics],
+    number: int,
+    deltas: Sequence[float],
+    setting: Setting,
+) -> FloatArray:
+    """What each sample of the rows answers, for every tilt."""
+    answers = []
+    for done, sample in enumerate(samples):
+        setting.progress("jackknife", done, number)
+        answers.append([*map(tilted(sample).answer, deltas)])
+    setting.progress("jackknife", number, number)
+    return np.array(answers)
 
 
 def _intervals(
     answers: FloatArray,
-    replicates: FloatArray,
+    by_rows: FloatArray,
     scales: FloatArray,
     degrees: float,
     *,
     by_design: bool,
 ) -> FloatArray:
-    """Low and high for every tilt; replicates that have no answer are left out."""
+    """Low and high for every tilt; replicates that have no answer are left out.
+
+    They are made around what the rows alone answer, and stretched to hold the answer. Of
+    ``by_rows`` the first are the answers of all rows, the others those of replicates.
+    """
+    rates, replicates = by_rows[0], by_rows[1:]
     has_answer = np.isfinite(replicates).all(axis=1)
     replicates, scales = replicates[has_answer], scales[has_answer]
-    variance = replicate_variance(replicates, scales, answers if by_design else None)
-    both = np.stack([answers, 1 - answers], axis=-1)
-    spread = Spread.of_variance(both, both, np.repeat(variance[:, None], 2, axis=1))
+    variance = replicate_variance(replicates, scales, rates if by_design else None)
+    table, rates = (np.stack([values, 1 - values], axis=-1) for values in (answers, rates))
+    spread = Spread.of_variance(table, rates, np.repeat(variance[:, None], 2, axis=1))
     return replace(spread, degrees=degrees).interval()[:, 0]
 
 
