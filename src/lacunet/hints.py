@@ -49,7 +49,7 @@ KEYWORDS = by_guess(
         ("without",): "exclude ignore drop skip discard",
         ("time_limit",): "timeout max_time time",
         ("memory",): "max_memory memory_limit",
-        ("missing",): "na_values missing_values",
+        ("missing",): "na_values missing_values na na_codes",
         ("delimiter",): "sep separator",
         ("progress",): "verbose show_progress",
         ("max_iterations",): "max_iter iterations n_iter maxit",

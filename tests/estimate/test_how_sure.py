@@ -356,7 +356,9 @@ def test_what_was_learned_of_mechanisms_is_told_in_a_line_each() -> None:
     result = lc.learn(network, rows, "em", missingness="Y -> R[X]; R[Y]")
     low, high = result.mechanisms["X"].table[:, 0]
     told = f"  X is missing in {low:.1%} if Y=no to {high:.1%} if Y=yes"
-    assert f"mechanisms, as learned:\n{told}\n" in result_as_text(result) + "\n"
+    text = result_as_text(result) + "\n"
+    assert "mechanisms, as learned; the graph is taken as true" in text
+    assert f"holds it against the rows):\n{told}\n" in text
     assert (low, high) == pytest.approx((0.25, 0.75), abs=0.05)
 
 

@@ -73,6 +73,8 @@ def run(options: Namespace) -> None:
     if has_data(options):
         table = noted_rows(options, graph.network)
         note(*graph.check_data(table))
+        if options.query and not options.assumptions:
+            note("the graph is taken as true; --assumptions holds it against the rows")
     elif options.intervals is not None:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):

@@ -24,7 +24,13 @@ EXAMPLE = """examples:
 """
 
 
-INSTEAD = {"--report": "--page PAGE.html writes the network; lacunet learn --report, the result"}
+IN_PYTHON = 'in Python there is lacunet.read_result("result.json").'
+INSTEAD = {
+    "--report": "--page PAGE.html writes the network; lacunet learn --report, the result",
+    "--latex": f"{IN_PYTHON}table(variable).to_latex()",
+    "--csv": f"{IN_PYTHON}table(variable).to_csv('table.csv')",
+    "--methods": f"{IN_PYTHON}methods_text()",
+}
 
 
 def add_arguments(command: ArgumentParser) -> None:

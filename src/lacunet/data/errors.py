@@ -10,6 +10,7 @@ from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.wording import counted, did_you_mean, first_of, flag
 
 SHOWN_VALUES = 10
+SHOWN_NAMES = 20
 SHOWN_TEXT = 60
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 
@@ -104,7 +105,7 @@ def refuse_strangers(
             f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",
             did_you_mean(strangers[0], known[:MOST_COMPARED])
             or hint
-            or f"it has {first_of([*dict.fromkeys(known)], SHOWN_VALUES)}.",
+            or f"it has {first_of([*dict.fromkeys(known)], SHOWN_NAMES)}.",
         )
 
 

@@ -104,8 +104,8 @@ def _limited(diagnosis: Diagnosis, summary: MissingSummary, disclosure: Disclosu
         ("mar", "Not always missing at random (5%, Holm)", dependent, refuted["mar"]),
         ("positivity", "Where positivity fails", ["never shown", "under"], never),
     ):
-        found = table(header, pairs, 2) if pairs else paragraph(NOTHING)
-        sections.append(section(kind, heading, found))
+        content = table(header, pairs, 2) if pairs else paragraph(NOTHING)
+        sections.append(section(kind, heading, content))
     data = {
         "rows": diagnosis.patterns.rows,
         "min_count": disclosure.min_count,

@@ -169,8 +169,8 @@ def _trouble(result: Result) -> list[int]:
     """
     names = result.network.variables
 
-    def trouble(place: int) -> tuple[float, float]:
-        report = result.families[names[place]]
+    def trouble(index: int) -> tuple[float, float]:
+        report = result.families[names[index]]
         lost = report.unsupported / report.support.size + report.fallback_mass
         return -lost, report.effective_size or report.rows_shown
 
@@ -188,8 +188,8 @@ def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
             "configurations": report.support.size,
         }
         if not disclosure.is_limited:
-            told = plain(report, "rows_shown fallback_mass fallback warnings")
-            fact.update(told, effective=report.effective_size)
+            known = plain(report, "rows_shown fallback_mass fallback warnings")
+            fact.update(known, effective=report.effective_size)
     return facts
 
 
@@ -207,15 +207,15 @@ def _chosen(result: Result, level: float | None) -> str:
 def _tiles(
     result: Result, summary: MissingSummary | None, weakest: int, disclosure: Disclosure
 ) -> list[Tile]:
-    told = [disclosure.count(count) or 0.0 for count in result.missing.values()]
-    share = sum(told) / max(result.rows * len(told), 1)
+    gaps = [disclosure.count(count) or 0.0 for count in result.missing.values()]
+    share = sum(gaps) / max(result.rows * len(gaps), 1)
     partially = sum(count > 0 for count in result.missing.values())
     weight = f"prior {prior_in_words(result)}"
     if result.total != result.rows:
         weight = f"worth {result.total:,.0f} of equal weight"
     facts = [
         Tile("rows", f"{result.rows:,}", weight),
-        missing_tile(share, partially, len(told)),
+        missing_tile(share, partially, len(gaps)),
     ]
     if disclosure.is_limited:
         return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]
@@ -268,10 +268,10 @@ def _families_section(
         words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
     few = f"fewer than {disclosure.min_count} rows"
-    for place in places:
-        fact = facts[place]
+    for index in places:
+        fact = facts[index]
         gone, size = fact["missing"], fact.get("effective")
-        link = panel_link(place, named(fact["name"]))
+        link = panel_link(index, named(fact["name"]))
         cells = [link, few if gone is None else f"{gone:.1%}"]
         if not disclosure.is_limited:
             cells += [f"{fact['rows_shown']:,}", "–" if size is None else f"{size:,.0f}"]
@@ -282,7 +282,7 @@ def _families_section(
         "and of what fell back, then by effective size. "
     )
     text = ("" if disclosure.is_limited else order_words) + "".join(words.values())
-    attributes = [f' data-place="{place}"' for place in places]
+    attributes = [f' data-place="{index}"' for index in places]
     families = table(["variable", *words], rows, identifier="families", attributes=attributes)
     return section("trouble", "What each CPT rests on", paragraph(text, "soft"), families)
 

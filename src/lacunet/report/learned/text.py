@@ -74,7 +74,7 @@ def result_as_text(
         lines += _cpts(result, shown_by)
     hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
     if hiding:  # of R[*], no data show how often it is 0
-        lines += ["", "mechanisms, as learned:"]
+        lines += ["", f"mechanisms, as learned; {TAKEN_AS_TRUE}:"]
         lines += [_mechanism(result, name, cpt) for name, cpt in hiding.items()]
     if level is not None:
         lines += ["", *_widest_intervals(result, level)]
@@ -86,6 +86,12 @@ def result_as_text(
             f"  (all {len(result.warnings):,} warnings: with --json, or in result.warnings)"
         )
     return "\n".join(lines)
+
+
+TAKEN_AS_TRUE = (
+    "the graph is taken as true (lacunet recover NETWORK GRAPH --query X --data DATA --assumptions "
+    "holds it against the rows)"
+)
 
 
 def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
