@@ -135,7 +135,7 @@ def _cuts(variable: Any) -> tuple[float, ...]:
 def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
     """Warn of what the other library has no place for."""
     if lost := not_carried(network, has_cuts=has_cuts):
-        warn(f"{library} does not carry {' and '.join(lost)}; .json files do.")
+        warn(f"{library} does not carry: {'; '.join(lost)}. A .json file does.")
 
 
 @with_hints

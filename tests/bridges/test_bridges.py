@@ -135,7 +135,7 @@ def test_cut_points_come_back_from_pyagrum(kind: str) -> None:
 def test_what_another_library_has_no_place_for_is_said() -> None:
     cuts = (0.0, 18.0, 65.0)
     network = Network({"Age": labels_of(cuts)}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
-    with pytest.warns(lc.LacunetWarning, match="pgmpy does not carry where 'Age' is cut"):
+    with pytest.warns(lc.LacunetWarning, match="pgmpy does not carry: where 'Age' is cut"):
         lc.to_pgmpy(network)
     renamed = Network({"Age": ["young", "old"]}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
     with pytest.warns(lc.LacunetWarning, match=r"'Age' lose their names \['young', 'old'\]"):
@@ -152,7 +152,7 @@ def test_what_files_do_not_carry_no_library_does(write: Callable[[Network], Any]
         codes={"Smoked": {"9": None}},
         not_asked={"Now": "Smoked=no"},
     )
-    words = "what the codes of 'Smoked' mean and when 'Now' is not asked"
+    words = "what the codes of 'Smoked' mean; when 'Now' is not asked"
     with pytest.warns(lc.LacunetWarning, match=words):
         write(network)
 

@@ -293,11 +293,11 @@ def test_convert_keeps_a_result_whole_or_says_what_it_leaves_out(
     assert (again.interval("Ill") == result.interval("Ill")).all()
     assert main(["convert", str(tmp_path / "result.json"), str(tmp_path / "net.bif")]) == 0
     said = capsys.readouterr().err
-    assert said.count("does not carry where 'Age' is cut into intervals and how sure") == 1
+    assert said.count("does not carry: where 'Age' is cut into intervals; how sure") == 1
     # a network alone has no intervals to lose
     write_network(result, tmp_path / "net.json")
     assert main(["convert", str(tmp_path / "net.json"), str(tmp_path / "net.bif")]) == 0
-    assert "does not carry where 'Age' is cut into intervals; .json" in capsys.readouterr().err
+    assert "does not carry: where 'Age' is cut into intervals. A .json" in capsys.readouterr().err
 
 
 def test_convert_keeps_every_probability(tmp_path: Path) -> None:

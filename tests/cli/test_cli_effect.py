@@ -74,14 +74,14 @@ def test_a_result_file_answers_with_its_intervals_and_says_what_new_rows_leave_u
     for command, query in (("effect", asked), ("query", ["--query", "Ill"])):
         assert main([command, kept, files["rows.csv"], *query]) == 0
         said = capsys.readouterr().err
-        assert "its CPTs, missingness graph, intervals are not used" in said
+        assert "its CPTs, missingness graph and intervals are not used" in said
         assert "learned anew from the data by auto" in said
         assert main([command, files["net.bif"], files["rows.csv"], *query]) == 0
         assert "not used" not in capsys.readouterr().err
     assert (
         main(["effect", kept, files["rows.csv"], *asked, "--missingness", files["graph.txt"]]) == 0
     )
-    assert "its CPTs, intervals are not used" in capsys.readouterr().err
+    assert "its CPTs and intervals are not used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [[], ["--method", "em"]])

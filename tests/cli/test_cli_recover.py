@@ -312,7 +312,7 @@ def test_assumptions_have_a_line_each(files: dict[str, str], capsys: Captured) -
     ("graph", "standing"),
     [
         ("Rain -> R[Wet]", "recoverable"),
-        ("Wet -> R[Wet]", "not recoverable, but identified for these numbers of states"),
+        ("Wet -> R[Wet]", "not recoverable in general, but identified for these numbers of states"),
     ],
 )
 def test_whether_rows_can_be_completed_is_said(
@@ -393,7 +393,8 @@ def test_an_estimate_below_two_models_says_what_it_is(tmp_path: Path, capsys: Ca
     out = capsys.readouterr().out
     assert "Two models that give the same data" in out
     words = (
-        "Estimated from the data: the answer of all models of the graph that fit these data best "
+        "Estimated from the data: the models of the graph that fit these data best all give this "
+        "answer "
         "(the two models above are an example, not these data)"
     )
     assert f"  {words}; --intervals adds intervals:\n  Ill " in out

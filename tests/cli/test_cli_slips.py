@@ -389,7 +389,7 @@ def test_draws_from_edges_need_a_result_with_intervals(survey: Path, capsys: Cap
     words = ("impute", "Smoker -> xray", "survey.csv", "--draws", "5")
     assert "survey.csv" not in (told := refused(capsys, *words))
     assert "DATA --intervals -o result.json" in told
-    assert "-o net.bif" in refused(capsys, *words[:3])
+    assert "-o net.json" in refused(capsys, *words[:3])
 
 
 def test_what_is_set_is_not_called_unobserved(survey: Path, capsys: Captured) -> None:

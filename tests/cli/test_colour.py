@@ -44,7 +44,9 @@ def on_a_terminal(folder: Path, **environment: str) -> bytes:
 def test_verdicts_are_coloured_on_a_terminal_and_nowhere_else(folder: Path) -> None:
     seen = on_a_terminal(folder, TERM="xterm", NO_COLOR="")
     assert b": \x1b[32mRECOVERABLE\x1b[0m" in seen
-    assert seen.count(b": \x1b[33mNOT RECOVERABLE, BUT IDENTIFIED") == 2  # a CPT, the full law
+    assert (
+        seen.count(b": \x1b[33mNOT RECOVERABLE IN GENERAL, BUT IDENTIFIED") == 2
+    )  # a CPT, the full law
     piped = subprocess.run(COMMAND, cwd=folder, capture_output=True, check=True)
     assert b"\x1b" not in piped.stdout + piped.stderr
     plain = on_a_terminal(folder, TERM="xterm", NO_COLOR="1")

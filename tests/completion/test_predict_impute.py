@@ -524,7 +524,7 @@ def test_a_column_that_the_network_cuts_is_filled_with_intervals() -> None:
         cuts={"Age": [0, 40, 99]},
     )
     rows = pd.DataFrame({"Age": [30, 50, None], "Ill": [None, "yes", "yes"]})
-    with pytest.warns(lc.LacunetWarning, match="'Age' into intervals"):
+    with pytest.warns(lc.LacunetWarning, match="intervals in place of the numbers of 'Age'"):
         whole = lc.impute(network, rows)
     assert whole["Age"].tolist() == ["[0,40)", "[40,99]", "[40,99]"]
     assert whole["Ill"].tolist() == ["no", "yes", "yes"]

@@ -151,8 +151,8 @@ def test_an_unknown_value_is_named_with_its_count_and_its_first_line(csv_file: P
         f"column 'B' holds '7' (2 rows), first in '{csv_file}', line 5, but the network "
         "gives 'B' the states ['0', '1'].\n"
         "Hint: say what they mean: lacunet.Data(data, codes={'A': {...}}) (--codes), rename the "
-        "values, add the states to the network, name them in missing=[...] "
-        '(--missing) if they mean "not observed", or read every unknown value as missing with '
+        'values, add the states to the network, name values that mean "not observed" in '
+        "missing=[...] (--missing), or read every unknown value as missing with "
         'lacunet.Data(data, unknown="missing") (--unknown missing).'
     )
 

@@ -181,7 +181,9 @@ def test_what_the_states_at_hand_identify_is_not_called_open() -> None:
     graph = MissingnessGraph.parse("X -> R[X]", network)
     found = em_on(graph, _rows(graph, 500))
     (warning,) = found.families["X"].warnings
-    assert warning.startswith("not recoverable, but identified for these numbers of states: ")
+    assert warning.startswith(
+        "not recoverable in general, but identified for these numbers of states: "
+    )
     assert "between" not in warning
 
 

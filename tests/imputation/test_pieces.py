@@ -116,9 +116,9 @@ def test_cut_columns_become_intervals_in_every_part(tmp_path: Path) -> None:
     cut = lc.Network.from_data(full, "Age -> Ill", bins={"Age": [0, 25, 50, 100]})
     network = cut.with_tables({"Age": [0.2, 0.3, 0.5], "Ill": [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]})
     folder = parts(tmp_path / "parts", ".csv", full, partly, full)
-    with pytest.warns(lc.LacunetWarning, match="cuts 'Age' into intervals"):
+    with pytest.warns(lc.LacunetWarning, match="intervals in place of the numbers of 'Age'"):
         found = joined(network, folder, rng=np.random.default_rng(0))[0]
-    with pytest.warns(lc.LacunetWarning, match="cuts 'Age' into intervals"):
+    with pytest.warns(lc.LacunetWarning, match="intervals in place of the numbers of 'Age'"):
         expected = lc.impute(network, pd.concat([full, partly, full], ignore_index=True))
     assert found["Age"].tolist() == expected["Age"].tolist()
     assert found["Ill"].tolist() == expected["Ill"].tolist()

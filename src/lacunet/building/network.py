@@ -213,7 +213,7 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
         wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
         yield (
             f"column {name!r}: {first_of(outside, 3)} ({rows}) outside of the intervals "
-            f"{', '.join(labels_of(cuts))}, which learning refuses; {wider}."
+            f"{', '.join(labels_of(cuts))}: learning refuses such numbers; {wider}."
         )
 
 

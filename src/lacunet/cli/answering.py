@@ -90,7 +90,8 @@ def note_what_is_not_used(options: Namespace, instead: str) -> None:
     unused, graph = ["CPTs"], known.network.mechanisms and known.network.mechanisms.graph
     unused += ["missingness graph"] if graph and not options.missingness else []
     unused += ["intervals"] if known.uncertainty is not None else []
-    text = f"{options.network} keeps a learned result, but its {', '.join(unused)} are not used"
+    named = " and ".join(", ".join(unused).rsplit(", ", 1))
+    text = f"{options.network} keeps a learned result, but its {named} are not used"
     note(f"{text}: {instead}; without data the result itself answers")
     if graph and not options.missingness:
         note(f"--missingness {in_shell('; '.join(graph.splitlines()))} gives the graph again")

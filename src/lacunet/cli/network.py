@@ -69,7 +69,7 @@ def network_from_data(options: Namespace) -> Network:
         if not (states or bins) and (network := network_counted_for(data, edges)):
             return network
         built = find_network(data, edges, states, bins=bins)
-    note(built.summary, *built.remarks)
+    note(built.summary, *(text for text in built.remarks if text not in built.left_out.values()))
     options.left_out = built.left_out
     return built.network
 

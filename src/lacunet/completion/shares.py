@@ -48,10 +48,13 @@ class RowShares:
         """
         if not self.resting:
             return
+        largest, mean = (
+            f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+            for share in (self.largest, self.total / self.possible)
+        )
         words = (
             f"{what}: those of {counted(self.resting, 'row')} rest on CPT rows that no data "
-            f"support, by {self.largest:.1%} in row {self.row_of_largest}, by "
-            f"{self.total / self.possible:.1%} on average"
+            f"support, by {largest} in row {self.row_of_largest}, by {mean} on average"
         )
         if unsupported == "refuse":
             raise UnsupportedError(f"{words}.", "unsupported='ignore' accepts that.")

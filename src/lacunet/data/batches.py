@@ -429,14 +429,16 @@ def unknown_states(
         )
     if (more := len(columns) - SHOWN_VALUES) > 0:
         columns[SHOWN_VALUES:] = [f"and {more} more columns."]
+    wider = [wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items()]
+    codes = f"lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) (--codes)"
+    rename = f"say what they mean: {codes}, rename the values, add the states to the network, "
     return UnknownStateError(
         "\n".join(columns),
         next((f"{offer} Otherwise " for offer in _offers(odd_in, states_of) if offer), "")
-        + "".join(wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items())
-        + f"say what they mean: lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) "
-        "(--codes), rename the values, add the states to the network, name them in "
-        'missing=[...] (--missing) if they mean "not observed", or read every unknown value '
-        'as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
+        + "".join(wider)
+        + ("" if all(wider) else rename)
+        + 'name values that mean "not observed" in missing=[...] (--missing), or read every '
+        'unknown value as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
     )
 
 

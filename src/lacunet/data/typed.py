@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.errors import LacunetError
-from lacunet.wording import assigned, quotes_blanked, separated
+from lacunet.wording import assigned, listed, quotes_blanked, separated
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -246,7 +246,10 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
     if name in sets:
         return bare, 0
     if name not in seen:
-        raise LacunetError(f"{name}={text.strip()} means that {name!r} is missing.")
+        raise LacunetError(
+            f"{name}={text.strip()} means that {name!r} is missing.",
+            f"leave it out of the condition, or give one of its states: {listed(states)}.",
+        )
     return states[seen[name]], 0
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -125,12 +124,12 @@ def with_arrows(text: str) -> str:
 def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:
     """Refuse edges in place of a network, whose states they do not say."""
     if _EDGES.search(text):
-        more, keep = ("", "-o net.bif")
+        more, keep = ("", "-o net.json")
         if needs_intervals:
             more, keep = ", intervals=True", "--intervals -o result.json"
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
-            f"learn its CPTs from data first: lacunet.learn({text!r}, data{more}) (lacunet learn "
-            f"{shlex.quote(text)} DATA {keep}); lacunet.Network.from_data(data, {text!r}) "
-            "gives it without CPTs.",
+            f"learn its CPTs from data first: lacunet.learn(edges, data{more}) (lacunet learn "
+            f"EDGES DATA {keep}); lacunet.Network.from_data(data, edges) (lacunet network DATA "
+            "--edges EDGES -o net.json) gives it without CPTs.",
         )

@@ -335,7 +335,7 @@ def _write(
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"{name} cannot be written: {reason}.", where_instead(name)) from None
     if lost:
-        warn(f"{name}: the format does not carry {' and '.join(lost)}; .json does.")
+        warn(f"{name}: the format does not carry: {'; '.join(lost)}. A .json file does.")
 
 
 def not_carried(

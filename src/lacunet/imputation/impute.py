@@ -185,8 +185,8 @@ def say_intervals(network: Network, partly: Collection[str]) -> None:
     """Say which columns of numbers are completed as intervals."""
     if cut := [name for name in network.variables if name in network.cuts_of and name in partly]:
         warn(
-            f"the network cuts {listed(cut)} into intervals, and so do the completed tables: "
-            "their measured numbers are in the data alone."
+            f"the completed tables have intervals in place of the numbers of {listed(cut)}, which "
+            "the network cuts; the measured numbers are only in your data."
         )
 
 

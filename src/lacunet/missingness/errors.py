@@ -54,5 +54,5 @@ def without_mechanism(variables: Sequence[str]) -> MissingnessGraphError:
     return MissingnessGraphError(
         f"the data have missing values of {listed(variables)}, but the missingness graph "
         "has no mechanism for them.",
-        f"say why they go missing, or add {bare} if nothing makes them.",
+        f"say why they go missing, or add {bare} for what is missing completely at random.",
     )

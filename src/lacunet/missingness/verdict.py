@@ -218,7 +218,7 @@ class Verdict(WithHints, _WithEstimand):
     def standing(self) -> str:
         """The status in words, and whether the states at hand identify what it leaves open."""
         if self.term is None and self.generic:
-            return f"{self.status}, but identified for these numbers of states"
+            return f"{self.status} in general, but identified for these numbers of states"
         return self.status
 
     @property

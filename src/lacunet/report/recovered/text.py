@@ -242,7 +242,7 @@ def cells_of(answer: Reported) -> tuple[list[str], Rows]:
 
 def caption_of(answer: Reported) -> str:
     """What the numbers of a query without a formula are."""
-    words = f"Estimated from the data: the answer of all {FIT_BEST}"
+    words = f"Estimated from the data: the {FIT_BEST} all give this answer"
     if not _is_point(answer):
         words = f"Estimated from the data: the lowest and highest answer of the {FIT_BEST}"
     return f"{words} ({EXAMPLES})" if answer.verdict.witness is not None else words
