@@ -97,7 +97,7 @@ def test_codes_and_rules_are_kept_and_other_formats_say_that_they_lose_them(tmp_
     assert again == survey
     assert again.codes_of == {"Now": {"some": ("1-9", "10+"), "-9": None}, "Smoked": {"2": "no"}}
     assert again.not_asked_of["Now"].when == "Smoked=no"
-    lost = r"what the codes of .* mean and when 'Now' is not asked; \.json does"
+    lost = r"what the codes of .* mean; when 'Now' is not asked\. A \.json file does"
     with pytest.warns(LacunetWarning, match=lost):
         write_network(survey, tmp_path / "survey.bif")
 
