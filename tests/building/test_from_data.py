@@ -115,6 +115,25 @@ def test_only_a_name_unlike_every_column_is_taken_for_a_hidden_variable() -> Non
         assert re.search(hint, refusal.value.hint)
 
 
+def test_all_columns_that_cannot_be_variables_are_named_at_once() -> None:
+    numbers = np.linspace(1.5, 2.0, 200).tolist()
+    rows = {"Height": numbers, "Id": [*range(200)], "Size": numbers, "Ill": ["yes", "no"] * 100}
+    with pytest.raises(
+        StatesError, match=r"(?s)'Height' has .*'Id' looks like .*'Size'"
+    ) as refusal:
+        find_network(rows, "Height, Id, Size -> Ill")
+    assert "bins={'Height': 5, 'Size': 5}) (--bins Height=5 --bins Size=5)" in refusal.value.hint
+
+
+def test_numbers_outside_of_all_intervals_are_named_with_bins_to_copy() -> None:
+    rows = {"Age": [20, 30, 70, 80], "Ill": ["yes", "no"] * 2}
+    (remark,) = find_network(rows, "Age -> Ill", bins={"Age": [18, 25, 65]}).remarks
+    assert "70, 80 (2 rows)" in remark
+    bins = re.search(r"bins=(\{.*\}) \(--bins Age=-inf,18,25,65,inf\)", remark)
+    assert bins is not None
+    assert not find_network(rows, "Age -> Ill", bins=eval(bins[1])).remarks
+
+
 def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
     rows = {"Height": np.linspace(1.5, 2.0, 200).tolist(), "Ill": ["yes", "no"] * 100}
     with pytest.raises(StatesError, match="200 different values") as refusal:

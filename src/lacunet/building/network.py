@@ -12,6 +12,7 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
+    BY_BINS,
     FirstRows,
     IdentifierError,
     Seen,
@@ -23,7 +24,7 @@ from lacunet.building.states import (
     states_of,
     taken_as_missing,
 )
-from lacunet.data.batches import encoded_column, wider_cuts
+from lacunet.data.batches import encoded_column
 from lacunet.data.errors import clipped, listed, refuse_strangers
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, check_columns, source_from
@@ -33,10 +34,10 @@ from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.edges import are_edges, is_edges
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
-from lacunet.model.intervals import labels_of
+from lacunet.model.intervals import labels_of, spelled_cut
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
-from lacunet.wording import close_to, counted, first_of, in_shell
+from lacunet.wording import close_to, counted, first_of, in_shell, keyed
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,7 @@ def find_network(
     _check_rules(dataset, (*columns, *hidden), source)
     held = columns_held(source, dataset, columns, given, bins)
     _refuse_unnamed("bins", held.cuts, drawn, BinsError)
-    inferred = {
-        v: states_of(v, column, held.extra.get(v, ()), in_edges=True)
-        for v, column in held.uncut.items()
-    }
+    inferred = _inferred(held)
     network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
     notes = [*taken_as_missing(held.seen, inferred)]
@@ -95,6 +93,28 @@ def find_network(
         _summary(network, inferred, hidden, source.label),
         (*notes, *held.proposals(network)),
     )
+
+
+def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
+    """The states that columns show; one error names all columns that cannot be variables."""
+    inferred: dict[str, Scope] = {}
+    refused: dict[str, StatesError] = {}
+    for v, column in held.uncut.items():
+        try:
+            inferred[v] = states_of(v, column, held.extra.get(v, ()), in_edges=True)
+        except StatesError as error:
+            refused[v] = error
+    if len(refused) == 1:
+        raise next(iter(refused.values()))
+    if refused:
+        cut = dict.fromkeys([v for v, error in refused.items() if BY_BINS in error.hint], 5)
+        typed = "".join(f" --bins {in_shell(keyed(v, '=') + '=5')}" for v in cut)
+        raise StatesError(
+            "\n".join(error.message for error in refused.values()),
+            (f"{BY_BINS} bins={cut}) ({typed.strip()}); or " if cut else "")
+            + "leave columns out of the edges, or give all their states: states={...}.",
+        )
+    return inferred
 
 
 @dataclass(frozen=True)
@@ -210,10 +230,13 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
     held = {text: number for text, number in numbers.items() if number is not None}
     if outside := [text for text, number in held.items() if not cuts[0] <= number <= cuts[-1]]:
         rows = counted(sum(seen.cells[text] for text in outside), "row")
-        wider = wider_cuts(name, outside, labels_of(cuts)).removesuffix(", ")
+        wider = [spelled_cut(cut) for cut in dict.fromkeys([-np.inf, *cuts, np.inf])]
+        points = ", ".join(f"float({cut!r})" if "inf" in cut else cut for cut in wider)
+        shell = in_shell(f"{keyed(name, '=')}={','.join(wider)}")
         yield (
-            f"column {name!r}: {first_of(outside, 3)} ({rows}) outside of the intervals "
-            f"{', '.join(labels_of(cuts))}: learning refuses such numbers; {wider}."
+            f"column {name!r} has numbers outside of the intervals {', '.join(labels_of(cuts))}: "
+            f"{first_of(outside, 3)} ({rows}). Learning refuses them. To take them in, open the "
+            f"ends: bins={{{name!r}: [{points}]}} (--bins {shell})."
         )
 
 
@@ -279,8 +302,11 @@ def network_of_columns(
     built = find_network(dataset, edges, given, bins=cut)
     notes = [*left_out.values()]
     if newly_cut := [name for name in cut if name not in (bins or {})]:
-        cut_note = f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}."
-        notes.append(cut_note)
+        notes.append(
+            f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}; "
+            "to choose the points, first call lacunet.discretise(data, "
+            f"{{{newly_cut[0]!r}: [...]}})."
+        )
     return replace(built, remarks=(*notes, *built.remarks), left_out=left_out)
 
 

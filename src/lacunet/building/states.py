@@ -36,6 +36,8 @@ from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, first_of, in_shell, keyed, listed
 
 MOST_COLUMNS = 5  # that are named of those with values taken as missing
+FROM_DATA = "lacunet.Network.from_data(data, edges,"
+BY_BINS = f"cut numbers into intervals: {FROM_DATA}"
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -265,9 +267,8 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
 
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
-    built = "lacunet.Network.from_data(data, edges,"
     key = keyed(name, "=")
-    give = f"{built} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
+    give = f"{FROM_DATA} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
         held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
         raise StatesError(
@@ -288,13 +289,13 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
     kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
     way = (
-        f"cut numbers into intervals: {built} bins={{{name!r}: 5}}) (--bins "
+        f"{BY_BINS} bins={{{name!r}: 5}}) (--bins "
         f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
         "values"
     )
     raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
-        f"a discrete variable may have at most {MOST_STATES}{weights}.",
+        f"a discrete variable may have at most {MOST_STATES} of them{weights}.",
         f"{way if seen.numbers else MERGE}, or give the states: {give}.",
     )
 
