@@ -343,7 +343,9 @@ def test_evidence_in_another_form_is_answered_with_the_mapping_of_it() -> None:
     for written in ("Wet=yes, Sprinkler = on", ["Wet=yes", "Sprinkler=on"]):
         with pytest.raises(QueryError, match=r"\{'Wet': 'yes', 'Sprinkler': 'on'\}"):
             query(RAIN, "Rain", written)  # type: ignore[arg-type]
-    with pytest.raises(QueryError, match=r"\{'Test': 'positive'\}"):
+    with pytest.raises(QueryError, match=r"\{'Sprinkler': 'on'\}"):
+        query(RAIN, "Rain", "Sprinkler")  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match=r"\{'Wet': 'yes'\}"):
         query(RAIN, "Rain", "yes")  # type: ignore[arg-type]
 
 

@@ -195,8 +195,11 @@ def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str,
             )
         if not known:
             name = part.partition("=")[0].rstrip("> ").strip()
+            before = name.partition(">")[0].strip()
+            name = before if before in network.states_of else name
             states = network.states(network.known(name)) if name else ()
-            hint = f"as in {name}={states[0]}; its states are {list(states)}." if states else ""
+            cut = "; a number stands for that which holds it" if name in network.cuts_of else ""
+            hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
         if name in state_of:

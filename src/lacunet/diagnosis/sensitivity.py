@@ -543,7 +543,7 @@ def _checked(
             "whose hidden values may differ from its shown ones.",
             hint,
         )
-    check_mapping("evidence", evidence)
+    check_mapping("evidence", evidence, network)
     state, seen = state_named(network, target, state), evidence_written(network, evidence)
     asked = {target: state, **seen}
     if target in seen:

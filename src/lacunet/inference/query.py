@@ -395,8 +395,8 @@ def after_doing(
     network: Network, evidence: Mapping[str, object], do: Mapping[str, object]
 ) -> tuple[Network, Mapping[str, object]]:
     """The network after an intervention, and all that is seen in it, what was done included."""
-    check_mapping("evidence", evidence)
-    check_mapping("do", do)
+    check_mapping("evidence", evidence, network)
+    check_mapping("do", do, network)
     if not do:
         return network, evidence
     if both := sorted(set(do) & set(evidence)):
@@ -461,16 +461,17 @@ def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
     warn(f"{hidden_cause(pair)}: {NOT_DESCRIBED}.")
 
 
-def check_mapping(name: str, value: object) -> None:
+def check_mapping(name: str, value: object, network: Network) -> None:
     """Refuse what does not say which variables have which states."""
     if not isinstance(value, Mapping):
         written = separated(value) if isinstance(value, str) else value
         parts = written if isinstance(written, list | tuple | set) else []
         pairs = [str(part).partition("=") for part in parts]
         typed = {variable.strip(): state.strip() for variable, _, state in pairs if state.strip()}
+        named = [v for v in network.variables if v in map(str, parts)] or network.variables[-1:]
         raise QueryError(
             f"{name} is {value!r}, but must be a mapping of variables to states.",
-            f"write it as {typed or {'Test': 'positive'}!r}.",
+            f"write it as {typed or {v: network.states(v)[-1] for v in named}!r}.",
         )
 
 

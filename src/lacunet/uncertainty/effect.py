@@ -314,6 +314,8 @@ def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
     given = [*args[1:3]]
     if len(given) == 1 and isinstance(given[0], str) and is_query(given[0]) and "do" not in named:
         given.append(split_query(given[0]).do)
+    if len(given) == 1 and isinstance(given[0], str) and named.keys() <= {"given", "interval"}:
+        return f"do= is the variable that is set: effect(result, {given[0]!r}, do='Treatment')."
     if len(given) < 2:
         return ""
     target, do = _as_name(given[0], "Outcome"), _as_name(given[1], "Treatment")
@@ -432,7 +434,7 @@ def effect(
     outcomes = network.states(network.known(target))
     if outcome is not None:
         outcome = state_named(network, target, outcome)
-    check_mapping("given", given)
+    check_mapping("given", given, network)
     seen, sets = states_and_sets(network, given)
     given = evidence_written(network, given)
     if target == do or {target, do} & {*given}:
