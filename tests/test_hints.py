@@ -405,6 +405,13 @@ LEARNED: Any = lc.learn("Age -> Ill", ILL)
         (lambda: LEARNED.network.to_csv, "network.cpt(variable).to_frame()"),
         (lambda: LEARNED.cpt("Ill").to_csv, "cpt.to_frame()"),
         (lambda: lc.recover, "verdict.estimate(data, interval=True)"),  # type: ignore[attr-defined]
+        (lambda: LEARNED.bic, "free_parameters * math.log(r.total) / 2, with r = "),
+        (lambda: lc.bic, "free_parameters * math.log(r.total) / 2, with r = "),  # type: ignore[attr-defined]
+        (lambda: LEARNED.cpt("Ill").to_frame(intervals=True), "tidy=True"),  # type: ignore[call-arg]
+        (lambda: lc.effect(LEARNED, "Ill"), "do= is the variable that is set"),  # type: ignore[call-arg]
+        (lambda: lc.query(LEARNED, "P(Ill | Age>60)"), "its states are ['old', 'young']"),
+        (lambda: lc.learn("Age -> Ill", ILL, prior="bdeu"), "10 / k in each of the k cells"),  # type: ignore[arg-type]
+        (lambda: lc.pool([1], [1]), "one table is too few"),
     ],
 )
 def test_a_slip_is_answered_with_the_call_to_write(call: Callable[[], object], way: str) -> None:

@@ -60,6 +60,12 @@ KEYWORDS = by_guess(
     }
 )
 
+_OF_EM = "with r = lacunet.learn(network, data, 'em', prior=1); the higher, the better"
+AIC = f"lacunet.log_likelihood(r, data) - r.network.free_parameters, {_OF_EM}"
+BIC = (
+    "lacunet.log_likelihood(r, data) - r.network.free_parameters * math.log(r.total) / 2, " + _OF_EM
+)
+
 # What other libraries call a function or a class, by what to write.
 NAMES = by_guess(
     {
@@ -99,14 +105,17 @@ NAMES = by_guess(
             "Classifier BayesianNetworkClassifier BayesNetClassifier"
         ),
         "from lacunet.sklearn import BayesianNetworkImputer": "Imputer BayesianNetworkImputer",
-        "lacunet.diagnose(data).mcar (tests of MCAR), .mar, .patterns": (
+        "lacunet.diagnose(data).mcar (tests of MCAR, one for each pair), .mar, .patterns": (
             "mcar_test little_test littles_test test_mcar md_pattern"
         ),
         'the path itself in place of the data: lacunet.learn(network, "rows.csv")': (
             "read_csv read_table read_parquet read_data load_csv load_data"
         ),
+        AIC: "aic AIC",
+        BIC: "bic BIC",
+        f"lacunet.log_likelihood(result, data); for the BIC, {BIC}": "score",
         "lacunet.log_likelihood(result, data), or lacunet.kl_divergence(truth, result)": (
-            "evaluate score loglik"
+            "evaluate loglik"
         ),
         "lacunet.log_likelihood(result, rows) for rows held out, or scikit-learn's cross_val_score "
         "with lacunet.sklearn.BayesianNetworkClassifier": "cross_validate cross_val_score",

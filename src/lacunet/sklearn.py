@@ -425,7 +425,11 @@ def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, 
     """The coder of each column, by what is said of its codes."""
     bins, data = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
     if not isinstance(bins, Integral) or bins < 1:
-        raise LacunetError(f"bins is {bins!r}, not a number of intervals.", "as in bins=5.")
+        raise LacunetError(
+            f"bins is {bins!r}, not a number of intervals.",
+            "one number for all columns, as in bins=5. To cut a column otherwise, do so before, at "
+            "the same points for new rows: lacunet.discretise(X, {'Age': [0, 40, 65, 120]}).",
+        )
     for option in ("codes", "not_asked"):
         _refuse_strangers(f"{option}={{...}} names", getattr(data, option), columns)
     coders = {}

@@ -39,9 +39,10 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
             f"prior is {prior!r}, but must be a number from 1 to {MOST_PRIOR:g}, 'learn', the "
             "prior of a result, or a mapping from variables to pseudo-counts.",
             "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
-            "likelihood), prior=3 two; prior='learn' estimates them from the counts; "
-            f"{_pseudo_counts_example(network)} gives those of each cell; where each row of a "
-            "network's CPTs is worth 20 rows of data, prior={v: 20 * net.cpt(v).table for v in "
+            "likelihood); prior='learn' estimates them from the counts; "
+            f"{_pseudo_counts_example(network)} gives them cell by cell. BDeu with an "
+            "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. To let each CPT "
+            "row of a network count as 20 rows of data: prior={v: 20 * net.cpt(v).table for v in "
             "net.variables}.",
         )
     return float(prior)

@@ -17,7 +17,7 @@ from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.prior import Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import ByName, WithHints, by_guess, with_hints, with_hints_by
+from lacunet.hints import AIC, BIC, ByName, WithHints, by_guess, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.wording import counted
 
@@ -77,9 +77,8 @@ class Result(WithHints):
                 "to_csv"
             ),
             'lacunet.effect(result, "Outcome", do="Treatment")': "effect causal_effect ate",
-            "lacunet.log_likelihood(result, data) - result.network.free_parameters (for the BIC, "
-            "times math.log(result.total) / 2), for results of learn(..., 'em', prior=1); more is "
-            "better": "aic bic",
+            AIC: "aic",
+            BIC: "bic",
             'lacunet.query(result, "X", {"Y": "y"})': "query",
             "lacunet.predict(result, data, targets)": "predict",
             "lacunet.impute(result, data)": "impute",

@@ -155,9 +155,10 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     except (TypeError, ValueError):
         raise LacunetError("estimates and variances are not all numbers.", OF_EACH) from None
     if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
+        is_single = values.shape == within.shape and values.ndim and len(values) == 1
         raise LacunetError(
             f"estimates of shape {values.shape} and variances of shape {within.shape} cannot be "
-            "pooled.",
+            f"pooled{': one table is too few' if is_single else ''}.",
             OF_EACH,
         )
     _check_finite("estimates", values, np.isfinite(values), "a finite number")

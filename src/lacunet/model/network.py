@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted, WithHints, by_guess, with_hints
+from lacunet.hints import Hinted, WithHints, by_guess, with_hints, with_hints_by
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -79,6 +79,9 @@ class NetworkError(LacunetError):
         )
 
 
+_TIDY = "to_frame(tidy=True) has a row for each cell, with low and high, if learn made intervals."
+
+
 @dataclass(frozen=True, repr=False)
 class Cpt(WithHints):
     """The conditional distribution of ``child`` given ``parents``.
@@ -131,8 +134,9 @@ class Cpt(WithHints):
         """The interval of every entry: the axes of the table, then low and high; None without."""
         return None if self.spread is None or self.level is None else self.spread(self.level)
 
+    @with_hints_by(lambda _args, named: _TIDY if {"interval", "intervals"} & {*named} else "")
     def to_frame(self, library: Library = "pandas", *, tidy: bool = False) -> Any:
-        """The table as a dataframe.
+        """The table as a dataframe; the intervals that a CPT prints are there with ``tidy=True``.
 
         Parameters
         ----------
@@ -336,9 +340,9 @@ class Network(WithHints, metaclass=Hinted):
         bins
             How to cut columns of numbers: 5 for five intervals with equally many rows each,
             ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
-            ``[18,40)`` and ``[40,65]``, so that 40 is in the second. A number outside, such as 70,
-            is refused when the data are read; ``float("inf")`` opens an end. The network keeps
-            the cut points, so that numbers in later data are cut the same way.
+            ``[18,40)`` and ``[40,65]``, so that 40 is in the second. Numbers outside, such as 70,
+            get a warning here and are refused in learning; ``float("inf")`` opens an end. The
+            network keeps the cut points, so that numbers in later data are cut the same way.
         codes
             What values mean, column by column: ``{"Smoke": {7: None, 9: None}}`` missing,
             ``{"Sex": {1: "male", 2: "female"}}`` states, ``{"Age": {"40+": ["40-49", "50+"]}}``
