@@ -104,8 +104,9 @@ def predict(
         state ``c`` and of ``A`` with the state ``b=c``, they are put in quotes.
     given_targets
         Whether a target that a row shows is evidence after all: then it is certain itself, and
-        counts as evidence for the others. Without it, the target Smoked of a row does not say
-        either that its SmokesNow was not asked (``not_asked={"SmokesNow": "Smoked=no"}``).
+        counts as evidence for the others. Otherwise rules do not look at targets either: with
+        ``not_asked={"SmokesNow": "Smoked=no"}`` and the target Smoked, an empty SmokesNow is
+        missing, whether the row shows Smoked=no or not.
     unsupported
         What to do where predictions rest on CPT rows without data: "warn", "refuse", or "ignore".
         With "bounds" there are the columns ``lowest(X=state)`` and ``highest(X=state)`` too: the
@@ -123,9 +124,9 @@ def predict(
     -------
     A dataframe of the data's kind with one row for each row of the data; for a path a pyarrow
     Table (``.to_pandas()`` makes a DataFrame of it). A row of probability zero has NaN, and a
-    warning counts them; another counts the rows that show some targets and miss others, where the
-    shown ones are not evidence. Probabilities have no intervals here; `lacunet.query` gives those
-    of one case:
+    warning says how many there are. Another warning says how many rows show some targets and miss
+    others: what they show of targets is not used. Probabilities have no intervals here;
+    `lacunet.query` gives those of one case:
     ``query(result, "Ill", {"Age": "old"}, interval=True)``.
 
     Examples

@@ -138,11 +138,12 @@ class Data:
     replicate_weights
         `ReplicateWeights` that come with the survey.
     missing
-        What means "not observed", beside null, NaN, empty cells and ``? * NA N/A NaN nan null NULL
-        None``: one value or a list of them, for all columns; or a mapping from columns to values
-        (None: all columns). A value given for one column is always missing there:
-        ``missing={"Size": 9}``. One given for all columns is not missing in a column where the
-        network has it as a state; with edges in place of a network it is missing in every column.
+        Values that mean "not observed", beside null, NaN, empty cells and ``? * NA N/A NaN nan null
+        NULL None``: one value or a list of them, for all columns; or a mapping from columns to
+        values, in which the key None stands for all columns. A value given for one column is
+        always missing there: ``missing={"Size": 9}``. One given for all columns is not missing in a
+        column where the network has it as a state; with edges in place of a network it is missing
+        in every column.
         With edges, ``.``, ``n/a``, ``#N/A`` and ``<NA>`` are missing too, with a warning.
     codes
         What values mean, for some columns: ``{"Smokes": {7: None, 1: "yes"}, "Age": {"40+":
@@ -151,7 +152,8 @@ class Data:
     not_asked
         When questions were not asked, as in `Network`: ``{"SmokesNow": "Smoked=no"}``.
     unknown
-        Whether a value that is not a state is an error or, with a note, missing.
+        What to do with a value that is not a state: ``"error"`` (the default) refuses it,
+        ``"missing"`` takes it as missing, with a note.
     latent
         Variables of the network without a column: they are missing in every row.
     fully_observed

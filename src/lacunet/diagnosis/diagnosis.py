@@ -139,7 +139,9 @@ def diagnose(
     ----------
     network
         Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
-        ``diagnose(data)``, all columns are looked at.
+        ``diagnose(data)``, all columns are looked at, and numbers with more than 50 different
+        values are cut into five intervals with equally many rows. To cut them otherwise, do so
+        before: ``diagnose(lacunet.discretise(data, {"Age": [0, 40, 65, 120]}))``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
     weight, counts, strata, cluster, missing
@@ -153,19 +155,21 @@ def diagnose(
         the conclusions say so.
     try_graph
         Whether to learn the network twice where MAR is rejected (adjusted p below 0.05): by EM, and
-        by EM on a graph learned from the rows. The graph is recommended if some CPT entry differs
-        by more than chance explains at the 5% level.
+        by EM on a missingness graph learned from the rows. That graph is recommended if some CPT
+        entry differs by more than chance explains at the 5% level.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
 
     Returns
     -------
-    A value that prints. Its ``mcar`` are tests of whether values are missing completely at random:
-    for each variable with missing values and each other variable, whether being missing depends on
-    it (Pearson's chi-squared test, p-values adjusted by Holm; the conclusions go by those below
-    0.05). ``mar`` are tests of whether values are missing at random: the same, of dependence on
-    variables that have missing values themselves, given those that are always shown. ``patterns``
-    are what is missing together, and ``positivity`` states under which a variable is never shown.
+    A value that prints. Its ``mcar`` is a tuple of tests of whether values are missing completely
+    at random: one for each variable with missing values and each other variable, of whether being
+    missing depends on it (Pearson's chi-squared test, p-values adjusted by Holm; the conclusions go
+    by those below 0.05). The smallest p-value comes first: ``mcar[0].p_value``, and adjusted
+    ``mcar[0].adjusted``. ``mar`` are tests of whether values are missing at random: the same, of
+    dependence on variables that have missing values themselves, given those that are always shown.
+    ``patterns`` says what is missing together, and ``positivity`` lists the states of other
+    variables under which a variable is never shown.
     Of each variable, ``patterns.influx_of`` is the share of all shown cells that are in rows where
     it is missing: how much there is to predict it from. ``patterns.outflux_of`` is the share of all
     missing cells that are in rows that show it: how much it can help to predict.

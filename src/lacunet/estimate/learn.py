@@ -121,6 +121,8 @@ def learn(
         the pseudo-counts themselves: an axis for each parent, in the network's order, then one for
         the variable. States are in the network's order too, ``network.states("Ill")``: those found
         in data alphabetically, numbers by size. Variables that it does not name get one per cell.
+        ``{v: 20 * experts.cpt(v).table for v in experts.variables}`` lets each CPT row of the
+        network ``experts`` count as much as 20 rows of data.
         The default is 2 for closed forms ("listwise", and the direct, factored and informed
         methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
         scaled to all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
@@ -148,13 +150,13 @@ def learn(
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
-        of `lacunet.query` and `lacunet.effect` have them too. They do not use the prior: they are
-        made around the estimate from the rows alone. The entry of the CPT, which has the prior's
-        pseudo-counts, is always inside its interval, but may be near an end. What they cost depends
-        on the method: for "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more
-        than a few further fits; for "em" up to two EM steps for each free parameter; for the other
-        methods, and for EM with more than 3,000 free parameters, about thirty fits.
-        `lacunet.explain` says it beforehand.
+        of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
+        around the estimate without the prior's pseudo-counts, and stretched to hold the entry of
+        the CPT: it need not be in their middle. What they cost depends on the method: for
+        "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more than a few further
+        fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
+        with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
+        beforehand.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
         "informed-direct"; ``missingness`` is a graph, its text or a file's path.

@@ -47,7 +47,8 @@ def warned_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str])
         notes.append(
             f"values of {first_of(known, MOST_NAMED)} may be missing because of what the ignored "
             "columns hold; the CPTs would then be biased. lacunet.diagnose(data) (lacunet diagnose "
-            "DATA) tests all columns, and those that it names belong in the network."
+            "DATA) tests all columns: consider adding those that it names to the network. "
+            "To end this warning, name columns that do not matter: lacunet.Data(data, aside=[...])."
         )
     if plan.graph is None:
         notes += notes_on_rules(plan.network, partly)

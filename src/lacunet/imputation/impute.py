@@ -105,9 +105,9 @@ def impute(
     A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
     command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
     their order; columns that are not the network's stay as they are, and so do cells that are
-    shown, except in two kinds of columns with missing cells. Numbers that the network bins are
-    returned as intervals, as by `lacunet.discretise`. Codes, such as 1 and 2 for male and female,
-    are used for cells that are filled in too; but if some state's code occurs in no row, the whole
+    shown, except in columns that have missing cells and are cut (numbers are returned as
+    intervals, as by `lacunet.discretise`) or coded, such as 1 and 2 for male and female: codes are
+    used for cells that are filled in too, but if some state's code occurs in no row, the whole
     column is written with the names of the states.
 
     Raises
@@ -123,9 +123,10 @@ def impute(
     AssumptionWarning
         Cells are missing, and one of these holds: the result was learned without a missingness
         graph, so that values are taken to be missing at random; its graph is MNAR, but its
-        mechanisms were not learned (``method="em"`` learns them); or the graph determines the
-        distribution of completions only for these numbers of states, or (without ``draws``) not at
-        all. A network alone does not say what was assumed, and gives no warning.
+        mechanisms were not learned (``method="em"`` learns them); or the graph does not
+        always determine the distribution of completions: it does for almost all networks with the
+        numbers of states that the variables have here, or (without ``draws``) not even for those.
+        A network alone does not say what was assumed, and gives no warning.
 
     Examples
     --------

@@ -49,10 +49,10 @@ def log_likelihood(
     missing: Any = (),
     memory: Memory = None,
 ) -> float:
-    """The natural logarithm of the probability of the data: the sum of w log P(x) over the rows.
+    """The natural logarithm of the probability of the data: the sum of log P(x) over the rows x.
 
-    The pattern of missing cells is not part of the likelihood, even for a result learned with a
-    missingness graph.
+    Where rows have weights or counts w, it is the sum of w log P(x). The pattern of missing cells
+    is not part of the likelihood, even for a result learned with a missingness graph.
     Sampling weights are scaled to add up to Kish's effective number of rows, (sum w)^2 / sum w^2,
     so that their scale does not matter. Data that cannot happen give minus infinity, with a warning
     that names the first such row.

@@ -235,7 +235,8 @@ def learn_structure(
         A path or several, a dataframe of any library, or `lacunet.Data`, which also says how to
         read them: codes, delimiters, questions that were not asked of all. With
         ``not_asked={"SmokesNow": "Smoked=no"}`` the network always has the edge Smoked ->
-        SmokesNow. Every column is a variable, except those named below or in ``without``.
+        SmokesNow. Every column is a variable, except those that ``without``, ``weight``,
+        ``counts``, ``strata`` and ``cluster`` name.
     states
         The states of some or all columns, in order; by default those that occur. A network, a
         result or the path of one gives the states of all columns, and where numbers are cut.
