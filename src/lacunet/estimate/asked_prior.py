@@ -41,9 +41,9 @@ def checked_prior(prior: Any, network: Network) -> AskedPrior:
             "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
             "likelihood); prior='learn' estimates them from the counts; "
             f"{_pseudo_counts_example(network)} gives them cell by cell. BDeu with an "
-            "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. To let each CPT "
-            "row of a network count as 20 rows of data: prior={v: 20 * net.cpt(v).table for v in "
-            "net.variables}.",
+            "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. To let each "
+            "CPT row of a network count as 20 rows of data: prior={v: 20 * net.cpt(v).table for v "
+            "in net.variables}.",
         )
     return float(prior)
 
