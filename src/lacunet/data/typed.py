@@ -198,7 +198,7 @@ def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str,
             before = name.partition(">")[0].strip()
             name = before if before in network.states_of else name
             states = network.states(network.known(name)) if name else ()
-            cut = "; a number stands for that which holds it" if name in network.cuts_of else ""
+            cut = "; a number stands for its interval" if name in network.cuts_of else ""
             hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
@@ -217,7 +217,7 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     for written in parts:
         is_bare = len(written) > 1 and written[0] == written[-1] == "'"
         part = written[1:-1] if is_bare and written not in network.states_of else written
-        if part in network.states_of or not {"=", "<"} & set(part):
+        if part in network.states_of or not {"=", "<", ">"} & set(part):
             names.append(part)
         else:
             states |= (state_of := states_in([part], network))
