@@ -138,7 +138,7 @@ def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
     rows = {"Height": np.linspace(1.5, 2.0, 200).tolist(), "Ill": ["yes", "no"] * 100}
     with pytest.raises(StatesError, match="200 different values") as refusal:
         find_network(rows, "Height -> Ill")
-    assert "(--bins Height=5; lacunet.discretise" in refusal.value.hint
+    assert "(--bins Height=5) or, in a dataframe, by lacunet.discretise" in refusal.value.hint
 
 
 def test_a_name_with_an_arrow_is_answered_with_quotes() -> None:
@@ -352,7 +352,7 @@ def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
         lc.Network.from_data(rows, "Visit -> Ill", bins={"Visit": 4})
     with pytest.raises(LacunetError) as several:
         lc.learn_structure(rows | {"Age": [number % 90 + 0.5 for number in range(600)]})
-    assert "bins={'Age': 5} (--bins Age=5)" in str(several.value)
+    assert "bins={'Age': 5}) (--bins Age=5)" in str(several.value)
 
 
 def test_a_formula_is_answered_with_edges() -> None:

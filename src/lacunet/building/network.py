@@ -12,13 +12,15 @@ from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
-    BY_BINS,
+    FROM_DATA,
     FirstRows,
     IdentifierError,
+    NumbersError,
     Seen,
     StatesError,
     WeightsError,
     codes_not_seen,
+    in_five,
     remarks,
     seen_in,
     states_of,
@@ -107,11 +109,10 @@ def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
     if len(refused) == 1:
         raise next(iter(refused.values()))
     if refused:
-        cut = dict.fromkeys([v for v, error in refused.items() if BY_BINS in error.hint], 5)
-        typed = "".join(f" --bins {in_shell(keyed(v, '=') + '=5')}" for v in cut)
+        cut = [v for v, error in refused.items() if isinstance(error, NumbersError)]
         raise StatesError(
             "\n".join(error.message for error in refused.values()),
-            (f"{BY_BINS} bins={cut}) ({typed.strip()}); or " if cut else "")
+            (f"cut numbers into intervals: {in_five(FROM_DATA, cut)}; or " if cut else "")
             + "leave columns out of the edges, or give all their states: states={...}.",
         )
     return inferred

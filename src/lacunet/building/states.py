@@ -37,7 +37,6 @@ from lacunet.wording import counted, first_of, in_shell, keyed, listed
 
 MOST_COLUMNS = 5  # that are named of those with values taken as missing
 FROM_DATA = "lacunet.Network.from_data(data, edges,"
-BY_BINS = f"cut numbers into intervals: {FROM_DATA}"
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -59,6 +58,10 @@ class IdentifierError(StatesError):
 
 class WeightsError(StatesError):
     """A column has the name and the values of sampling weights."""
+
+
+class NumbersError(StatesError):
+    """A column of numbers has more different values than a variable may have states."""
 
 
 class NestedError(StatesError):
@@ -287,17 +290,27 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     weights = ""
     if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
         weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
-    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else StatesError
+    kind = NumbersError if seen.numbers else StatesError
+    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else kind
     way = (
-        f"{BY_BINS} bins={{{name!r}: 5}}) (--bins "
-        f"{in_shell(f'{key}=5')}; lacunet.discretise does the same to a dataframe), merge rare "
-        "values"
+        f"cut numbers into intervals: {in_five(FROM_DATA, [name])} or, in a dataframe, by "
+        "lacunet.discretise, merge rare values"
     )
     raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
         f"a discrete variable may have at most {MOST_STATES} of them{weights}.",
         f"{way if seen.numbers else MERGE}, or give the states: {give}.",
     )
+
+
+def in_five(call: str, names: Sequence[str]) -> str:
+    """A call that cuts columns into five intervals, and what does the same in the shell.
+
+    >>> in_five("learn_structure(data,", ["Age", "BMI"])
+    "learn_structure(data, bins={'Age': 5, 'BMI': 5}) (--bins Age=5 --bins BMI=5)"
+    """
+    typed = " ".join(f"--bins {in_shell(keyed(name, '=') + '=5')}" for name in names)
+    return f"{call} bins={dict.fromkeys(names, 5)!r}) ({typed})"
 
 
 def taken_as_missing(

@@ -14,9 +14,11 @@ from lacunet.building.network import columns_held, given_states
 from lacunet.building.states import (
     IdentifierError,
     NestedError,
+    NumbersError,
     Seen,
     StatesError,
     WeightsError,
+    in_five,
     states_of,
     taken_as_missing,
 )
@@ -171,13 +173,16 @@ def _occurring(
     if refused:
         raise LacunetError(
             "\n".join(error.message for error in refused.values()),
-            _way_out(refused, [name for name in refused if seen[name].numbers]),
+            _way_out(refused),
         )
     return occurring
 
 
-def _way_out(refused: Mapping[str, StatesError], of_numbers: Collection[str]) -> str:
-    """What to do about columns without states; those of numbers can be cut."""
+CALL = "lacunet.learn_structure(data,"
+
+
+def _way_out(refused: Mapping[str, StatesError]) -> str:
+    """What to do about columns without states."""
     hopeless = [
         name for name, error in refused.items() if isinstance(error, IdentifierError | NestedError)
     ]
@@ -190,9 +195,8 @@ def _way_out(refused: Mapping[str, StatesError], of_numbers: Collection[str]) ->
         )
     if others:
         ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
-    if cut := [name for name in others if name in of_numbers]:
-        typed = " ".join(f"--bins {in_shell(f'{name}=5')}" for name in cut)
-        ways.append(f"cut numbers into intervals: bins={dict.fromkeys(cut, 5)!r} ({typed})")
+    if cut := [name for name, error in refused.items() if isinstance(error, NumbersError)]:
+        ways.append(f"cut numbers into intervals: {in_five(CALL, cut)}")
     return "; ".join(ways) + "."
 
 
