@@ -220,7 +220,7 @@ def test_labels_of_several_tables_are_joined_by_their_names() -> None:
 
 
 def written_and_read(parts: list[EncodedTable]) -> EncodedTable:
-    with scratch_folder() as folder, CodeWriter(folder / "rows") as writer:
+    with scratch_folder() as folder, CodeWriter(folder / "rows", PAIR.cardinality_of) as writer:
         for part in parts:
             writer.append(part)
         (whole,) = writer.finished().tables(100)

@@ -107,7 +107,7 @@ def test_rows_come_back_from_the_disk_as_they_were(tmp_path: Path) -> None:
     }
     weights, copies = rng.random(50), Copies(rng.random(50), rng.random(50))
     table = EncodedTable(sizes, columns, weights, copies=copies)
-    with CodeWriter(tmp_path / "rows") as writer:
+    with CodeWriter(tmp_path / "rows", sizes) as writer:
         writer.append(table.take(slice(0, 20)))
         writer.append(table.take(slice(20, 50)))
         coded = writer.finished()
@@ -124,7 +124,7 @@ def test_rows_that_only_count_are_not_weighted_on_the_disk(tmp_path: Path) -> No
     columns: dict[str, Codes] = {"A": np.arange(10, dtype=np.uint8) % 2}
     number = np.arange(1.0, 11.0)
     table = EncodedTable({"A": 2}, columns, number, copies=Copies(number, number))
-    with CodeWriter(tmp_path / "rows") as writer:
+    with CodeWriter(tmp_path / "rows", {"A": 2}) as writer:
         writer.append(table)
         coded = writer.finished()
     for part in coded.tables(4):

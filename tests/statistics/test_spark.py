@@ -15,13 +15,10 @@ import pytest
 import lacunet as lc
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.read import ReadReport
-from lacunet.data.reading import plan_reading
-from lacunet.data.stream import Unread
-from lacunet.data.table import Design, EncodedTable
+from lacunet.data.table import EncodedTable
 from lacunet.statistics import spark
 from lacunet.statistics.passes import hash32
 from lacunet.statistics.spark import _in_words, task_memory
-from lacunet.wording import own_version
 from sparked import frame_of, session
 
 PAIR = lc.Network({"A.1": ["x", "y"], "B`": ["1", "2"]}, {"B`": ["A.1"]})
@@ -56,65 +53,6 @@ def test_a_task_takes_what_its_executor_has_for_python(
 def test_in_local_mode_the_cores_share_half_of_the_machine() -> None:
     one, two = (task_memory({"spark.master": f"local[{n}]"}.get) for n in (1, 2))
     assert one // 2 == two
-
-
-SAID: list[dict[str, Any]] = [
-    {},
-    {"weight": "w"},
-    {"counts": "n"},
-    {"weight": "w", "counts": "n", "strata": "s", "cluster": "c"},
-    {"weight": "w", "replicate_weights": lc.ReplicateWeights(["w", "n", "w2"], "jackknife")},
-]
-
-
-def units_of_rows(design: Design) -> list[tuple[str, str]]:
-    if design.strata is None:
-        return []
-    labels, units = design.units()
-    return [labels[unit] for unit in units.tolist()]
-
-
-@pytest.mark.parametrize("said", SAID, ids=lambda said: "+".join(said) or "bare")
-def test_rows_are_the_same_once_they_have_travelled_as_bytes(said: dict[str, Any]) -> None:
-    network = lc.Network(
-        {"A": ["x", "y", "z"], "B": [str(state) for state in range(300)]},
-        {"B": ["A"]},
-        codes={"A": {"yz": ["y", "z"]}},
-    )
-    rows = pa.table(
-        {
-            "A": ["x", "yz", None, "z"],
-            "B": ["299", None, "0", "7"],
-            "w": [1.5, 2.0, 0.5, 1.0],
-            "w2": [0.5, 1.0, 0.0, 3.0],
-            "n": [3.0, 1.0, 2.0, 4.0],
-            "s": ["east", "west", "east", "west"],
-            "c": ["1", "1", "2", "3"],
-        }
-    )
-    reading = plan_reading(lc.Data(rows, **said), network)
-    asked = spark.Gathering(spark.Needs(network.families), network, together=("A",))
-    task = spark.Task(reading, asked, spark.Sizes(2**30, 100))
-    (batch,) = spark._coded(
-        own_version(), pickle.dumps(task), iter(rows.select(reading.wanted).to_batches())
-    )
-    assert [f"{field.name} {field.type}" for field in batch.schema] == [
-        words.replace("int", "int32") for words in task.coded.split(", ")
-    ]
-    sent = spark._decoded(reading, batch.slice(1))
-    (table,) = Unread(reading).tables(10, ReadReport())
-    kept = table.take(slice(1, 4))
-    for name, codes in kept.columns.items():
-        np.testing.assert_array_equal(sent.columns[name], codes)
-    np.testing.assert_array_equal(sent.row_weights, kept.row_weights)
-    assert (sent.is_weighted, sent.sets_of) == (table.is_weighted, table.sets_of)
-    assert (sent.copies is None) == (kept.copies is None)
-    if sent.copies is not None and kept.copies is not None:
-        np.testing.assert_array_equal(sent.copies.squares, kept.copies.squares)
-    assert (sent.design is None) == (kept.design is None)
-    if sent.design is not None and kept.design is not None:
-        assert units_of_rows(sent.design) == units_of_rows(kept.design)
-        np.testing.assert_array_equal(sent.design.replicates, kept.design.replicates)  # type: ignore[arg-type]
 
 
 def test_what_spark_says_is_told_in_a_sentence() -> None:

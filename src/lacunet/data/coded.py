@@ -1,7 +1,8 @@
 """Rows on the disk as codes, for tables that memory does not hold.
 
-A file holds encoded tables, one after the other, as `pickle` writes them: nobody else can write to
-its folder.
+A file is an Arrow stream: one column of small integers for each variable, in the table's order,
+then the weights, the copies, the strata and clusters as dictionaries of labels, and the replicate
+weights, where the rows have them.
 
 The files are in a folder that is gone when the work ends, however it ends. Each run has a folder
 of its own beside a file that it keeps locked. The system drops the lock of a process that dies,
@@ -13,14 +14,14 @@ the folder, and a warning.
 from __future__ import annotations
 
 import errno
+import json
 import os
-import pickle
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from platform import node
@@ -29,9 +30,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from lacunet.data.table import EncodedTable, code_type, in_tables
+from lacunet.data.encode import array_of, label_column, text_array, values_of
+from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables, shared
 from lacunet.errors import LacunetError, warn
 from lacunet.memory import gibibytes
+from lacunet.model.network import FloatArray
 
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
@@ -157,29 +160,72 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 
 EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares; a label takes less
+WEIGHT, ROWS, SQUARES, STRATUM, CLUSTER = "weight", "rows", "squares", "stratum", "cluster"
+REPLICATE, FACTORS, SETS = "replicate", b"factors", b"sets"
 
 
 @dataclass(frozen=True)
 class Coded:
     """Rows in files of codes, in the order of the files; they can be read again and again."""
 
+    cardinality_of: Mapping[str, int]
     paths: tuple[Path, ...]
     rows: int
 
     def tables(self, most: int, _told: object = None) -> Iterator[EncodedTable]:
         """The rows, at most so many at a time."""
-        return in_tables(self._batches(), most)
+        return in_tables(map(self._table, self._batches()), most)
 
     def removed(self) -> None:
         """Give the room on the disk back."""
         for path in self.paths:
             path.unlink(missing_ok=True)
 
-    def _batches(self) -> Iterator[EncodedTable]:
+    def _batches(self) -> Iterator[Any]:
+        import pyarrow as pa
+
         for path in self.paths:
-            with path.open("rb") as file:
-                while file.peek(1):
-                    yield pickle.load(file)
+            with pa.OSFile(str(path)) as file:
+                yield from pa.ipc.open_stream(file)
+
+    def _table(self, batch: Any) -> EncodedTable:
+        kept = batch.schema.metadata or {}
+        factors = np.frombuffer(kept[FACTORS], np.float64) if FACTORS in kept else None
+        columns = {
+            name: values_of(batch.column(index)) for index, name in enumerate(self.cardinality_of)
+        }
+        sets = json.loads(kept.get(SETS, b"{}"))
+        return EncodedTable(
+            self.cardinality_of,
+            columns,
+            sets_of={name: tuple(map(tuple, state_sets)) for name, state_sets in sets.items()},
+            **beside_codes(batch, factors),
+        )
+
+
+def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
+    """The weights, copies and design of a table that a record batch holds beside the codes."""
+    names = batch.schema.names
+
+    def numbers(name: str) -> FloatArray:
+        return values_of(batch.column(name))
+
+    replicates = [numbers(name) for name in names if name.startswith(REPLICATE)]
+    design = Design(
+        label_column(batch.column(STRATUM)) if STRATUM in names else None,
+        label_column(batch.column(CLUSTER)) if CLUSTER in names else None,
+        np.stack(replicates, axis=1) if replicates else None,
+        factors,
+    )
+    weights, copies = numbers(WEIGHT) if WEIGHT in names else None, None
+    if weights is not None and ROWS in names:
+        weights, rows, squares = shared(weights, numbers(ROWS), numbers(SQUARES))
+        copies = Copies(rows, squares)
+    return {
+        "weights": weights,
+        "copies": copies,
+        "design": design if replicates or STRATUM in names or CLUSTER in names else None,
+    }
 
 
 def row_bytes(cardinality_of: Mapping[str, int], extras: int) -> int:
@@ -193,32 +239,59 @@ class CodeWriter:
     """Writes rows to a file of codes; the file is there once something was written."""
 
     path: Path
+    cardinality_of: Mapping[str, int]
     rows: int = 0
-    _file: Any = field(default=None, repr=False)
+    _writer: Any = field(default=None, repr=False)
 
     def append(self, table: EncodedTable) -> None:
-        """Write some more rows, without notes on them and their numbers."""
-        bare = replace(table, notes=(), row_numbers=None, hidden_elsewhere=())
+        """Write some more rows."""
+        import pyarrow as pa
+
+        codes = {str(index): array_of(codes) for index, codes in enumerate(table.columns.values())}
+        columns = codes | extras_of(table)
+        kept = {SETS: json.dumps(table.sets_of).encode()} if table.sets_of else {}
+        if table.design is not None and table.design.factors is not None:
+            kept[FACTORS] = table.design.factors.tobytes()
+        batch = pa.record_batch(list(columns.values()), names=list(columns), metadata=kept or None)
         with _written_to(self.path):
-            if self._file is None:
-                self._file = self.path.open("wb")
-            pickle.dump(bare, self._file, pickle.HIGHEST_PROTOCOL)
+            if self._writer is None:
+                self._writer = pa.ipc.new_stream(str(self.path), batch.schema)
+            self._writer.write_batch(batch)
         self.rows += table.rows
 
     def finished(self) -> Coded:
         """The file, once all rows are written."""
-        if self._file is not None:
+        if self._writer is not None:
             with _written_to(self.path):
-                self._file.close()
-        return Coded((self.path,) if self.rows else (), self.rows)
+                self._writer.close()
+        return Coded(self.cardinality_of, (self.path,) if self.rows else (), self.rows)
 
     def __enter__(self) -> CodeWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
+        if self._writer is not None:
             with suppress(OSError):  # what was written is of no use any more, or closed already
-                self._file.close()
+                self._writer.close()
+
+
+def extras_of(table: EncodedTable) -> dict[str, Any]:
+    """What goes with the rows beside their codes, by name."""
+    import pyarrow as pa
+
+    extras = {} if table.weights is None else {WEIGHT: array_of(table.weights)}
+    if table.copies is not None:
+        extras |= {ROWS: array_of(table.copies.rows), SQUARES: array_of(table.copies.squares)}
+    if table.design is None:
+        return extras
+    for name, grouping in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
+        if grouping is not None:
+            codes, labels = array_of(grouping.codes), text_array(grouping.labels)
+            extras[name] = pa.DictionaryArray.from_arrays(codes, labels)
+    if table.design.replicates is not None:
+        columns = enumerate(table.design.replicates.T)
+        extras |= {f"{REPLICATE}{index}": array_of(column) for index, column in columns}
+    return extras
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def held_or_coded(
         table = EncodedTable.joined(sizes, first)
         return table, table.partially_observed
     missing: set[str] = set()
-    with CodeWriter(folder() / uuid4().hex) as writer:
+    with CodeWriter(folder() / uuid4().hex, sizes) as writer:
         for table in chain(first, left):
             missing |= {v for v, codes in table.columns.items() if (codes >= sizes[v]).any()}
             writer.append(table)

@@ -134,7 +134,8 @@ def spread(
         writers: list[CodeWriter] = []
         for table in tables:
             writers = writers or [
-                stack.enter_context(CodeWriter(folder / str(part))) for part in range(parts)
+                stack.enter_context(CodeWriter(folder / str(part), table.cardinality_of))
+                for part in range(parts)
             ]
             target = part_of(table, key, parts, salt)
             order = np.argsort(target, kind="stable")

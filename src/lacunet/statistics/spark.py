@@ -23,16 +23,27 @@ from math import ceil, inf, isfinite, prod
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.batches import contradiction, unknown_states
-from lacunet.data.coded import row_bytes, scratch_folder
-from lacunet.data.encode import array_of, label_column, text_array
+from lacunet.data.coded import (
+    CLUSTER,
+    REPLICATE,
+    ROWS,
+    SQUARES,
+    STRATUM,
+    WEIGHT,
+    beside_codes,
+    extras_of,
+    row_bytes,
+    scratch_folder,
+)
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import ReadReport, read_notes
 from lacunet.data.reading import Reading
 from lacunet.data.source import DataSource, pieces_of
 from lacunet.data.stream import Unread, held_or_coded
-from lacunet.data.table import Copies, Design, EncodedTable, code_type, shared
+from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.memory import available, gibibytes, memory_budget
@@ -45,7 +56,6 @@ from lacunet.statistics.streamed import GROUPS_SHARE, MOST_ROWS, Sizes, counted,
 from lacunet.wording import own_version
 
 FOUND = "bucket int, found binary"
-STRATUM, CLUSTER = "stratum", "cluster"
 ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
 MERGES = 8  # tasks that add up what all others found
 SALT = 255  # another than those by which a task spreads its rows again
@@ -187,9 +197,20 @@ class Task:
     @property
     def coded(self) -> str:
         """The columns of rows as codes, in the words of Spark."""
-        labels = {STRATUM: self.reading.data.strata, CLUSTER: self.reading.data.cluster}
-        named = [f"{name} string" for name, given in labels.items() if given is not None]
-        return ", ".join(["key int", "cells binary", *named])
+        data = self.reading.data
+        kinds = {"key": "int", "codes": "binary"} | ({WEIGHT: "double"} if data.is_weighted else {})
+        kinds |= dict.fromkeys((ROWS, SQUARES), "double") if data.counts is not None else {}
+        kinds |= {STRATUM: "string"} if data.strata is not None else {}
+        kinds |= {CLUSTER: "string"} if data.cluster is not None else {}
+        replicates = () if self.factors is None else range(len(self.factors))
+        kinds |= {f"{REPLICATE}{index}": "double" for index in replicates}
+        return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+
+    @property
+    def factors(self) -> FloatArray | None:
+        """How much each replicate weight counts in a variance, if there are any."""
+        replicates = self.reading.data.replicate_weights
+        return None if replicates is None else replicates.factors
 
     @property
     def gathering(self) -> Gathering:
@@ -215,7 +236,7 @@ class Task:
 
     def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
-        decoded = partial(_decoded, self.reading)
+        decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
             kept, _ = held_or_coded(
                 map(decoded, batches),
@@ -343,71 +364,40 @@ def _coded(version: str, task: bytes, batches: Batches) -> Batches:
     assert together is not None
     for table in loaded.unread(batches).tables(loaded.sizes.most, ReadReport()):
         key = (hash32(table, together, SALT) >> np.uint64(1)).astype(np.int32)
-        rows = np.empty(table.rows, _row_type(loaded.reading))
-        for index, column in enumerate(table.columns.values()):
-            rows[f"code{index}"] = column
-        for index, numbers in enumerate(_beside(table)):
-            rows["numbers"][:, index] = numbers
-        ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(rows.itemsize)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(rows)]
+        codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
+        ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
         cells = {
             "key": pa.array(key),
-            "cells": pa.Array.from_buffers(pa.binary(), table.rows, buffers),
+            "codes": pa.Array.from_buffers(pa.binary(), table.rows, buffers),
+        } | {
+            name: column.cast(pa.string()) if name in (STRATUM, CLUSTER) else column
+            for name, column in extras_of(table).items()
         }
-        design = table.design or Design()
-        for name, grouping in ((STRATUM, design.strata), (CLUSTER, design.clusters)):
-            if grouping is not None:
-                codes, labels = array_of(grouping.codes), text_array(grouping.labels)
-                cells[name] = pa.DictionaryArray.from_arrays(codes, labels).cast(pa.string())
         yield pa.record_batch(list(cells.values()), names=list(cells))
 
 
-def _row_type(reading: Reading) -> np.dtype[np.void]:
-    """A row as bytes: its codes, then the numbers `_beside` them."""
-    data, sizes, sets_of = reading.data, reading.network.cardinality_of, reading.sets_of
-    types = [code_type(size, len(sets_of.get(name, ()))) for name, size in sizes.items()]
-    replicates = () if data.replicate_weights is None else data.replicate_weights.factors
-    numbers = data.is_weighted + 2 * (data.counts is not None) + len(replicates)
-    fields = [(f"code{index}", np.dtype(kind)) for index, kind in enumerate(types)]
-    return np.dtype([*fields, ("numbers", np.float64, (numbers,))])
+def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _beside(table: EncodedTable) -> list[FloatArray]:
-    """What each row weighs, how many it stands for, and its replicate weights, if that is said."""
-    numbers = [] if table.weights is None else [table.weights]
-    if table.copies is not None:
-        numbers += [table.copies.rows, table.copies.squares]
-    if table.design is not None and table.design.replicates is not None:
-        numbers += list(table.design.replicates.T)
-    return numbers
-
-
-def _decoded(reading: Reading, batch: Any) -> EncodedTable:
-    """Rows from their bytes."""
-    data, sizes, kind = reading.data, reading.network.cardinality_of, _row_type(reading)
-    cells = batch.column("cells")
-    start = cells.offset * kind.itemsize
-    rows = np.frombuffer(cells.buffers()[2], kind, batch.num_rows, start)
-    columns = {name: np.ascontiguousarray(rows[f"code{i}"]) for i, name in enumerate(sizes)}
-    numbers = list(np.ascontiguousarray(rows["numbers"].T))
-    weights, copies = numbers.pop(0) if data.is_weighted else None, None
-    if weights is not None and data.counts is not None:
-        weights, *both = shared(weights, numbers.pop(0), numbers.pop(0))
-        copies = Copies(*both)
-    design = Design(
-        label_column(batch.column(STRATUM)) if data.strata is not None else None,
-        label_column(batch.column(CLUSTER)) if data.cluster is not None else None,
-        np.stack(numbers, axis=1) if numbers else None,
-        None if data.replicate_weights is None else data.replicate_weights.factors,
-    )
-    return EncodedTable(
-        sizes,
-        columns,
-        weights,
-        copies=copies,
-        design=design if data.has_design else None,
-        sets_of=reading.sets_of,
-    )
+def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
+    """Rows from their codes."""
+    cells, rows = batch.column("codes"), batch.num_rows
+    sizes, sets_of = reading.network.cardinality_of, reading.sets_of
+    types = {
+        name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
+    }
+    width = sum(kind.itemsize for kind in types.values())
+    _, _, data = cells.buffers()
+    start = cells.offset * width
+    codes = np.frombuffer(data, np.uint8, rows * width, start).reshape(rows, width)
+    columns: dict[str, Any] = {}
+    byte = 0
+    for name, kind in types.items():
+        columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
+        byte += kind.itemsize
+    return EncodedTable(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:
