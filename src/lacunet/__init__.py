@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from sys import modules
+
 import lazy_loader
 
 __version__ = "0.3.0"
@@ -20,8 +22,8 @@ _fetched, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        from lacunet.hints import NAMES, no_attribute
+        from lacunet.hints import NAMES, NoAttributeError
 
-        raise no_attribute("module 'lacunet'", name, __all__, NAMES)
+        raise NoAttributeError("module 'lacunet'", name, modules[__name__], NAMES)
     globals()[name] = value = _fetched(name)
     return value

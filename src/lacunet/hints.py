@@ -287,7 +287,7 @@ class Hinted(type):
 
         def __getattr__(cls, name: str) -> object:
             instead = {} if name == "_INSTEAD" else cls._INSTEAD
-            raise no_attribute(f"type object {cls.__name__!r}", name, dir(cls), instead)
+            raise NoAttributeError(f"type object {cls.__name__!r}", name, cls, instead)
 
 
 class WithHints:
@@ -309,7 +309,7 @@ class WithHints:
 
         def __getattr__(self, name: str) -> object:
             of = f"{type(self).__name__!r} object"
-            raise no_attribute(of, name, dir(self), self._INSTEAD)
+            raise NoAttributeError(of, name, self, self._INSTEAD)
 
 
 class NoSuchNameError(LacunetError, KeyError):
@@ -332,20 +332,29 @@ class ByName(dict[str, Value]):
         raise NoSuchNameError(f"there is no {name!r}.", hint)
 
 
-def no_attribute(
-    of: str, name: str, known: Iterable[str], instead: Mapping[str, str]
-) -> AttributeError:
+class NoAttributeError(AttributeError):
     """What Python would raise, with the way to what was probably meant.
+
+    The way is looked for when the error is read: ``hasattr`` must not wait for it. ``owner`` is
+    the value or the class that has no such name.
 
     Examples
     --------
-    >>> print(no_attribute("'Result' object", "states", [], {"states": "result.network.states"}))
+    >>> print(NoAttributeError("'Result' object", "states", None, {"states": "result.network"}))
     'Result' object has no attribute 'states'
-    Hint: write result.network.states.
+    Hint: write result.network.
     """
-    way = f"write {instead[name]}." if name in instead else ""
-    public = [] if name.startswith("_") else [other for other in known if other[0] != "_"]
-    hint = way or did_you_mean(name, public)
-    return AttributeError(
-        f"{of} has no attribute {name!r}" + (f"\nHint: {hint}" if hint else ""), name=name
-    )
+
+    def __init__(self, of: str, name: str, owner: object, instead: Mapping[str, str]) -> None:
+        super().__init__(f"{of} has no attribute {name!r}", name=name)
+        self.owner, self.instead = owner, instead
+
+    def __str__(self) -> str:
+        guess = self.name or ""
+        hint = f"write {self.instead[guess]}." if guess in self.instead else ""
+        if not hint and not guess.startswith("_"):
+            hint = did_you_mean(guess, [name for name in dir(self.owner) if name[0] != "_"])
+        return str(self.args[0]) + (f"\nHint: {hint}" if hint else "")
+
+    def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
+        return AttributeError, (str(self),)

@@ -341,6 +341,21 @@ def test_an_identifier_of_many_rows_is_one() -> None:
         lc.learn_structure(rows | {"Id": [*range(5000, 10000)]})
 
 
+def test_numbers_with_words_or_commas_among_them_are_to_be_cut() -> None:
+    ages = [*map(str, range(60)), "unknown"] * 3
+    halves = [f"{number},5" for number in range(60)] * 3
+    for column in (ages, halves):
+        rows = {"X": column, "Ill": (["no", "yes"] * 99)[: len(column)]}
+        with pytest.raises(StatesError, match="cut numbers into intervals"):
+            lc.Network.from_data(rows, "X -> Ill")
+    whole = {"X": [*range(4097), *[7] * 9], "Ill": ["no", "yes"] * 2053}
+    with pytest.raises(StatesError) as refused:
+        lc.Network.from_data(whole, "X -> Ill")
+    assert "identifier" not in str(refused.value)
+    with pytest.raises(StatesError, match=r"identifier(?s:.)*or cut numbers into intervals"):
+        lc.Network.from_data(whole | {"X": range(4106)}, "X -> Ill")
+
+
 def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
     visits = [date(2023, 1, 1) + timedelta(days=number % 300) for number in range(600)]
     rows = {"Visit": visits, "Ill": ["no", "yes"] * 300}
@@ -357,5 +372,10 @@ def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
 
 def test_a_formula_is_answered_with_edges() -> None:
     rows = {"Age": ["old", "young"], "Sex": ["f", "m"], "Ill": ["no", "yes"]}
-    with pytest.raises(StatesError, match="edges have arrows: 'Age, Sex -> Ill'"):
-        lc.Network.from_data(rows, "Ill ~ Age + Sex")
+    for formula in ("Ill ~ Age + Sex", "Ill~Age*Sex"):
+        with pytest.raises(StatesError, match="edges have arrows: 'Age, Sex -> Ill'"):
+            lc.Network.from_data(rows, formula)
+    for text in ("~Age", "~"):
+        with pytest.raises(StatesError) as refused:
+            lc.Network.from_data(rows, text)
+        assert "arrows" not in str(refused.value)

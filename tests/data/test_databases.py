@@ -188,6 +188,8 @@ def test_a_program_has_no_tables_that_the_query_does_not_name() -> None:
         ("postgresql://ann:secret@127.0.0.1:1/clinic", "127.0.0.1:1/clinic cannot be read"),
         ("postgresql://ann:se/secret@host/clinic", "address of the database cannot be read"),
         ("postgresql://ann@127.0.0.1:1/clinic?password=secret", "cannot be read"),
+        ("postgresql://ann@127.0.0.1:1/clinic?password=hidden,secret;too", "cannot be read"),
+        ("host=127.0.0.1 port=1 dbname=clinic password=hidden)secret", "cannot be read"),
         ("host=127.0.0.1 port=1 dbname=clinic password=secret", "127.0.0.1/clinic cannot be read"),
         ("host='127.0.0.1' port=1 user=ann password='my secret'", "cannot be read"),
         ("md:clinic?motherduck_token=secret", "md:clinic.*'md'"),

@@ -103,6 +103,12 @@ def test_a_code_is_heard_by_its_date(column: object, code: object) -> None:
     assert read_table(declared, known).columns["A"].tolist() == [3, 3, 1, 2]
 
 
+def test_midnights_of_other_zones_are_other_moments() -> None:
+    network = Network({"A": ["2020-01-31 00:00:00+02:00", "2020-02-01 00:00:00+02:00"]})
+    with pytest.raises(UnknownStateError, match="2020"):
+        read_table({"A": ["2020-01-31 00:00:00+00:00", "2020-02-01 00:00:00-11:00"]}, network)
+
+
 def test_a_series_with_a_name_is_a_table_of_one_column() -> None:
     network = Network({"A": ["no", "yes"]})
     for series in (pd.Series(["yes", None], name="A"), pl.Series("A", ["yes", None])):

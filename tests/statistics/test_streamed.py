@@ -170,7 +170,7 @@ def test_files_that_tell_wrong_values_are_refused(
 ) -> None:
     pq.write_table(as_texts(table()), tmp_path / "rows.parquet")
     monkeypatch.setattr(
-        files, "_values", lambda _, __, wanted: Piece(dict.fromkeys(wanted, pa.array(["0"])), 1)
+        files, "_dictionaries", lambda _, __, wanted: dict.fromkeys(wanted, pa.array(["0"]))
     )
     with pytest.raises(lc.LacunetError, match=r"tell the values of \['B', 'C'\] without"):
         learn(NETWORK, tmp_path / "rows.parquet", "factored-mar", memory=2**20)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv
 
 import lacunet
 from lacunet.cli import main
@@ -644,3 +645,30 @@ def test_without_a_tilt_intervals_by_em_are_those_of_the_learned_network() -> No
     assert tilted.answers[0] == pytest.approx(float(answer), abs=1e-3)
     width, expected = np.diff(tilted.intervals[0]).item(), np.diff(answer.interval).item()
     assert 0.75 < width / expected < 1.33  # thirty groups of rows against the rates of EM
+
+
+NEVER_ILL = {
+    "Age": ["old", "young"] * 60,
+    "Sex": ["f", "m", "m", None] * 30,
+    "Ill": ["no", "yes", "no", "no", "no", "no", None, "yes"] * 15,
+}
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_a_state_that_no_row_shows_is_as_sure_as_the_rows_are_many() -> None:
+    found = sensitivity(
+        "Age, Sex -> Ill", NEVER_ILL, "P(Ill=yes | Age=old)", mechanism="Ill", deltas=[0]
+    )
+    assert found.method == "em"
+    low, high = found.intervals[0]
+    assert low == 0.0
+    expected = betaincinv(0.5, 45.5, 0.975)  # of 45 old people who are not ill
+    assert high == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_an_end_that_is_stretched_to_the_answer_is_no_threshold() -> None:
+    query = "P(Ill=yes | Age=old)"
+    found = sensitivity("Age, Sex -> Ill", NEVER_ILL, query, mechanism="Ill", prior=30)
+    assert found.threshold != pytest.approx(found.answers[found.deltas.index(0.0)], abs=1e-6)
+    assert found.tipping_point != 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -376,11 +377,15 @@ def _refuse_unnamed(
     refuse_strangers(option, names, edges.variables, "the graph of the edges", error, hint=hint)
 
 
+SIGN = r"\s*[+*:]\s*"  # between variables of a formula
+FORMULA = re.compile(r"([^~]*[^~\s])\s*~\s*([^~\s][^~]*)")
+
+
 def _between_edges(absent: Sequence[str], columns: Scope) -> str:
     """How edges are written, where a formula or columns beside each other stand for a column."""
-    if formulas := [name.split("~") for name in absent if "~" in name]:
-        child, *parents = (part.strip() for part in formulas[0])
-        return f"edges have arrows: '{', '.join(parents).replace(' +', ',')} -> {child}'."
+    if formulas := [*filter(None, map(FORMULA.fullmatch, absent))]:
+        child, parents = formulas[0].groups()
+        return f"edges have arrows: '{', '.join(re.split(SIGN, parents))} -> {child}'."
     several = [name.split() for name in absent if {*name.split()} <= {*columns}]
     return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
 

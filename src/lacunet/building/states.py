@@ -41,7 +41,7 @@ MOST_STATES = 50  # a column with more is not a discrete variable that CPTs coul
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
-LIKE_WEIGHTS = re.compile("wt|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
+LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
 MERGE = "merge values (dates, say, by year), leave the column out"
 NONE = "None"
 OF_OTHER_PROGRAMS = (".", "n/a", "#N/A", "<NA>")
@@ -113,6 +113,12 @@ class Seen:
         """The numbers that it holds; none where it holds anything else."""
         numbers = [number for text in self.cells if (number := number_of(text)) is not None]
         return numbers if len(numbers) == len(self.cells) else []
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether most of its values are numbers, with a point or a comma, beside a few words."""
+        numbers = (number_of(text.replace(",", ".")) for text in self.cells)
+        return 2 * sum(number is not None for number in numbers) > len(self.cells)
 
     @property
     def is_identifier(self) -> bool:
@@ -280,26 +286,27 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         )
     if len(states) <= MOST_STATES:
         return
-    many = "more than 4,096" if len(seen.cells) > KEPT_VALUES else f"{len(states):,}"
-    if seen.is_identifier:
-        raise IdentifierError(
-            f"column {name!r} looks like an identifier: each value occurs in one of its "
-            f"{seen.rows:,} rows.",
-            f"leave {name!r} out of the edges.",
-        )
-    weights = ""
-    if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
-        weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
-    kind = NumbersError if seen.numbers else StatesError
-    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else kind
+    is_cut = len(seen.cells) > KEPT_VALUES
+    many = f"more than {KEPT_VALUES:,}" if is_cut else f"{len(states):,}"
     way = (
         f"cut numbers into intervals: {in_five(FROM_DATA, [name])} or, in a dataframe, by "
         "lacunet.discretise, merge rare values"
     )
+    if seen.is_identifier:
+        raise IdentifierError(
+            f"column {name!r} looks like an identifier: none of "
+            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.",
+            f"leave {name!r} out of the edges" + (f", or {way}." if seen.are_numbers else "."),
+        )
+    weights = ""
+    if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
+        weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
+    kind = NumbersError if seen.are_numbers else StatesError
+    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else kind
     raise kind(
         f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
         f"a discrete variable may have at most {MOST_STATES} of them{weights}.",
-        f"{way if seen.numbers else MERGE}, or give the states: {give}.",
+        f"{way if seen.are_numbers else MERGE}, or give the states: {give}.",
     )
 
 

@@ -95,7 +95,8 @@ def labels_apart(paths: Sequence[PurePath]) -> list[str]:
 
     Examples
     --------
-    >>> labels_apart([PurePath("runs/1/net.bif"), PurePath("runs/2/net.bif")])
+    >>> from pathlib import PurePosixPath
+    >>> labels_apart([PurePosixPath("runs/1/net.bif"), PurePosixPath("runs/2/net.bif")])
     ['1/net.bif', '2/net.bif']
     """
     names = [path.name for path in paths]

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from lacunet.data.errors import DataError
 from lacunet.data.select import check_select, secrets_in, without_secrets
@@ -135,7 +135,8 @@ def _secrets(database: Any) -> list[str]:
     """The passwords and tokens in an address, as written and as meant."""
     address = database if isinstance(database, str) else ""
     parts = urlsplit(address if "://" in address else "")
-    written = [parts.password or "", *secrets_in(address)]
+    written = [parts.password or "", *parse_qs(parts.query).get("password", [])]
+    written += [(_keywords(address) or {}).get("password", ""), *secrets_in(address)]
     return [secret for text in written for secret in (text, unquote(text)) if secret]
 
 

@@ -242,22 +242,30 @@ def _parquet_values(path: Path, nested: frozenset[str], wanted: Sequence[str]) -
     """
     from pyarrow import parquet
 
-    pieces: list[Piece | None] = [None]
+    dictionaries: list[dict[str, Any] | None] = [None]
     if nested.isdisjoint(wanted):
         with parquet.ParquetFile(path, read_dictionary=list(wanted), buffer_size=CHUNK) as file:
-            pieces = [_values(file, group, wanted) for group in range(file.num_row_groups)]
-    if None in pieces:
+            groups = range(file.num_row_groups)
+            dictionaries = [_dictionaries(file, group, wanted) for group in groups]
+    if None in dictionaries:
         yield from _parquet_pieces(path, nested, wanted)
-    else:
-        yield from (piece for piece in pieces if piece is not None and piece.rows)
+        return
+    for dictionary_of in dictionaries:
+        rows = max((len(dictionary) for dictionary in (dictionary_of or {}).values()), default=0)
+        if dictionary_of and rows:
+            cells = {
+                name: dictionary.take([row % len(dictionary) for row in range(rows)])
+                for name, dictionary in dictionary_of.items()
+            }
+            yield Piece(cells, rows)
 
 
-def _values(file: Any, group: int, wanted: Sequence[str]) -> Piece | None:
-    """The values of some columns in one group of rows; None if a dictionary does not tell all."""
+def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any] | None:
+    """The dictionaries of some columns in one group of rows; None if one does not tell all."""
     columns = file.metadata.row_group(group)
     first = next(file.iter_batches(1, [group], list(wanted)), None)
     if first is None:
-        return Piece({}, 0)
+        return {}
     place_of = {file.schema.column(index).path: index for index in range(len(file.schema))}
     dictionary_of = {}
     for name in wanted:
@@ -268,12 +276,7 @@ def _values(file: Any, group: int, wanted: Sequence[str]) -> Piece | None:
         dictionary_of[name] = column.dictionary
         if stored.total_uncompressed_size > _most_bytes(columns.num_rows, column.dictionary):
             return None
-    rows = max(map(len, dictionary_of.values()), default=0)
-    cells = {
-        name: dictionary.take([row % len(dictionary) for row in range(rows)])
-        for name, dictionary in dictionary_of.items()
-    }
-    return Piece(cells, rows)
+    return dictionary_of
 
 
 def _most_bytes(rows: int, dictionary: Any) -> float:

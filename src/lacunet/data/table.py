@@ -403,8 +403,10 @@ class EncodedTable:
     @property
     def cells_of_sets(self) -> dict[str, int]:
         """How many cells of each variable are one of several states, copies of rows included."""
-        is_set = {name: self.columns[name] > self.cardinality_of[name] for name in self.sets_of}
-        cells_of = {name: _row_count(cells, self.copies) for name, cells in is_set.items()}
+        cells_of = {}
+        for name in self.sets_of:
+            is_set = self.columns[name] > self.cardinality_of[name]
+            cells_of[name] = _row_count(is_set, self.copies)
         return {name: cells for name, cells in cells_of.items() if cells > 0}
 
     def without_sets(self) -> EncodedTable:

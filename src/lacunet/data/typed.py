@@ -251,7 +251,7 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
     if name not in seen:
         raise LacunetError(
             f"{name}={text.strip()} means that {name!r} is missing.",
-            f"leave it out of the condition, or give one of its states: {listed(states)}.",
+            f"leave it out, or give one of its states: {listed(states)}.",
         )
     return states[seen[name]], 0
 

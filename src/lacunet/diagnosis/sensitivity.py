@@ -21,6 +21,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
+from lacunet.estimate.em.start import CptRows
 from lacunet.estimate.em.tilted import TiltedRows, tilted_network
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, planned
@@ -36,20 +37,21 @@ from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress, as_progress
+from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.spread import Spread, settled
 from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
 from lacunet.wording import assigned, conditional, finite, first_of, in_shell, sentence, text_table
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
-TRACE = 1e-6  # of the prior's pseudo-counts, where the rows are to answer alone
+TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -107,7 +109,8 @@ class Sensitivity:
                 ),
                 "tilt by delta: the odds of "
                 f"{assigned(self.question.mechanism, self.question.tilted_state)} among hidden "
-                "values are e^delta times (odds ratio) those among shown ones",
+                "values are e^delta times (odds ratio) those among shown ones"
+                + (" of the same group" if self.given else ""),
                 "",
                 *self.words,
             ]
@@ -275,12 +278,13 @@ def sensitivity(
         )
         every = chain([statistics.sample(0)], samples)
         by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
-    intervals = _intervals(answers, by_rows, scales, degrees, by_design=look.units is not None)
+    (distinct,) = statistics.sample(0).distinct.values()
+    rows_behind = _rows_that_tell(network, question, distinct)
+    intervals = _intervals(answers, by_rows, scales, degrees, rows_behind, bool(look.units))
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
     shares = by_shares(statistics.sample(0))
-    (distinct,) = statistics.sample(0).distinct.values()
     result = Sensitivity(
         question,
         method,
@@ -469,22 +473,36 @@ def _by_em(
     near_alone: dict[float, FloatArray] = {}
 
     def tilted(
-        sample: Statistics, near: Mapping[float, FloatArray], share: float = 1.0
+        sample: Statistics, near: Mapping[float, FloatArray], *, alone: bool = False
     ) -> TiltedRows:
         assert sample.problems is not None
         engine = engine_of(sample.problems, setting.memory)
-        pseudo = flat_concentration(setting.used_prior, engine.problems.layout) - 1
-        return TiltedRows(engine, start, question, 1 + share * pseudo, near)
+        layout = engine.problems.layout
+        pseudo = flat_concentration(setting.used_prior, layout) - 1
+        if alone:
+            rows = CptRows.of(layout)
+            sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
+            pseudo = TRACE * quotient(pseudo, sums)
+        return TiltedRows(engine, start, question, 1 + pseudo, near)
 
     whole = tilted(statistics.sample(0), near)
-    alone = tilted(statistics.sample(0), near, TRACE)
+    alone = tilted(statistics.sample(0), near, alone=True)
     for done, delta in enumerate(deltas):
         setting.progress("tilts", done, len(deltas))
         near[delta] = whole.cells(delta)
         near_alone[delta] = alone.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
-    by_rows_alone = partial(tilted, near=near_alone, share=TRACE)
+    by_rows_alone = partial(tilted, near=near_alone, alone=True)
     return partial(tilted, near=near), by_rows_alone, logs
+
+
+def _rows_that_tell(network: Network, question: Question, rows: Rows) -> float:
+    """How many rows show the target, and all of the evidence as it is."""
+    table = rows.table
+    agree = table.is_shown((question.target, *question.evidence))
+    for name, places in places_seen(network, question.evidence).items():
+        agree = agree & np.isin(table.columns[name], places)
+    return float(rows.counts[agree].sum())
 
 
 def _by_rows(
@@ -508,20 +526,22 @@ def _intervals(
     by_rows: FloatArray,
     scales: FloatArray,
     degrees: float,
-    *,
+    rows: float,
     by_design: bool,
 ) -> FloatArray:
     """Low and high for every tilt; replicates that have no answer are left out.
 
     They are made around what the rows alone answer, and stretched to hold the answer. Of
-    ``by_rows`` the first are the answers of all rows, the others those of replicates.
+    ``by_rows`` the first are the answers of all rows, the others those of replicates. Where all
+    replicates answer alike, ``rows`` say how many rows are behind it.
     """
-    rates, replicates = by_rows[0], by_rows[1:]
+    rates, replicates = settled(by_rows[0], TRACE), by_rows[1:]
     has_answer = np.isfinite(replicates).all(axis=1)
     replicates, scales = replicates[has_answer], scales[has_answer]
     variance = replicate_variance(replicates, scales, rates if by_design else None)
+    variance[variance < FLAT**2] = 0.0
     table, rates = (np.stack([values, 1 - values], axis=-1) for values in (answers, rates))
-    spread = Spread.of_variance(table, rates, np.repeat(variance[:, None], 2, axis=1))
+    spread = Spread.of_variance(table, rates, np.repeat(variance[:, None], 2, axis=1), rows)
     return replace(spread, degrees=degrees).interval()[:, 0]
 
 
@@ -589,9 +609,13 @@ def _nearest_end(
     start: float, interval: FloatArray, tips: Callable[[float], float | None]
 ) -> float:
     """The end of the interval that the smaller tilt reaches."""
-    ends = [(tips(float(end)), float(end)) for end in interval]
+    apart = interval[np.abs(interval - start) > FLAT]  # the interval may be stretched to the answer
+    ends = [(tips(float(end)), float(end)) for end in apart]
     reached = [(abs(delta), end) for delta, end in ends if delta is not None]
-    return min(reached)[1] if reached else float(interval[1] if start < 0.5 else interval[0])
+    if reached:
+        return min(reached)[1]
+    far = apart if apart.size else interval
+    return float(far[-1] if start < 0.5 else far[0])
 
 
 def _on_no_tilt(result: Sensitivity, partly: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.estimate.method import MethodError
 from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior
-from lacunet.model.network import Network
+from lacunet.model.network import Cpt, Network
 from lacunet.wording import did_you_mean, first_of
 
 MOST_PRIOR = 1e15  # more pseudo-counts leave nothing of the rows
@@ -87,15 +87,17 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
 def _check_labels(name: str, pseudo: Any, network: Network) -> None:
     """Refuse a CPT or a table of pandas whose axes or states are in another order."""
     family = network.family(name)
-    labels = getattr(pseudo, "states", getattr(pseudo, "axes", ()))
+    is_cpt = isinstance(pseudo, Cpt)
+    labels = pseudo.states if is_cpt else getattr(pseudo, "axes", ())
+    every = {state for variable in family for state in network.states(variable)}
     for variable, axis in zip(family, labels, strict=False):
         given, states = tuple(map(str, axis)), network.states(variable)
-        if given != states and {*given} == {*states}:
+        if given != states and every.issuperset(given):
             raise MethodError(
                 f"prior of {name!r} has the states of {variable!r} in the order {list(given)}.",
                 f"put them in that of the network: {list(states)}.",
             )
-    if getattr(pseudo, "family", family) != family:
+    if is_cpt and pseudo.family != family:
         raise MethodError(
             f"prior of {name!r} has the axes {', '.join(pseudo.family)}.",
             f"put them in the order of the network: {', '.join(family)}.",

@@ -29,7 +29,7 @@ class Formula(Protocol):
         ...
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ByFormula(Readable):
     """A family with its formula; printed, the family with what is said of it in `lines`."""
 

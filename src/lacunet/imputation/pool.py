@@ -153,7 +153,9 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     try:
         values, within = (np.asarray(each, dtype=np.float64) for each in (estimates, variances))
     except (TypeError, ValueError):
-        raise LacunetError("estimates and variances are not all numbers.", OF_EACH) from None
+        raise LacunetError(
+            "estimates and variances are not numbers, or arrays of one shape.", OF_EACH
+        ) from None
     if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
         is_single = values.shape == within.shape and values.ndim and len(values) == 1
         raise LacunetError(

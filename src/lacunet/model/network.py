@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -568,6 +569,9 @@ class Network(WithHints, metaclass=Hinted):
         >>> survey.free_parameters  # P(Smoked), P(Now | Smoked=yes), P(Ill | ...) in three rows
         5
         """
+        if not self.not_asked_of:
+            shapes = map(self.shape, self.families)
+            return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
         total = 0
         for name in self.variables:
             possible = self.possible(name)

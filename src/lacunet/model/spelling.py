@@ -14,7 +14,8 @@ NUMERAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4
 LONGEST_NUMERAL = 400  # float64 needs 309 digits; a longer text is a label
 LONGEST_SPELLING = 16  # of a numeral without an exponent
 TRUTH_WORDS = ("true", "false")  # in any case
-MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:[+-]\d\d:\d\d)?", re.ASCII)
+ZONE = re.compile(r"(?<= 00:00:00)[+-]\d\d:\d\d$")  # behind a midnight
+MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00", re.ASCII)
 
 
 def number_of(text: str) -> Decimal | None:
@@ -60,7 +61,7 @@ def as_declared(text: str, codes: Collection[str]) -> str:
     may_be_other = codes and (text[4:5] == "-" or text.lower() in TRUTH_WORDS)
     if not may_be_other or text in codes:
         return text
-    value = plain_value(text)
+    value = plain_value(ZONE.sub("", text))  # a code is of a day, whatever the zone
     return next((code for code in codes if plain_value(code) == value), text)
 
 

@@ -223,8 +223,10 @@ def are_shown(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> N
     >>> are_shown([np.array([0, 1]), np.array([2, 0])], [2, 2])
     array([False,  True])
     """
-    shown = [column < size for column, size in zip(columns, sizes, strict=True)]
-    return np.asarray(np.logical_and.reduce(shown))
+    shown = columns[0] < sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        shown &= column < size
+    return shown
 
 
 def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
@@ -235,5 +237,8 @@ def unpack(keys: Keys, radices: Sequence[int]) -> list[Keys]:
     >>> unpack(np.array([2, 3]), [2, 3])
     [array([0, 1]), array([2, 0])]
     """
-    columns = np.unravel_index(keys, radices) if len(radices) else ()
-    return [np.ascontiguousarray(column) for column in columns]
+    columns = []
+    for radix in reversed(radices):
+        keys, column = np.divmod(keys, radix)
+        columns.append(column)
+    return columns[::-1]

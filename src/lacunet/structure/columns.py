@@ -196,7 +196,7 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     if others:
         ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
     if cut := [name for name, error in refused.items() if isinstance(error, NumbersError)]:
-        ways.append(f"cut numbers into intervals: {in_five(CALL, cut)}")
+        ways.append(f"or cut numbers into intervals: {in_five(CALL, cut)}")
     return "; ".join(ways) + "."
 
 

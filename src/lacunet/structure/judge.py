@@ -276,7 +276,7 @@ class _Trial:
         judge, fit, node, others = self.judge, self.fit, self.node, self.region.active - {self.node}
         problems = self._problems(self.wide)
         layout = problems.layout
-        cells, held, expected = np.zeros((3, layout.cells))
+        cells, held, expected = (np.zeros(layout.cells) for _ in range(3))
         cpt_of, held_of, expected_of = (self._of_nodes(layout, x) for x in (cells, held, expected))
         for member, cpt in self._cpts_before().items():
             cpt_of[member][...] = _widened(cpt, self.before, self.both) if member == node else cpt

@@ -661,7 +661,7 @@ def _why(search: Search) -> str:
         return PAIRED_SEARCH
     if not search.table.partially_observed:
         name = "BIC" if search.score.equivalent_size is None else "BDeu"
-        return f"no cell is missing: search over orders for the best {name}, from a greedy seed"
+        return f"no cell is missing: search over orders for the best {name}, from a greedy start"
     text = PAIRED_SEARCH
     if rounds := search.trace[1:]:
         rises = sum(step.is_accepted for step in rounds)

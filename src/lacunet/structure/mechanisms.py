@@ -19,7 +19,7 @@ NO_TIME = (
 
 
 class LearnedMechanisms(NamedTuple):
-    """The missingness graph, if there is one, and if the judge must not leave it out."""
+    """The missingness graph, if any; ``to_judge`` is it where the judge must not leave it out."""
 
     graph: MissingnessGraph | None
     to_judge: MissingnessGraph | None = None
