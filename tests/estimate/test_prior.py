@@ -6,12 +6,14 @@ import json
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial
 
+import lacunet as lc
 from lacunet.estimate.prior import (
     COMPONENTS,
     Components,
@@ -243,3 +245,12 @@ def test_what_is_kept_is_not_scaled_and_json_carries_it() -> None:
     read = json.loads(json.dumps(learned.as_json()))
     np.testing.assert_array_equal(read["pseudo_counts"]["B"], learned.pseudo_counts["B"])
     assert read["words"] == str(learned)
+
+
+def test_pseudo_counts_in_a_table_of_pandas_have_the_axes_of_the_network() -> None:
+    rows = {"Age": ["old", "young"] * 20, "Home": ["family", "single"] * 20}
+    table = pd.DataFrame(np.ones((2, 2)), index=["old", "young"], columns=["family", "single"])
+    result = lc.learn("Age -> Home", rows, "em", prior={"Home": table})
+    assert result.prior.pseudo_counts["Home"].tolist() == [[1, 1], [1, 1]]
+    with pytest.raises(lc.LacunetError, match="in the order"):
+        lc.learn("Age -> Home", rows, "em", prior={"Home": table.T})

@@ -150,3 +150,17 @@ def test_intervals_of_a_hidden_variable_are_known_by_the_jackknife_too() -> None
     result = lc.learn(network, data, "em", intervals=True)
     assert np.isfinite(result.standard_error("B")).all()
     assert (np.ptp(result.interval("B"), axis=-1) < 0.3).all()
+
+
+def test_variables_of_one_state_are_counted_however_many_there_are() -> None:
+    names = [f"X{number}" for number in range(80)]
+    states = {name: ["only"] for name in names}
+    result = lc.learn(lc.Network(states), states)
+    assert {report.rows_shown for report in result.families.values()} == {1}
+
+
+def test_reports_of_other_rows_are_other_reports() -> None:
+    network = lc.Network({"A": ["x", "y"]})
+    few, many = (lc.learn(network, {"A": ["x", "y"] * times}).families["A"] for times in (2, 9))
+    assert few != many
+    assert len({few, many}) == 2

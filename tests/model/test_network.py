@@ -132,3 +132,9 @@ def test_names_and_states_may_come_from_numpy() -> None:
     assert network == Network({"A": ["x", "y"], "B": ["x", "y"]}, {"B": ["A"]})
     words = [*network.variables, *network.states("A"), *network.parents("B")]
     assert {type(word) for word in words} == {str}
+
+
+def test_parameters_are_counted_without_a_table_of_them() -> None:
+    names = [f"X{number}" for number in range(41)]
+    hub = Network({name: ["a", "b"] for name in names}, {"X40": names[:40]})
+    assert hub.free_parameters == 40 + 2**40

@@ -32,7 +32,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "from), or --fixed-cpts"
     )
     add(command, "--draws M", draws, type=positive)
-    fixed = "use the same CPTs in all draws; if they were learned, the draws then vary too little"
+    fixed = "use the same CPTs in all draws: right if certain; if learned, draws vary too little"
     add(command, "--fixed-cpts", fixed, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")
     add(command, "--json", "print one JSON object per row", action="store_true")

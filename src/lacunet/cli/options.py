@@ -194,9 +194,6 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--decimal C", "decimal character of text files", default=".")
 
 
-CONVERGING = ("tolerance", "max_iterations", "heldout_share", "accelerate")  # not for one step
-
-
 def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
     from lacunet.estimate.registry import METHODS, options_of
@@ -214,8 +211,6 @@ def add_method_arguments(command: ArgumentParser) -> None:
         for name in options_of(method):
             methods_of.setdefault(name, []).append(method)
     for name, owners in methods_of.items():
-        if name in CONVERGING:
-            owners.remove("one-step")
         field = options_of(owners[-1])[name]
         metadata = field.metadata
         kind = names if name == "separator" else metadata["kind"]

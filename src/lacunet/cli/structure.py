@@ -29,7 +29,7 @@ what is printed for each edge:
               only a required one gets 1
   directed    probability that there is an edge and it goes this way; the rest of adjacent is for
               the other way. Where it is below half of adjacent, most replicates that have the edge
-              have it the other way
+              have it the other way; beside ->, other edges would undo the arrow then
 """
 
 INSTEAD = {
@@ -58,7 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
     group.add_argument("--missingness", metavar="GRAPH", default="learn", help=missingness)
     method = "'closed-form' returns the network that the search starts from"
     add(group, "--method", method, choices=["auto", "closed-form"], default="auto")
-    score = "sparse-bic is BIC without a penalty for combinations of states that seem impossible"
+    score = "sparse-bic: BIC without a penalty for states that never seem to occur together"
     add(group, "--score", score, choices=["sparse-bic", "bic", "bdeu"], default="sparse-bic")
     strengths = (
         "bootstrap replicates for edge strengths (default: 20, none above 200,000 rows; 0 for none)"

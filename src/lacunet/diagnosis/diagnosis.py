@@ -314,8 +314,8 @@ def _conclusions(
         words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
     elif always:
         words.append(
-            "No sign that, given what is always shown, being missing also depends on values that "
-            "are themselves missing at times "
+            "No sign that being missing depends, beyond what is always shown, on values that are "
+            "themselves missing at times "
             f"({counted(len(always), 'test')}, the smallest adjusted p {_p_value(always[0])})."
         )
     if described.never_observed:

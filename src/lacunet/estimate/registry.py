@@ -144,8 +144,8 @@ def _not_taken(name: str, unknown: Sequence[str], known: Collection[str]) -> Met
     way_of = {option: _way_to(option, known) for option in unknown}
     ways = [f"{option!r}: {way}" for option, way in way_of.items() if way]
     return MethodError(
-        f"{listed(unknown)}: neither an argument of this function nor an option of {name!r}, which "
-        f"has {', '.join(known) or 'none'}.",
+        f"{listed(unknown)}: neither an argument here nor an option of {name!r}, which has "
+        f"{', '.join(known) or 'none'}.",
         way_of[unknown[0]] if len(unknown) == 1 else " ".join(ways),
     )
 

@@ -83,7 +83,7 @@ class Result(WithHints):
             "lacunet.predict(result, data, targets)": "predict",
             "lacunet.impute(result, data)": "impute",
             "lacunet.sample(result, rows)": "sample",
-            "result.network.variables and so on": "variables states parents",
+            "result.network.variables and so on": "variables states parents nodes",
             "result.interval(variable)": "intervals confidence_intervals",
             "lacunet.learn(network, lacunet.count(network, old) + lacunet.count(network, new)): "
             "what is counted from some rows adds up, and can be kept in files": (
