@@ -251,6 +251,7 @@ def test_pseudo_counts_in_a_table_of_pandas_have_the_axes_of_the_network() -> No
     rows = {"Age": ["old", "young"] * 20, "Home": ["family", "single"] * 20}
     table = pd.DataFrame(np.ones((2, 2)), index=["old", "young"], columns=["family", "single"])
     result = lc.learn("Age -> Home", rows, "em", prior={"Home": table})
+    assert isinstance(result.prior, lc.LearnedPrior)
     assert result.prior.pseudo_counts["Home"].tolist() == [[1, 1], [1, 1]]
     with pytest.raises(lc.LacunetError, match="in the order"):
         lc.learn("Age -> Home", rows, "em", prior={"Home": table.T})
