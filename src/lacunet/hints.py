@@ -279,7 +279,7 @@ class Hinted(type):
     ...     _INSTEAD = {"load": "Box.read(path)"}
     >>> Box.load
     Traceback (most recent call last):
-    AttributeError: type object 'Box' has no attribute 'load'
+    lacunet.hints.NoAttributeError: type object 'Box' has no attribute 'load'
     Hint: write Box.read(path).
     """
 
@@ -299,7 +299,7 @@ class WithHints:
     ...     _INSTEAD = {"contents": "box.items"}
     >>> Box().contents
     Traceback (most recent call last):
-    AttributeError: 'Box' object has no attribute 'contents'
+    lacunet.hints.NoAttributeError: 'Box' object has no attribute 'contents'
     Hint: write box.items.
     """
 
