@@ -395,11 +395,11 @@ def test_a_learned_prior_can_be_made_of_lists() -> None:
         ({"Ill": [[1, -1], [1, 1]]}, "holds -1"),
         (
             {"Ill": pd.DataFrame([[9, 1], [1, 9]], ["young", "old"], ["yes", "no"])},
-            r"states of 'Ill' in the order \['yes', 'no'\]",
+            r"\['yes', 'no'\] where the states of 'Ill' belong",
         ),
         (
             {"Age": lc.Network({"Age": ["old", "young"]}, {}, {"Age": [0.9, 0.1]}).cpt("Age")},
-            r"states of 'Age' in the order \['old', 'young'\]",
+            r"\['old', 'young'\] where the states of 'Age' belong",
         ),
         ({"Ill": [[1, 1], [1, float("nan")]]}, "holds nan"),
         (NETWORK, r"prior=\{v: 20 \* net.cpt\(v\).table for v in net.variables\}"),

@@ -253,5 +253,5 @@ def test_pseudo_counts_in_a_table_of_pandas_have_the_axes_of_the_network() -> No
     result = lc.learn("Age -> Home", rows, "em", prior={"Home": table})
     assert isinstance(result.prior, lc.LearnedPrior)
     assert result.prior.pseudo_counts["Home"].tolist() == [[1, 1], [1, 1]]
-    with pytest.raises(lc.LacunetError, match="in the order"):
+    with pytest.raises(lc.LacunetError, match="where the states of 'Age' belong"):
         lc.learn("Age -> Home", rows, "em", prior={"Home": table.T})

@@ -280,7 +280,9 @@ def sensitivity(
         by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
     (distinct,) = statistics.sample(0).distinct.values()
     rows_behind = _rows_that_tell(network, question, distinct)
-    intervals = _intervals(answers, by_rows, scales, degrees, rows_behind, bool(look.units))
+    intervals = _intervals(
+        answers, by_rows, scales, degrees, rows_behind, by_design=look.units is not None
+    )
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
     limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
@@ -527,6 +529,7 @@ def _intervals(
     scales: FloatArray,
     degrees: float,
     rows: float,
+    *,
     by_design: bool,
 ) -> FloatArray:
     """Low and high for every tilt; replicates that have no answer are left out.

@@ -94,8 +94,9 @@ def _check_labels(name: str, pseudo: Any, network: Network) -> None:
         given, states = tuple(map(str, axis)), network.states(variable)
         if given != states and every.issuperset(given):
             raise MethodError(
-                f"prior of {name!r} has the states of {variable!r} in the order {list(given)}.",
-                f"put them in that of the network: {list(states)}.",
+                f"prior of {name!r} has {list(given)} where the states of {variable!r} belong.",
+                f"its axes are {', '.join(family)}, with the states in the order of the network: "
+                f"{list(states)}.",
             )
     if is_cpt and pseudo.family != family:
         raise MethodError(
