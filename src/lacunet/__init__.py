@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from sys import modules
-
 import lazy_loader
 
 __version__ = "0.3.0"
@@ -21,9 +19,5 @@ _fetched, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
-        from lacunet.hints import NAMES, NoAttributeError
-
-        raise NoAttributeError("module 'lacunet'", name, modules[__name__], NAMES)
     globals()[name] = value = _fetched(name)
     return value

@@ -15,14 +15,12 @@ from typing import Any
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.draft import network_of
 from lacunet.formats.files import AnyNetwork, as_network, not_carried
-from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import Network
 
 LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
 
-@with_hints
 def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
@@ -43,7 +41,6 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     return model
 
 
-@with_hints
 def from_pgmpy(model: Any) -> Network:
     """The network of a discrete model of pgmpy; names and states become strings.
 
@@ -80,7 +77,6 @@ def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     return values
 
 
-@with_hints
 def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
 
@@ -138,7 +134,6 @@ def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
         warn(f"{library} does not carry: {'; '.join(lost)}. A .json file does.")
 
 
-@with_hints
 def from_pyagrum(other: Any) -> Network:
     """The network of a ``pyagrum.BayesNet``.
 

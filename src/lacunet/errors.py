@@ -12,7 +12,11 @@ import sys
 import warnings
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from lacunet.wording import did_you_mean, first_of
+
+Value = TypeVar("Value")
 
 # Control characters of names and files, which must never reach a terminal; lines may break.
 _ESCAPED = {code: f"\\x{code:02x}" for code in (*range(10), *range(11, 32), *range(127, 160))}
@@ -39,6 +43,26 @@ class LacunetError(ValueError):
     def __str__(self) -> str:
         text = f"{self.message}\nHint: {self.hint}" if self.hint else self.message
         return text.translate(_ESCAPED)
+
+
+class NoSuchNameError(LacunetError, KeyError):
+    """A mapping does not have this name."""
+
+
+class ByName(dict[str, Value]):
+    """A mapping that answers a name it does not have with those that are close, or all.
+
+    Examples
+    --------
+    >>> ByName({"Age": 1, "Ill": 2})["age"]
+    Traceback (most recent call last):
+    lacunet.errors.NoSuchNameError: there is no 'age'.
+    Hint: did you mean 'Age'?
+    """
+
+    def __missing__(self, name: str) -> Value:
+        hint = did_you_mean(str(name), self) or f"there are {first_of([*self], 10)}."
+        raise NoSuchNameError(f"there is no {name!r}.", hint)
 
 
 class LacunetWarning(UserWarning):

@@ -34,7 +34,6 @@ from lacunet.completion.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_network, network_beside
-from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import impossible_row
@@ -60,7 +59,6 @@ class Divergence:
     samples: int
 
 
-@with_hints
 def kl_divergence(
     truth: AnyNetwork,
     learned: AnyNetwork,

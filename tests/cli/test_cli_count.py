@@ -170,19 +170,6 @@ def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
     return landed
 
 
-def test_intervals_are_asked_for_when_learning(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["count", "asia", "rows.csv", "--intervals", "-o", "rows.stats"])
-    assert "lacunet learn NETWORK FILE.stats --intervals" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["count", "effect", "learn", "query"])
-def test_several_processes_are_no_more(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main([command, "asia", "rows.parquet", "--jobs", "2"])
-    assert "there is no option --jobs; one process" in capsys.readouterr().err
-
-
 def test_ctrl_c_leaves_no_scratch(folder: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     arguments = [*commands(folder)["learn.bif"], "-o", str(folder / "learned.bif")]

@@ -163,15 +163,6 @@ def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captu
         main([*command, "--population", everyone, "--method", "em"])
 
 
-def test_an_option_for_the_treatment_is_answered_with_the_query(
-    capsys: Captured,
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["effect", "net.bif", "rows.csv", "--of", "Smoke", "--on", "Ill"])
-    told = capsys.readouterr().err
-    assert 'there is no option --of; write --query "Outcome | do(Treatment)"' in told
-
-
 @pytest.mark.parametrize("typed", [("Smoke", "Ill"), ("Age, Ill | do(Smoke)",)])
 def test_what_does_not_ask_for_an_effect_is_answered_with_a_query_that_does(
     typed: tuple[str, ...], files: dict[str, str], capsys: Captured

@@ -112,7 +112,7 @@ def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captu
     np.testing.assert_allclose(float(rows[2]["Rain=yes"]), alone[1], rtol=1e-12)
     assert main(["predict", *rain, "--targets", "Rain", "--json", "--given-targets"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["Rain=no"] == 1.0
-    assert main(["predict", *rain, "--targets", "Rain", "--hide-targets"]) == 0
+    assert main(["predict", *rain, "--targets", "Rain"]) == 0
     assert "no longer needed" in capsys.readouterr().err
 
 

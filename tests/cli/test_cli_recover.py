@@ -325,13 +325,6 @@ def test_whether_rows_can_be_completed_is_said(
     assert json.loads(capsys.readouterr().out)["full_law"]["standing"] == standing
 
 
-def test_the_graph_s_place_is_named_where_its_option_is_typed(capsys: Captured) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["recover", "net.bif", "--missingness", "graph.txt"])
-    assert ended.value.code == 2
-    assert "lacunet recover NETWORK GRAPH" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("text", "write"),
     [

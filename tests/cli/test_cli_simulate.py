@@ -212,10 +212,3 @@ def test_simulate_refuses_to_write_two_results_to_one_file(
     assert main([*command, "--missingness-out", same]) == 1
     assert "two outputs share a path" in capsys.readouterr().err
     assert not (tmp_path / "same.csv").exists()
-
-
-def test_experiment_says_where_the_studies_are(capsys: Captured) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["experiment", "table-mcar", "--quick", "-o", "here"])
-    assert stopped.value.code == 2
-    assert "python -m studies" in capsys.readouterr().err

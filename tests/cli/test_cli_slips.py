@@ -227,63 +227,6 @@ def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None
     assert "no row has the code '9'" not in told  # its state occurs
 
 
-@pytest.mark.parametrize(
-    ("words", "way"),
-    [
-        (("impute", "survey.csv", "-o", "x.csv"), "survey.csv was taken for the network"),
-        (("query", "asia"), 'give a query: --query "tub | asia=yes"'),
-        (("effect", "asia"), 'give a query: --query "tub | do(asia)"'),
-        (("query", "P(tub | asia=yes)"), "name a network"),
-        (("query", "s.json", "xray", "--given", "Smoker=yes"), "--query 'X | Y=y, Z=z'"),
-        (("recover", "g.txt"), "name the network before the graph"),
-        (("recover", "s.json", "--graph", "g.txt"), "lacunet recover NETWORK GRAPH"),
-        (("learn", "s.json", "survey.csv", "--memory", "1PB"), "a size such as 500MB"),
-        (("learn", "s.json", "survey.csv", "--memory", "500000"), "write 500000MB for megabytes"),
-        (("learn", "s.json", "survey.csv", "--level", "95"), "--intervals 0.9"),
-        (("impute", "s.json", "survey.csv", "--draws", "0"), "a whole number of at least one"),
-        (("simulate", "asia", "--rows", "-5", "-o", "a.csv"), "a whole number from zero upwards"),
-        (("pool", "x.csv"), "in Python there is lacunet.pool"),
-        (("learn", "s.json", "survey.csv", "--random-state", "1"), "did you mean '--seed'?"),
-        (("structure", "survey.csv", "--blacklist", "a -> b"), "did you mean '--forbidden'?"),
-        (("impute", "s.json", "survey.csv", "-m", "5"), "did you mean '--draws'?"),
-        (("simulate", "s.json", "-n", "5", "-oout.csv"), "did you mean '--rows'?"),
-        (("query", "s.json", "--target", "xray"), "did you mean '--query'?"),
-        (("learn", "s.json", "--rng", "1"), "did you mean '--seed'?"),
-        (("learn", "s.json", "--data", "survey.csv"), "named without one: lacunet learn NETWORK"),
-        (("predict", "s.json", "survey.csv", "--target", "xray"), "did you mean '--targets'?"),
-        (("simulate", "asia", "--rows", "ten", "-o", "a.csv"), "'ten' is not a whole number"),
-        (("simulate", "asia", "--rows", "10"), "give --output DATA"),
-        (
-            ("learn", "s.json", "survey.csv", "--report"),
-            "--report needs a value: --report PAGE.html",
-        ),
-        (("explain", "survey.csv"), "lacunet explain 'A -> B' survey.csv"),
-        (("learn", "survey.csv", "Smoker -> xray"), "lacunet learn 'Smoker -> xray' survey.csv"),
-        (("learn", "survey.csv", "s.json"), "lacunet learn s.json survey.csv"),
-        (("learn", "survey.csv", "--structure"), "lacunet structure DATA finds the edges too"),
-        (
-            ("structure", "survey.csv", "--bootstrap", "50"),
-            "'--strengths'? (the number of bootstrap replicates, 20 by default)",
-        ),
-        (("structure", "survey.csv", "--edges", "A -> B"), "--required 'A -> B'"),
-        (("diagnose", "survey.csv", "--test", "mcar"), "--test; its tests are always made"),
-        (("print", "s.json"), "there is no command 'print'; did you mean 'show'?"),
-        (("cpt", "s.json"), "did you mean 'show'?"),
-        (("fit", "s.json", "survey.csv"), "did you mean 'learn'?"),
-        (("recover", "s.json", "R[xray]", "survey.csv"), "data go with --data survey.csv"),
-        (("export", "s.json", "s.bif"), "did you mean 'convert'?"),
-        (("statistics", "s.json", "s.csv"), "did you mean 'count'?"),
-    ],
-)
-def test_a_guess_is_answered_with_the_way(
-    survey: Path, capsys: Captured, words: tuple[str, ...], way: str
-) -> None:
-    capsys.readouterr()
-    with pytest.raises(SystemExit):
-        run(*words)
-    assert way in capsys.readouterr().err
-
-
 def test_an_unknown_column_of_an_option_is_said_with_the_option(
     survey: Path, capsys: Captured
 ) -> None:
@@ -330,33 +273,9 @@ def test_files_that_an_option_took_are_answered_with_its_place(
         assert "--missing takes all words after it: put it after DATA" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("ours", "before", "value"),
-    [("--tilted-state", "--state", "neg"), ("--given", "--separator", "Smoker")],
-)
-def test_options_of_sensitivity_are_called_as_in_python(
-    survey: Path, capsys: Captured, ours: str, before: str, value: str
-) -> None:
-    asked = ("sensitivity", "s.json", "survey.csv", "--query", "xray=pos", "--mechanism", "xray")
-    printed = []
-    for option in (ours, before):
-        assert run(*asked, option, value) == 0
-        told = capsys.readouterr()
-        printed.append(told.out)
-    assert printed[0] == printed[1]
-    assert f"{before} is now {ours}" in told.err
-
-
 @pytest.mark.parametrize("size", ["1GB", "1G", "0.5", "500MB", "1.5 GiB"])
 def test_memory_takes_a_unit(survey: Path, size: str) -> None:
     assert run("learn", "s.json", "survey.csv", "--memory", size) == 0
-
-
-def test_a_rate_in_place_of_a_graph_is_answered_with_the_options(
-    survey: Path, capsys: Captured
-) -> None:
-    told = refused(capsys, "simulate", "asia", "--rows", "5", "--missing", "0.3", "-o", "rows.csv")
-    assert "--hide mcar --share 1 --rate 0.3" in told
 
 
 def test_several_tables_are_not_printed(survey: Path, capsys: Captured) -> None:

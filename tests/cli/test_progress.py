@@ -76,14 +76,6 @@ def test_an_error_is_one_line_of_json_in_a_log(
     assert hint in told["hint"]
 
 
-def test_an_old_name_of_an_option_is_noted_in_json_in_a_log(
-    files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    main(["explain", *files, "--method", "direct-mar", "--rows", "--progress", "json"])
-    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert any("--list-rows" in own.get("note", "") for own in told)
-
-
 def test_a_pipe_gets_nothing_unless_it_asks(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

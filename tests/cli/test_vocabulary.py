@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lacunet.cli import main
-from lacunet.cli.parsing import COMMANDS, IMMEDIATE, RENAMED, command_parser
+from lacunet.cli.parsing import COMMANDS, IMMEDIATE, command_parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "vocabulary.md").read_text(encoding="utf-8")
 PARSERS = {name: command_parser(name) for name in COMMANDS}
@@ -33,7 +33,7 @@ def codes(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-SETS, SHARED, OLD = tables()
+SETS, SHARED = tables()
 COMMANDS_OF = {
     "data": set(codes(SETS[0][1])),
     "edges": set(codes(SETS[1][1])),
@@ -98,38 +98,6 @@ def test_every_command_that_draws_has_a_seed_and_every_page_hides_small_counts()
         if "--method" in own and "--restarts" in own:
             assert "--seed" in own, name
         assert ("--report" in own) == ("--min-count" in own), name
-
-
-def test_the_page_lists_the_old_spellings() -> None:
-    told = {(codes(command)[0], codes(before)[0].split()[0]) for command, before, _ in OLD}
-    assert told == {(name, option) for name, own in RENAMED.items() for option in own}
-
-
-@pytest.mark.parametrize(
-    ("typed", "new"),
-    [
-        ("simulate asia --rows 3 --missing mar -o OUT.csv", "--hide"),
-        ("simulate asia --rows 3 --missing=none -o OUT.csv", "--hide"),
-        ("simulate asia --rows 3 --missing graph.txt -o OUT.csv", "--missingness"),
-        ("simulate asia --rows 3 --hide mar -o OUT.csv --graph-out OUT.txt", "--missingness-out"),
-        ("diagnose asia rows.csv --mechanisms OUT.txt", "--missingness-out"),
-        ("compare asia rows.csv --limit 5 --repetitions 1 --methods direct-mcar", "--time-limit"),
-        ("compare asia rows.csv --processes=1 --repetitions 1 --methods listwise", "--jobs"),
-    ],
-)
-def test_an_old_spelling_is_taken_with_a_note(
-    typed: str,
-    new: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("graph.txt").write_text("asia -> R[tub]\n")
-    assert main(["simulate", "asia", "--rows", "40", "--seed", "1", "-o", "rows.csv"]) == 0
-    capsys.readouterr()
-    assert main(typed.split()) == 0
-    assert f"is now {new}; the old name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from lacunet.data.reading import Reading, source_from, with_data_codes
 from lacunet.data.source import DataSource, Piece
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import with_hints
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
@@ -40,7 +39,6 @@ class BinsError(LacunetError):
     """Numbers cannot be cut as asked."""
 
 
-@with_hints
 def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     """The data with columns of numbers cut into labelled intervals.
 

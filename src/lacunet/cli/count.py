@@ -21,10 +21,6 @@ EXAMPLE = """examples:
   lacunet learn alarm.bif all.stats -o learned.bif
 """
 
-INSTEAD = {
-    "--intervals": "ask for them when learning: lacunet learn NETWORK FILE.stats --intervals"
-}
-
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

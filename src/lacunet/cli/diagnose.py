@@ -29,15 +29,6 @@ what is printed for each variable:
                 predict
 """
 
-INSTEAD = {
-    "--test": "its tests are always made, and what they find is printed",
-    **dict.fromkeys(
-        ("--without", "--exclude", "--columns"),
-        "--weight, --strata and --cluster name columns that are no variables; after edges such as "
-        "'A -> B; C' only their variables are looked at",
-    ),
-}
-
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

@@ -46,11 +46,6 @@ network's own CPTs answer: with intervals if `lacunet learn --intervals -o FILE.
 it.
 """
 
-INSTEAD = dict.fromkeys(
-    ("--of", "--on", "--outcome", "--treatment", "--target", "--do"),
-    'write --query "Outcome | do(Treatment)"',
-)
-
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

@@ -19,12 +19,6 @@ one network alone: its log-likelihood per row of test data
 """
 
 
-INSTEAD = dict.fromkeys(
-    ("--target", "--targets"),
-    "it says how probable whole rows are; lacunet predict NETWORK DATA --targets X gives beliefs",
-)
-
-
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     files = NETWORK_HELP.removeprefix("the network: ")

@@ -44,10 +44,6 @@ what is printed for each CPT:
   unsupported  parent configurations that no row shows together with the variable
 """
 KEPT = "where to write what is learned; only .json keeps intervals, bins and codes beside the CPTs"
-INSTEAD = {
-    "--structure": "lacunet structure DATA finds the edges too",
-    "--without": "columns that the network does not have are ignored",
-}
 
 REASONS = {
     "time limit": "the time limit",

@@ -20,7 +20,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Any, NoReturn
 
-from lacunet.cli.terminal import note, say_error
+from lacunet.cli.terminal import say_error
 from lacunet.wording import did_you_mean
 
 GROUPS = {
@@ -38,41 +38,6 @@ REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
 HIDING_KINDS = ("none", "mcar", "mar", "informed")
 
-# What options were called before, by command; they are taken for one more version.
-RENAMED = {
-    "compare": {"--limit": "--time-limit", "--processes": "--jobs"},
-    "diagnose": {"--mechanisms": "--missingness-out"},
-    "explain": {"--rows": "--list-rows"},
-    "sensitivity": {"--state": "--tilted-state", "--separator": "--given"},
-    "simulate": {"--graph-out": "--missingness-out", "--missing": "--missingness"},
-}
-
-# Options that are no more, by command, and why.
-JOBS = "one process reads and counts; --memory says what it may hold"
-GONE = {name: {"--jobs": JOBS} for name in ("learn", "query", "effect", "count")}
-
-
-# Our commands, and what other programs call them.
-COMMANDS_ELSEWHERE = {
-    "show": ("print", "cpt", "view", "plot", "draw", "report", "page"),
-    "learn": ("fit", "train", "estimate"),
-    "convert": ("export", "write", "save"),
-    "simulate": ("sample", "generate"),
-    "query": ("infer", "ask"),
-    "evaluate": ("score", "test", "loglik"),
-    "count": ("statistics", "stats"),
-    "impute": ("mpe", "map", "explanation", "complete", "fill"),
-}
-
-# Commands that are no more, and where to go.
-MOVED = {
-    "experiment": "the paper's experiments are no longer part of the package: in a checkout of the "
-    "source repository, run `python -m studies NAME`, or all of them with `make studies`"
-}
-
-# What Python calls arguments that have another name here.
-IN_PYTHON = {"rng": "seed", "target": "query"}
-
 
 class Formatter(RawDescriptionHelpFormatter):
     """Help in which a list of files repeats the last kind alone: ``NETWORK DATA [DATA ...]``."""
@@ -88,12 +53,10 @@ class Formatter(RawDescriptionHelpFormatter):
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
-    ``instead`` says it of options that other commands have, or that are no more; ``words`` are
-    those that were typed.
+    ``words`` are those that were typed.
     """
 
     def __init__(self, **more: Any) -> None:
-        self.instead: dict[str, str] = {}
         self.words: Sequence[str] = ()
         super().__init__(allow_abbrev=False, formatter_class=Formatter, **more)
 
@@ -162,35 +125,21 @@ class Parser(ArgumentParser):
             name = word.partition("=")[0]
             if word == "--":
                 return
-            if name in self.instead:
-                self.error(f"there is no option {name}; {self.instead[name]}")
             is_short = word[:1] == "-" and word[1:2].isalpha() and word[:2] not in spelled
             if is_short or (word.startswith("--") and name not in spelled):
                 message = f"there is no option {name}"
                 if word[2:].upper() in re.findall(r"\w+", files):
                     self.error(f"{message}; it is named without one: {self.prog} {files}")
-                ours = [option for option in _ours(name) if option in known]
-                self.error(_with_offer(message, (ours or [name])[0], ours or known))
+                self.error(_with_offer(message, name, known))
 
 
 def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-"
 
 
-def _ours(option: str) -> list[str]:
-    """What options may be called here that other programs, or Python, call so."""
-    from lacunet.hints import KEYWORDS
-
-    keyword = option.lstrip("-").replace("-", "_")
-    names = (IN_PYTHON.get(name, name) for name in (keyword, *KEYWORDS.get(keyword, ())))
-    return [f"--{name.replace('_', '-')}" for name in names]
-
-
 def _with_offer(message: str, word: str, known: Iterable[str]) -> str:
-    from lacunet.hints import remark
-
     offer = did_you_mean(word, known)
-    return f"{message}; {offer}{remark(word.lstrip('-'))}" if offer else message
+    return f"{message}; {offer}" if offer else message
 
 
 def asks_for_json(words: Sequence[str]) -> bool:
@@ -201,29 +150,8 @@ def asks_for_json(words: Sequence[str]) -> bool:
 def parsed(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
-        return command_parser(words[0]).parsed(renamed(words[0], words[1:]))
+        return command_parser(words[0]).parsed(words[1:])
     return top_parser().parse_args(words)
-
-
-def renamed(name: str, words: Sequence[str]) -> list[str]:
-    """The words with options under their present names, and a note for each that has another.
-
-    Examples
-    --------
-    >>> renamed("compare", ["--jobs=2", "rows.csv"])
-    ['--jobs=2', 'rows.csv']
-    """
-    current = list(words)
-    for index, word in enumerate(words):
-        option, sign, value = word.partition("=")
-        new = RENAMED.get(name, {}).get(option)
-        given = value if sign else " ".join(words[index + 1 : index + 2])
-        if new == "--missingness" and given in HIDING_KINDS:
-            new = "--hide"
-        if new is not None:
-            current[index] = f"{new}{sign}{value}"
-            note(f"{option} is now {new}; the old name will go with the next version")
-    return current
 
 
 def command_parser(name: str) -> Parser:
@@ -233,7 +161,6 @@ def command_parser(name: str) -> Parser:
     module = import_module(f"lacunet.cli.{name}")
     command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
     module.add_arguments(command)
-    command.instead |= getattr(module, "INSTEAD", {}) | GONE.get(name, {})
     if name not in IMMEDIATE:
         add_shared(command, "--progress")
     command.set_defaults(run=module.run, usage_error=command.error, command=name)
@@ -271,16 +198,9 @@ class _Top(Parser):
 
     def error(self, message: str) -> NoReturn:
         """End with what was probably meant."""
-        from lacunet import __all__ as in_python
-
         if "invalid choice: '" in message:
             word = message.split("'")[1]
-            ours = [name for name, others in COMMANDS_ELSEWHERE.items() if word in others]
-            plain = f"there is no command {word!r}"
-            message = MOVED.get(word) or _with_offer(plain, [*ours, word][0], ours or COMMANDS)
-            name = word.replace("-", "_")
-            if message == plain and name in in_python and name.islower():
-                message = f"{plain}; in Python there is lacunet.{name}"
+            message = _with_offer(f"there is no command {word!r}", word, COMMANDS)
         elif "required" in message:
             message = "name a command"
         self._end(message, "lacunet --help lists the commands")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -31,7 +31,6 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
     given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")
-    add(command, "--hide-targets", SUPPRESS, action="store_true")  # what is always done now
     kept = "columns of the data to write before the predictions, such as an identifier"
     add(command, "--keep A,B", kept, type=names, default=[])
     share = "add the share of each prediction that rests on CPT rows without data"
@@ -50,8 +49,6 @@ def run(options: Namespace) -> None:
     outputs = [options.output] if options.output else []
     for output in outputs:
         check_table_name(output)
-    if options.hide_targets:
-        note("--hide-targets is no longer needed: targets are never their own evidence")
     pieces = predicted_pieces(
         read_learned(options.network),
         data_of(options),

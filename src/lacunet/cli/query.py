@@ -36,7 +36,6 @@ into X are cut. Names and states that hold a comma, a bar or a parenthesis are i
 """
 
 GIVEN = "what is given stands behind a bar: --query 'X | Y=y, Z=z'"
-INSTEAD = {"--given": GIVEN, "--evidence": GIVEN, "--do": "--query 'X | do(W=w)' sets W"}
 
 
 def add_arguments(command: ArgumentParser) -> None:

@@ -38,8 +38,6 @@ values that fit the data are given, or the one value if these agree.
 """
 
 GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
-EFFECT = "--query 'Y | do(X)' asks whether an effect can be recovered"
-INSTEAD = {"--missingness": GRAPH, "--graph": GRAPH, "--effect": EFFECT, "--do": EFFECT}
 
 
 def add_arguments(command: ArgumentParser) -> None:

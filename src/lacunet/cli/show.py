@@ -24,15 +24,6 @@ EXAMPLE = """examples:
 """
 
 
-IN_PYTHON = 'in Python there is lacunet.read_result("result.json").'
-INSTEAD = {
-    "--report": "--page PAGE.html writes the network; lacunet learn --report, the result",
-    "--latex": f"{IN_PYTHON}table(variable).to_latex()",
-    "--csv": f"{IN_PYTHON}table(variable).to_csv('table.csv')",
-    "--methods": f"{IN_PYTHON}methods_text()",
-}
-
-
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)

@@ -32,11 +32,6 @@ what is printed for each edge:
               have it the other way; beside ->, other edges would undo the arrow then
 """
 
-INSTEAD = {
-    "--edges": "--required 'A -> B' is for edges that must be there; lacunet learn 'A -> B' DATA "
-    "learns the CPTs of known edges"
-}
-
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""

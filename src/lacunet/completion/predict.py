@@ -34,7 +34,6 @@ from lacunet.formats.files import (
     is_network,
     network_beside,
 )
-from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
 from lacunet.inference.joint import posed
@@ -53,15 +52,6 @@ SWAPPED = (
 )
 
 
-def _with_targets(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The call with something to predict, where that is all that is missing."""
-    if len(args) != 2 or named.keys() - {"give", "given_targets", "unsupported", "missing"}:
-        return ""
-    variables = getattr(getattr(args[0], "network", args[0]), "variables", ("Ill",))
-    return f"name what to predict: predict(network, data, {variables[-1]!r}), or several in a list."
-
-
-@with_hints_by(_with_targets)
 def predict(
     network: AnyNetwork,
     data: Any,
@@ -552,7 +542,6 @@ class Predictor:
         )
 
 
-@with_hints
 def compile(  # noqa: A001
     network: AnyNetwork, targets: str | Sequence[str], *, memory: Memory = None
 ) -> Predictor:

@@ -6,7 +6,6 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from lacunet.data.errors import DataError
-from lacunet.hints import with_hints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 NAMES = ("cholesterol", "muscatine", "nhanes", "screening")
 
 
-@with_hints
 def example_data(name: str) -> pa.Table:
     """A bundled table, as an Arrow table; ``.to_pandas()`` makes a pandas frame of it.
 

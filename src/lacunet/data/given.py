@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped
 from lacunet.data.select import without_secrets
-from lacunet.hints import with_hints
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import spelled
@@ -28,7 +27,6 @@ Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
 
 
-@with_hints
 @dataclass(frozen=True, eq=False)
 class ReplicateWeights:
     """The replicate weights that come with a survey, and how a variance is made of them.
@@ -114,7 +112,6 @@ def _matrix(weights: ArrayLike) -> FloatArray:
     return matrix
 
 
-@with_hints
 @dataclass(frozen=True, eq=False, repr=False)
 class Data:
     """Data, and how they are read: what every function that takes data takes.

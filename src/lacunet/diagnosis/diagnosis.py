@@ -30,7 +30,6 @@ from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
@@ -116,7 +115,6 @@ class Diagnosis:
         return data
 
 
-@with_hints
 def diagnose(
     network: NetworkOrEdges | None = None,
     data: Any = None,

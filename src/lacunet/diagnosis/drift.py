@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.hints import by_name, with_hints
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.independence import holm, independence
 from lacunet.model.network import FloatArray, Network, Scope
@@ -134,8 +133,6 @@ def _mark(change: Change) -> str:
     return "*" if change.is_clear else ""
 
 
-@by_name("rng")
-@with_hints
 def drift(
     before: AnyStatistics,
     after: AnyStatistics,

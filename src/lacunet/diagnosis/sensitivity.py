@@ -28,7 +28,6 @@ from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
@@ -129,7 +128,6 @@ class Sensitivity:
         return data
 
 
-@with_hints
 def sensitivity(
     network: NetworkOrEdges,
     data: Any,

@@ -26,7 +26,6 @@ from lacunet.estimate.em.stage import MANY_ROWS, can_hold_out, climb_stage
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
 from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts, is_given
-from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
@@ -39,7 +38,6 @@ FEWEST_ROWS = 10
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
-@with_hints
 @dataclass(frozen=True)
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.

@@ -16,7 +16,6 @@ from lacunet.estimate.deletion.forms import Deletion, Listwise
 from lacunet.estimate.method import Method
 from lacunet.estimate.registry import KINDS, options_of
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
 from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
@@ -48,7 +47,6 @@ from lacunet.statistics.saved.write import RowsToWrite, families_part, write_fam
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
 
 
-@with_hints
 def count(
     network: NetworkOrEdges,
     data: Any,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
+from lacunet.errors import ByName
 from lacunet.estimands.deletion import Estimand, Orders
 from lacunet.estimands.notation import TEXT
 from lacunet.estimands.samples import Writer, nested
@@ -28,7 +29,6 @@ from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.formats.files import NetworkOrEdges
-from lacunet.hints import ByName, with_hints
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.network import Network, Scope
@@ -225,7 +225,6 @@ class Explanation:
         }
 
 
-@with_hints
 def explain(
     network: NetworkOrEdges,
     data: Any = None,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from lacunet.estimands.notation import Notation, Readable
-from lacunet.hints import WithHints, by_guess
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION
 from lacunet.statistics.counts import Counts
@@ -161,7 +160,7 @@ AT_PRIOR = "prior"  # the ``fallback`` of a CPT about which the rows tell nothin
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FamilyReport(ByFormula, WithHints):
+class FamilyReport(ByFormula):
     r"""What the CPT of one variable rests on; the same for every method.
 
     ``support`` has an axis for each parent: how many rows show the variable together with that
@@ -178,10 +177,6 @@ class FamilyReport(ByFormula, WithHints):
     weight whose part of the estimand had no data of its own and was taken from ``fallback``.
     ``counts`` are those of the family among all rows, missing as a state.
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {"report.rows_shown, or report.rows_used": "rows n"}
-    )
 
     rows_shown: int
     rows_used: int

@@ -39,7 +39,6 @@ from lacunet.estimate.registry import (
 )
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints_by
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -66,17 +65,6 @@ BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the b
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
-def _network_first(args: Sequence[Any], _named: Mapping[str, Any]) -> str:
-    if len(args) > 1:
-        return ""
-    data = repr(args[0]) if args and isinstance(args[0], str) else "data"
-    return (
-        f"a network, or edges, are the first argument: learn('Age -> Ill', {data}); "
-        "learn_structure(data) finds the edges too."
-    )
-
-
-@with_hints_by(_network_first)
 def learn(
     network: NetworkOrEdges,
     data: Any,

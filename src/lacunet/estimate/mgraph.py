@@ -17,7 +17,6 @@ from lacunet.estimate.em.method import EM, LoopyEM, OneStep
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
-from lacunet.hints import with_hints
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
@@ -33,7 +32,6 @@ STAND_INS: dict[str, type[Method]] = {
 }
 
 
-@with_hints
 @dataclass(frozen=True)
 class MGraph:
     """Recover what the missingness graph lets recover.

@@ -12,13 +12,11 @@ from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
-from lacunet.hints import KEYWORDS, OF_DATA, meant, way_to_data
 from lacunet.model.network import Network
-from lacunet.wording import close_to, did_you_mean, listed, question
+from lacunet.wording import did_you_mean, listed, question
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
-LIKELIHOOD = ("ml", "mle", "max-likelihood", "maximum-likelihood", "likelihood")
 
 
 def options_of(name: str) -> dict[str, Field[Any]]:
@@ -40,8 +38,6 @@ def _meant_method(name: str) -> str:
     ("did you mean 'factored-mar'?", "did you mean 'direct-mar' or 'factored-mar'?")
     """
     plain = name.lower().replace("_", "-").replace(" ", "-")
-    if plain in LIKELIHOOD:
-        return "maximum likelihood is method 'em' with prior=1 (--method em --prior 1)."
     parts = [method for method in METHODS if plain in method.split("-")]
     parts = [plain] if plain in METHODS else parts
     return question(parts) if parts else did_you_mean(plain, METHODS)
@@ -83,21 +79,9 @@ def method_of(
     return replace(method, missingness=graph.hiding(latent))  # type: ignore[type-var]
 
 
-# The arguments of `learn` itself that may be meant by what is given as an option of a method.
-OF_LEARN = ("method", "rng", "prior", "memory", "progress", "intervals", "missing")
-
-
 def default_prior(method: Method) -> AskedPrior:
     """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why."""
     return ONE_PER_CELL if isinstance(method, Deletion) else LEARN
-
-
-# What belongs to the network that is learned, where it is made of edges and data.
-OF_NETWORK = {"edges": "edges are the first argument: learn(edges, data)."} | {
-    name: "it belongs to the network: learn(lacunet.Network.from_data(data, edges, "
-    f"{name}=...), data)."
-    for name in ("states", "bins")
-}
 
 
 WAY_TO_INTERVALS = (
@@ -108,19 +92,11 @@ WAY_TO_INTERVALS = (
 
 def _way_to(option: str, known: Collection[str]) -> str:
     """Where an option belongs that a method does not take."""
-    for ours in (option, *KEYWORDS.get(option, ())):
-        if ours not in known and _methods_with(ours):
-            return _of_methods(ours)
-    if option in OF_NETWORK:
-        return OF_NETWORK[option]
-    if option in OF_DATA:
-        return way_to_data(option)
-    if option == "interval" or "intervals" in KEYWORDS.get(option, ()):
-        of_explain = "explain always says what intervals will cost; "
-        return of_explain * (option == "intervals") + WAY_TO_INTERVALS
-    of_methods = dict.fromkeys(name for method in METHODS for name in options_of(method))
-    far = map(_of_methods, close_to(option, of_methods)[:1])
-    return meant(option, (*known, *Data.__dataclass_fields__, *OF_LEARN)) or next(far, "")
+    if _methods_with(option):
+        return _of_methods(option)
+    if option in Data.__dataclass_fields__:
+        return f"it says how data are read: give lacunet.Data(data, {option}=...) as the data."
+    return did_you_mean(option, known)
 
 
 def _of_methods(option: str) -> str:
@@ -135,7 +111,7 @@ def check_option_names(method: str | Method | None, options: Mapping[str, Any]) 
     given = [option for option, value in options.items() if value is not None]
     default = MGraph.name if "missingness" in given else Auto.name
     name = default if method is None else getattr(method, "name", method)
-    if unknown := [option for option in given if option != "seed" and not _methods_with(option)]:
+    if unknown := [option for option in given if not _methods_with(option)]:
         raise _not_taken(str(name), unknown, options_of(name) if name in KINDS else ())
 
 
@@ -166,7 +142,7 @@ def method_named(name: str, **options: Any) -> Method:
     """
     known = options_of(name)
     given = {option: value for option, value in options.items() if value is not None}
-    if unknown := [o for o in given if o not in known and not (o == "seed" and "start" in known)]:
+    if unknown := [option for option in given if option not in known]:
         raise _not_taken(name, unknown, known)
     if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
         raise MethodError(

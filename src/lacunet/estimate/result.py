@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.errors import ByName
 from lacunet.estimate.families import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.prior import Prior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
-from lacunet.hints import AIC, BIC, ByName, WithHints, by_guess, with_hints, with_hints_by
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.wording import counted
 
@@ -32,11 +32,9 @@ WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
-INTERVALS_OF_CPT = "result.interval(variable, level) gives intervals, if learn made any."
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result(WithHints):
+class Result:
     """What was learned, and what it rests on.
 
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
@@ -61,37 +59,6 @@ class Result(WithHints):
                  data are behind the CPT row, whatever numbers it holds
     ===========  ==================================================================================
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "result.network.cpts, or result.cpt(variable)": "cpts parameters cpds",
-            "print(result)": "summary print",
-            "print(result), or result.methods_text() for a paper": "describe methods paragraph",
-            'result.write("result.json")': "save to_file to_json",
-            'result.report("page.html")': "to_html html page plot",
-            'lacunet.write_network(result, "net.bif")': "to_bif write_bif to_xdsl write_network",
-            "result.table(variable), or result.cpt(variable).to_frame()": (
-                "to_dataframe to_frame to_pandas dataframe frame"
-            ),
-            'result.table(variable).to_csv("table.csv"), or result.write("result.json") for all': (
-                "to_csv"
-            ),
-            'lacunet.effect(result, "Outcome", do="Treatment")': "effect causal_effect ate",
-            AIC: "aic",
-            BIC: "bic",
-            'lacunet.query(result, "X", {"Y": "y"})': "query",
-            "lacunet.predict(result, data, targets)": "predict",
-            "lacunet.impute(result, data)": "impute",
-            "lacunet.sample(result, rows)": "sample",
-            "result.network.variables and so on": "variables states parents nodes",
-            "result.interval(variable)": "intervals confidence_intervals",
-            "lacunet.learn(network, lacunet.count(network, old) + lacunet.count(network, new)): "
-            "what is counted from some rows adds up, and can be kept in files": (
-                "update refit partial_fit add_data"
-            ),
-            "lacunet.log_likelihood(result, data)": "log_likelihood loglik score",
-        }
-    )
 
     network: Network
     families: Mapping[str, FamilyReport]
@@ -177,7 +144,6 @@ class Result(WithHints):
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
-    @with_hints_by(lambda _args, _named: "it takes variable; " + INTERVALS_OF_CPT)
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""
         cpt = self.network.cpt(variable)
@@ -358,7 +324,6 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
     return f"{kind}: {len(places):,} CPTs, {label}{', '.join(named)}"
 
 
-@with_hints
 def read_result(path: str | os.PathLike[str]) -> Result:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
 

@@ -12,7 +12,6 @@ from functools import cache
 from importlib.resources import as_file, files
 
 from lacunet.errors import LacunetError
-from lacunet.hints import with_hints
 from lacunet.model.network import Network
 from lacunet.wording import did_you_mean
 
@@ -45,7 +44,6 @@ def catalogue() -> tuple[Entry, ...]:
 
 
 @cache
-@with_hints
 def example(name: str) -> Network:
     """A bundled network, with its CPTs.
 

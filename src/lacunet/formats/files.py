@@ -28,7 +28,6 @@ from lacunet.formats.edges import (
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
-from lacunet.hints import with_hints
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing, where_instead
 from lacunet.wording import did_you_mean, first_of, listed, near_files
@@ -223,7 +222,6 @@ def _room_of_statistics(data: Any) -> Any:
     return import_module("lacunet.statistics.observations")  # up the road, as above
 
 
-@with_hints
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
     """Read a network from a file; the format follows the file's name.
 
@@ -267,7 +265,6 @@ def parsed(name: str, content: bytes, limit: int) -> tuple[Network, str]:
     return _module_of(name).parse(Source.of(name, text, limit)), text
 
 
-@with_hints
 def write_network(
     network: AnyNetwork, path: str | os.PathLike[str], *, rename: bool = False
 ) -> None:

@@ -30,7 +30,6 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
-from lacunet.hints import with_hints
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice
 from lacunet.memory import Memory
@@ -50,7 +49,6 @@ WITH_INTERVALS = (
 )
 
 
-@with_hints
 def impute(
     network: AnyNetwork,
     data: Any,

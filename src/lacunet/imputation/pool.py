@@ -18,16 +18,13 @@ few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
-from lacunet.hints import WithHints, by_guess, with_hints_by
 from lacunet.model.network import FloatArray
 from lacunet.wording import text_table
 
@@ -36,20 +33,12 @@ LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pooled(WithHints):
+class Pooled:
     """Estimates pooled over completed tables; every field has the shape of one table's estimate.
 
     ``df`` are the degrees of freedom of its interval, ``missing_information`` is the share of the
     variance that is due to missing values.
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "low, high = np.moveaxis(pooled.interval(), -1, 0)": "low high ci lower upper",
-            "pooled.standard_error": "se std_error stderr",
-            "pooled.missing_information": "fmi",
-        }
-    )
 
     estimate: FloatArray
     standard_error: FloatArray
@@ -78,14 +67,6 @@ class Pooled(WithHints):
         return f"{table}\nlow, high: 95% interval"
 
 
-def _squared(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """What to write for standard errors; nothing where none are given by name."""
-    given = [name for name in named if name in _STANDARD_ERRORS]
-    return f"square standard errors: pool(estimates, np.square({given[0]}))." if given else ""
-
-
-_STANDARD_ERRORS = ("se", "ses", "std_err", "stderr", "standard_error", "standard_errors", "errors")
-
 OF_EACH = (
     "give an estimate and its variance, numbers or arrays of one shape, from each of at least two "
     "completed tables."
@@ -104,7 +85,6 @@ def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], k
         )
 
 
-@with_hints_by(_squared)
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables, by Rubin's rules.
 

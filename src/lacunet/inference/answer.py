@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lacunet.errors import LacunetError
-from lacunet.hints import WithHints, by_guess
 from lacunet.model.labelled import (
     Labelled,
     Library,
@@ -62,7 +61,7 @@ class AnswerBasis(NamedTuple):
         return self.heading() if callable(self.heading) else self.heading
 
 
-class Answer(np.ndarray[Any, np.dtype[np.float64]], WithHints):
+class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     """The answer to a query: probabilities, an axis for each variable asked about.
 
     Before these come the axes of what is given without a state, as Age in ``P(Ill | Age)``.
@@ -102,15 +101,6 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]], WithHints):
     array([0.5, 1.5])
     """
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "answer.to_frame()": "to_pandas to_dataframe frame df to_dict",
-            "answer.interval[..., 0], or answer.to_frame()": "low lower",
-            "answer.interval[..., 1], or answer.to_frame()": "high upper",
-            "answer.interval": "ci intervals",
-            'answer["state"], or np.asarray(answer) for the array': "values probabilities",
-        }
-    )
     _basis: AnswerBasis | None
 
     @classmethod

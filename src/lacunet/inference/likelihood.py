@@ -24,7 +24,6 @@ from lacunet.data.skips import allowed_states
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
-from lacunet.hints import with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.plan import plan_of
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@with_hints
 def log_likelihood(
     network: AnyNetwork,
     data: Any,

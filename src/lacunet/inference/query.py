@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from inspect import signature
 from itertools import product
 from math import prod
 from types import MappingProxyType
@@ -15,7 +14,6 @@ from lacunet.data.evidence import codes_seen, states_and_sets
 from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
-from lacunet.hints import with_hints, with_hints_by
 from lacunet.inference.answer import (
     LEVEL,
     Answer,
@@ -40,17 +38,6 @@ MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT ro
 MOST_ROWS = 1000  # of an answer to what is given without a state
 
 
-def _evidence_by_keyword(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The call with a mapping, where variables were named as if they were arguments."""
-    known = signature(query).parameters
-    seen = {name: value for name, value in named.items() if name not in known}
-    variables = getattr(getattr(args[0], "network", args[0]), "variables", ()) if args else ()
-    if len(args) < 2 or not seen or not seen.keys() <= {*variables}:
-        return ""
-    return f"give what is seen as a mapping: query(network, {args[1]!r}, {seen!r})."
-
-
-@with_hints_by(_evidence_by_keyword)
 def query(
     network: AnyNetwork,
     target: str | Sequence[str],
@@ -341,7 +328,6 @@ def _object(
     warn(f"{text}; {BOUNDS} shows how far they could move it.")
 
 
-@with_hints
 def marginals(
     network: AnyNetwork,
     evidence: Mapping[str, object] = NOTHING,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from lacunet.building.network import network_of_edges
 from lacunet.data.errors import DataWarning
@@ -30,7 +30,6 @@ from lacunet.formats.files import (
     as_network,
     network_beside,
 )
-from lacunet.hints import Hinted, WithHints, by_guess, with_hints
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
+class MissingnessGraph(Drawing):
     """Why values are missing: what decides whether each variable is recorded.
 
     ``R[X]``, the *mechanism* of X, is whether X is recorded in a row. ``Age -> R[Income]`` says
@@ -106,18 +105,7 @@ class MissingnessGraph(WithHints, Drawing, metaclass=Hinted):
     ('not recoverable', 'recoverable')
     """
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "lacunet.MissingnessGraph.parse(text, network)": "from_text from_string from_str loads",
-            "lacunet.MissingnessGraph.read(path, network)": "load open from_file",
-            "graph.recover('P(X | Y)').status, or graph.recover_families() for all CPTs": (
-                "recoverable is_recoverable identify identifiable is_identifiable"
-            ),
-        }
-    )
-
     @classmethod
-    @with_hints
     def parse(
         cls,
         text: str,

@@ -8,13 +8,11 @@ from lacunet.data.errors import DataWarning
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 
-@with_hints
 def learn_missingness(
     network: NetworkOrEdges | None = None,
     data: Any = None,

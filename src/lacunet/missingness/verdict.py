@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.data.given import data_given
 from lacunet.data.table import whole_rows
-from lacunet.errors import warn
+from lacunet.errors import ByName, warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.patterns import PatternOdds
 from lacunet.estimands.samples import Run, Sample, Unfounded, nested, resolved
 from lacunet.estimands.terms import LARGEST_TABLE, Basis, Conditional, InPopulation, Term
-from lacunet.hints import ByName, WithHints, by_guess, with_hints
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
@@ -118,7 +117,7 @@ class Estimation(_WithEstimand):
 
 
 @dataclass(frozen=True)
-class Verdict(WithHints, _WithEstimand):
+class Verdict(_WithEstimand):
     """Whether P(target | given, do(do)) can be recovered, why, and by which estimand.
 
     ``status`` is "recoverable", "not recoverable" or "undecided". ``estimand`` and ``latex``
@@ -138,19 +137,6 @@ class Verdict(WithHints, _WithEstimand):
     is_computable: bool = True
     find_terms: Callable[[], tuple[Term, ...]] | None = None
     population: tuple[Scope, ...] = ()
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "verdict.is_recoverable, or verdict.status": (
-                "recoverable identifiable identified is_identifiable is_identified"
-            ),
-            "verdict.estimand": "formula expression equation",
-            "verdict.why": "reason explanation",
-            "verdict.estimate(data)": "compute evaluate",
-            "verdict.estimate(data, interval=True)": "interval intervals confidence_interval",
-            "verdict.identified_set(data)": "bounds",
-        }
-    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -257,7 +243,6 @@ class Verdict(WithHints, _WithEstimand):
             )
         return laws_over(self.graph.network, scopes, given)
 
-    @with_hints
     def identified_set(
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> IdentifiedSet:
@@ -282,7 +267,6 @@ class Verdict(WithHints, _WithEstimand):
         )
         return replace(ends_of(fit, self.asked), degrees=gathered.degrees, states=states)
 
-    @with_hints
     def assumptions(
         self, data: object, weight: Weight = None, *, population: object = None
     ) -> Assumptions:
@@ -301,7 +285,6 @@ class Verdict(WithHints, _WithEstimand):
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(assumptions, is_designed=data_given(data).has_design)
 
-    @with_hints
     def estimate(
         self,
         data: object,
@@ -472,19 +455,8 @@ def _reported(
     )
 
 
-class Verdicts(ByName[Verdict], WithHints):
+class Verdicts(ByName[Verdict]):
     """The verdicts on several CPTs, by variable; printed one line each."""
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "verdicts['X'].estimate(data) for one CPT; lacunet.learn(graph, data) learns all": (
-                "estimate compute"
-            ),
-            "verdicts['X'].status, .why or .estimand for one CPT; print(verdicts) shows all": (
-                "status is_recoverable recoverable estimand why"
-            ),
-        }
-    )
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self.values()))

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
-from lacunet.hints import Hinted, WithHints, by_guess, with_hints, with_hints_by
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -80,11 +79,8 @@ class NetworkError(LacunetError):
         )
 
 
-_TIDY = "to_frame(tidy=True) has a row for each cell, with low and high, if learn made intervals."
-
-
 @dataclass(frozen=True, repr=False)
-class Cpt(WithHints):
+class Cpt:
     """The conditional distribution of ``child`` given ``parents``.
 
     ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
@@ -101,16 +97,6 @@ class Cpt(WithHints):
     no    0.9000  0.1000
     yes        0       1
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "cpt.to_frame()": "to_pandas to_dataframe frame df",
-            'cpt.to_frame().to_csv("cpt.csv")': "to_csv",
-            "result.table(variable), whose to_latex() has intervals too": "to_latex to_markdown",
-            "cpt.table": "values to_numpy probabilities",
-            "cpt.interval, whose last axis is low and high": "low high ci intervals",
-        }
-    )
 
     child: str
     parents: Scope
@@ -135,7 +121,6 @@ class Cpt(WithHints):
         """The interval of every entry: the axes of the table, then low and high; None without."""
         return None if self.spread is None or self.level is None else self.spread(self.level)
 
-    @with_hints_by(lambda _args, named: _TIDY if {"interval", "intervals"} & {*named} else "")
     def to_frame(self, library: Library = "pandas", *, tidy: bool = False) -> Any:
         """The table as a dataframe; the intervals that a CPT prints are there with ``tidy=True``.
 
@@ -196,7 +181,7 @@ class Cpt(WithHints):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(WithHints, metaclass=Hinted):
+class Network:
     """Variables with ordered states, the parents of each and, if known, their CPTs.
 
     Parameters
@@ -236,28 +221,6 @@ class Network(WithHints, metaclass=Hinted):
     0.8
     """
 
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "lacunet.Network.from_data(data, edges)": (
-                "from_edges from_networkx from_dag from_graph from_string from_dot"
-            ),
-            'lacunet.read_network("net.bif")': "read load from_file from_bif open",
-            'lacunet.write_network(network, "net.bif"): the ending says the format': (
-                "write save to_file to_bif to_json to_xdsl write_bif dump"
-            ),
-            'network.cpt(variable).to_frame().to_csv("cpt.csv")': "to_csv",
-            "network.free_parameters": "nparams n_parameters dimension",
-            "network.variables": "nodes names columns",
-            "lacunet.to_pgmpy(network)": "to_pgmpy",
-            "lacunet.to_pyagrum(network)": "to_pyagrum",
-            "lacunet.from_pgmpy(model)": "from_pgmpy",
-            "lacunet.from_pyagrum(model)": "from_pyagrum",
-            "network.to_networkx(), whose functions answer that": (
-                "markov_blanket d_separated is_d_separated ancestors descendants moralize"
-            ),
-        }
-    )
-
     variables: Scope
     states_of: StatesOf
     parents_of: Mapping[str, Scope]
@@ -271,7 +234,6 @@ class Network(WithHints, metaclass=Hinted):
     mechanisms: Mechanisms | None  # how values went missing; None: not known
     reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
 
-    @with_hints
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
@@ -308,7 +270,6 @@ class Network(WithHints, metaclass=Hinted):
             self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
 
     @staticmethod
-    @with_hints
     def from_data(
         data: Any,
         edges: Any,

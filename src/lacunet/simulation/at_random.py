@@ -18,7 +18,6 @@ from typing import Protocol
 
 import numpy as np
 
-from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.model.network import Network, Scope
@@ -38,7 +37,6 @@ class Missing(Protocol):
         ...
 
 
-@with_hints
 @dataclass(frozen=True)
 class MCAR:
     """Simulates values missing completely at random, for `simulate` and `hide`.
@@ -76,7 +74,6 @@ class MCAR:
         return Missingness(graph, mechanisms, separator=())
 
 
-@with_hints
 @dataclass(frozen=True)
 class MAR:
     """Simulates values missing at random, for `simulate` and `hide`.
@@ -117,7 +114,6 @@ class MAR:
         return _drawn(self, network, None, rng)
 
 
-@with_hints
 @dataclass(frozen=True)
 class InformedMAR:
     """Simulates values missing at random by the same few variables, for `simulate` and `hide`.

@@ -34,7 +34,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.formats.lacunet_json import no_key_twice
-from lacunet.hints import with_hints
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
@@ -49,7 +48,6 @@ from lacunet.model.nodes import Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
 
 
-@with_hints
 @dataclass(frozen=True)
 class MissingByGraph:
     """Simulates values missing as a graph says (MCAR, MAR or MNAR), for `simulate` and `hide`.

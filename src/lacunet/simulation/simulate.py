@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
-from lacunet.hints import WithHints, by_guess, by_name, with_hints, with_hints_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -106,21 +105,13 @@ Seed = np.random.Generator | int | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(WithHints):
+class Simulation:
     """Rows drawn from ``network``, whole and as they are shown.
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
     ``table`` the complete rows themselves, where nothing was to be hidden. Both tables can be
     learned from; `frame` gives them as a dataframe.
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "simulation.frame()": "data df rows to_pandas to_frame",
-            'simulation.frame().to_csv("rows.csv")': "to_csv write save",
-            "simulation.frame(complete=True)": "truth full original",
-        }
-    )
 
     network: Network
     complete: EncodedTable
@@ -162,8 +153,6 @@ class Simulation(WithHints):
         return frame_of(to_arrow(self.complete if complete else self.table, self.network), library)
 
 
-@by_name("rng", "library")
-@with_hints
 def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library = "pandas") -> Any:
     """Draw complete rows from a network.
 
@@ -198,13 +187,6 @@ def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library
     return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
 
 
-def _how_to_hide(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The whole call, where it is guessed how values go missing."""
-    return f"write simulate(network, rows, {HOW})." * ("hide" in named)
-
-
-@by_name("rng")
-@with_hints_by(_how_to_hide)
 def simulate(
     network: AnyNetwork,
     rows: int,
@@ -256,17 +238,6 @@ def simulate(
     return Simulation(network, complete, table, missingness)
 
 
-def _whole_call(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The whole call, where too little is given."""
-    if len(args) + len(named) > 2 or named.keys() - {"network", "frame", "missing", "rng"}:
-        return ""
-    return (
-        f"it takes a network, or edges, the rows and how to hide: hide('Age -> Ill', frame, {HOW})."
-    )
-
-
-@by_name("rng")
-@with_hints_by(_whole_call)
 def hide(
     network: NetworkOrEdges,
     frame: Any,

@@ -27,7 +27,6 @@ from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
 from lacunet.formats.edges import is_edges
 from lacunet.formats.files import NetworkOrEdges, as_network, is_file_of_edges
-from lacunet.hints import with_hints
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import quoted
 from lacunet.wording import counted, differing
@@ -110,7 +109,6 @@ class StructureDifference:
         )
 
 
-@with_hints
 def to_cpdag(network: NetworkOrEdges) -> Cpdag:
     """The class of DAGs that are Markov equivalent to a network's.
 
@@ -196,7 +194,6 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
     return fixed
 
 
-@with_hints
 def compare_structures(a: Any, b: Any) -> StructureDifference:
     """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs (CPDAGs).
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral
 from time import monotonic
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,7 +40,6 @@ from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.result import Interrupted
 from lacunet.formats.files import AnyNetwork
-from lacunet.hints import WithHints, by_guess, by_name, with_hints
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -92,7 +91,7 @@ class Round:
 
 
 @dataclass(frozen=True, repr=False)
-class LearnedStructure(WithHints):
+class LearnedStructure:
     """A network learned from data alone.
 
     ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has
@@ -106,22 +105,6 @@ class LearnedStructure(WithHints):
     is "converged", "round limit", "closed form", "time limit", "memory limit" or "interrupted".
     Those of the ``notes`` that were given as warnings are ``warned``, and not printed again.
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "structure.network.cpt(...)": "cpt cpts variables states parents",
-            'lacunet.write_network(structure, "net.bif")': "write save to_bif",
-            "structure.score": "bic bdeu",
-            "lacunet.learn(structure, data, intervals=True), and ask the result": (
-                "interval intervals table report families"
-            ),
-            "it as a function: lacunet.query(structure, ...), lacunet.effect(structure, ...)": (
-                "query predict effect impute sample"
-            ),
-            "structure.network.to_networkx()": "dag graph to_networkx",
-            "print(structure)": "summary describe print",
-        }
-    )
 
     network: Network
     cpdag: Cpdag
@@ -197,10 +180,6 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
-@by_name(
-    "required", "forbidden", "tiers", "max_parents", "missingness", "method", "time_limit", "rng"
-)
-@with_hints
 def learn_structure(
     data: Any,
     states: AnyNetwork | Mapping[str, Sequence[object]] | None = None,

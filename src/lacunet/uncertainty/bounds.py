@@ -23,7 +23,6 @@ from lacunet.data.skips import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.hints import with_hints
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability
@@ -73,7 +72,6 @@ class WorstCase:
         return covering(self.low, self.high, *errors, level, self.degrees)
 
 
-@with_hints
 def worst_case(
     network: NetworkOrEdges,
     data: Any,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise, product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from lacunet.data.given import data_given
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
-from lacunet.hints import WithHints, by_guess, with_hints_by
 from lacunet.inference.answer import LEVEL, SHOWN_SHARE, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
@@ -77,7 +76,7 @@ class Contrast(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effect(WithHints):
+class Effect:
     """The effect of setting one variable on another.
 
     ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
@@ -87,17 +86,6 @@ class Effect(WithHints):
     rows without data, where that is known. ``is_zero`` says that the network has no effect,
     whatever its CPTs: contrasts are exact then.
     """
-
-    _INSTEAD: ClassVar[Mapping[str, str]] = by_guess(
-        {
-            "effect.contrasts[0].difference, whose value, low and high are numbers; "
-            "effect.to_frame() has all of them": "difference risk_difference ate value",
-            "effect.contrasts[0].ratio": "ratio risk_ratio relative_risk rr",
-            "effect.contrasts[0].odds_ratio": "odds_ratio",
-            "effect.to_frame()": "to_pandas to_dataframe frame table summary",
-            "effect.interval, whose last axis is low and high": "low high ci intervals",
-        }
-    )
 
     target: str
     cause: str
@@ -294,38 +282,6 @@ def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return html_table(header, ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows))
 
 
-_GROUPS = ("by", "groupby", "stratify", "strata", "stratum", "subgroup", "within")
-
-
-def _meant(args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The calls that a variable to group by, or names without ``do=``, may stand for."""
-    if groups := [value for name, value in named.items() if name in _GROUPS]:
-        group, target, do = _as_name(groups[0], "Z"), [*args[1:2], "Y"][0], named.get("do", "X")
-        return (
-            f"for the effect in each group of {group} ask one by one: {{state: effect(result, "
-            f"{target!r}, do={do!r}, given={{{group!r}: state}}) for state in "
-            f"result.network.states({group!r})}}."
-        )
-    if "outcome" in named and "do" in named and "target" not in named and len(args) < 2:
-        return (
-            f"the variable comes first, outcome= names its state: effect(result, "
-            f"{named['outcome']!r}, do={named['do']!r})."
-        )
-    given = [*args[1:3]]
-    if len(given) == 1 and isinstance(given[0], str) and is_query(given[0]) and "do" not in named:
-        given.append(split_query(given[0]).do)
-    if len(given) == 1 and isinstance(given[0], str) and named.keys() <= {"given", "interval"}:
-        return f"do= is the variable that is set: effect(result, {given[0]!r}, do='Treatment')."
-    if len(given) < 2:
-        return ""
-    target, do = _as_name(given[0], "Outcome"), _as_name(given[1], "Treatment")
-    pairs = [(do, target), (target, do)] if isinstance(given[1], str) else [(target, do)]
-    asked = named.get("interval", named.get("intervals"))
-    more = "" if asked is None else f", interval={asked!r}"
-    ways = [f"of {x} on {y} write effect(result, {y!r}, do={x!r}{more})" for y, x in pairs]
-    return f"for the effect {'; for that '.join(ways)}."
-
-
 def _as_name(value: object, otherwise: str) -> str:
     """The first name in what was given in place of one."""
     names = value if isinstance(value, Mapping | list | tuple) else [value]
@@ -333,7 +289,6 @@ def _as_name(value: object, otherwise: str) -> str:
     return [*split_query(name).target, otherwise][0].partition("=")[0].strip()
 
 
-@with_hints_by(_meant)
 def effect(
     source: Any,
     target: str,

@@ -41,7 +41,6 @@ from lacunet.estimate.method import (
 )
 from lacunet.estimate.options import check_options, graph_option, option
 from lacunet.estimate.prior import FROM_SHOWN, ONE_PER_CELL, AskedPrior, prior_of_counts
-from lacunet.hints import with_hints
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import LARGEST_KEY
@@ -242,7 +241,6 @@ def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
         raise TooLargeError.network(variable, kept + needed, budget)
 
 
-@with_hints
 @dataclass(frozen=True)
 class Listwise(Deletion):
     """Listwise deletion: all CPTs from the rows in which nothing is missing; right under MCAR."""
@@ -251,7 +249,6 @@ class Listwise(Deletion):
     form = LISTWISE
 
 
-@with_hints
 @dataclass(frozen=True)
 class DirectMCAR(Deletion):
     """Direct deletion for values that are missing completely at random (MCAR).
@@ -264,7 +261,6 @@ class DirectMCAR(Deletion):
     form = DIRECT_MCAR
 
 
-@with_hints
 @dataclass(frozen=True)
 class FactoredMCAR(Deletion):
     """Factored deletion for values that are missing completely at random (MCAR).
@@ -279,7 +275,6 @@ class FactoredMCAR(Deletion):
     aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
 
 
-@with_hints
 @dataclass(frozen=True)
 class DirectMAR(Deletion):
     """Direct deletion for values that are missing at random (MAR).
@@ -292,7 +287,6 @@ class DirectMAR(Deletion):
     form = DIRECT_MAR
 
 
-@with_hints
 @dataclass(frozen=True)
 class FactoredMAR(Deletion):
     """Factored deletion for values that are missing at random (MAR).
@@ -386,7 +380,6 @@ class Informed(Deletion):
                 )
 
 
-@with_hints
 @dataclass(frozen=True)
 class InformedDirect(Informed):
     """Direct deletion within groups that agree on a separator."""
@@ -395,7 +388,6 @@ class InformedDirect(Informed):
     form = DIRECT_MAR
 
 
-@with_hints
 @dataclass(frozen=True)
 class InformedFactored(Informed):
     """Factored deletion within groups that agree on a separator."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +18,6 @@ from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, MethodError, Plan
 from lacunet.estimate.options import LIMIT, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
-from lacunet.hints import with_hints
 from lacunet.inference.engine import Inference
 from lacunet.model.network import Network
 from lacunet.statistics.look import Look
@@ -49,7 +48,6 @@ def parse_bool(text: str) -> bool:
     return text.lower() in ("yes", "true")
 
 
-@with_hints
 @dataclass(frozen=True)
 class EM:
     """Maximum a posteriori by expectation maximisation.
@@ -57,8 +55,7 @@ class EM:
     Parameters
     ----------
     start
-        Where to start: the name of a closed form, a network with CPTs, or "random". ``seed=``
-        is accepted for it.
+        Where to start: the name of a closed form, a network with CPTs, or "random".
     stop
         "converge" goes on to convergence; a number makes that many steps; "heldout" goes on to
         convergence unless held-out rows clearly speak for fewer steps. Where several starts end
@@ -124,11 +121,8 @@ class EM:
     )
     missingness: MissingnessGraph | None = graph_option()
     visit: Visit | None = field(default=None, repr=False, compare=False)
-    seed: InitVar[str | Network | None] = None
 
-    def __post_init__(self, seed: str | Network | None) -> None:
-        if seed is not None:
-            object.__setattr__(self, "start", seed)
+    def __post_init__(self) -> None:
         object.__setattr__(self, "stop", steps(self.stop))
         check_options(self)
         if self.missingness is not None:
@@ -185,7 +179,6 @@ class EM:
         return self.restarts is None and not isinstance(self.stop, int)
 
 
-@with_hints
 @dataclass(frozen=True)
 class OneStep(EM):
     """A closed form, then a single step of EM from it: the classical one-step estimator.
@@ -197,7 +190,6 @@ class OneStep(EM):
     stop: Stop = 1
 
 
-@with_hints
 @dataclass(frozen=True)
 class LoopyEM(EM):
     """EM whose expectations are all by loopy belief propagation.

@@ -30,7 +30,6 @@ from typing import Any, Self
 
 from lacunet.data.table import whole_rows
 from lacunet.formats.files import AnyNetwork, as_network
-from lacunet.hints import with_hints
 from lacunet.missingness.errors import (
     AgainstGraphError,
     MissingnessGraphError,
@@ -66,7 +65,6 @@ class Drawing:
     monotone: tuple[Order, ...]
     mixed: MixedGraph = field(repr=False)
 
-    @with_hints
     def __init__(
         self,
         network: AnyNetwork,
