@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from hashlib import sha256
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -142,53 +141,10 @@ def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: C
     assert not (folder / "two.html").exists()
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_takes_a_threshold_and_then_names_no_hash(
-    name: str, folder: Path, capsys: Captured
-) -> None:
-    words = [*PAGES[name], "--report"]
-    assert main([*words, "all.html"]) == 0
-    assert main([*words, "few.html", "--min-count", "300"]) == 0
-    capsys.readouterr()
-    everything, few = (
-        (folder / page).read_text(encoding="utf-8") for page in ("all.html", "few.html")
-    )
-    digest = sha256((folder / "rows.csv").read_bytes()).hexdigest()
-    assert digest in everything
-    assert digest not in few
-    assert len(few) < len(everything)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_threshold_without_a_page_is_told_to_limit_none_of_what_is_printed(
-    name: str, folder: Path, capsys: Captured
-) -> None:
-    more = ["-o", "learned.json"] if name == "learn" else []
-    assert main([*PAGES[name], *more, "--min-count", "10"]) == 0
-    said = capsys.readouterr().err
-    assert said.count("what is printed has all counts") == 1
-    assert ("small counts may be worked out" in said) == (name == "learn")
-    assert main([*PAGES[name], "--min-count", "10", "--report", "page.html"]) == 0
-    assert "what is printed" not in capsys.readouterr().err
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "not a file on disk" not in page
-    assert re.search(r"SHA-256 of rows\.csv(<[^>]*>|\s)*withheld", page)
 
 
-def test_estimates_on_a_page_are_withheld_below_the_threshold(
-    folder: Path, capsys: Captured
-) -> None:
-    words = ["recover", "net.bif", "mar.txt", "--data", "rows.csv", "--query", "Disease|Test"]
-    assert main([*words, "--report", "page.html", "--min-count", "50"]) == 0
-    printed = capsys.readouterr().out
-    assert "worth" in printed  # the page alone is limited
-    (query,) = carried((folder / "page.html").read_text(encoding="utf-8"))["queries"]
-    table = np.array(query["estimate"]["table"], dtype=float)
-    shown = table[~np.isnan(table)]
-    assert np.isnan(table).any()
-    np.testing.assert_allclose(shown / 0.1, np.rint(shown / 0.1), atol=1e-9)
-    assert query["estimate"]["weighted_size"] is None
-    assert query["estimate"]["warnings"] == []
 
 
 def test_a_page_of_rows_from_the_standard_input_is_that_of_their_file(

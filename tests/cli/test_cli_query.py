@@ -62,13 +62,6 @@ def test_a_result_in_a_file_answers_as_the_data_do(
     assert (tmp_path / "c-2.csv").exists()
 
 
-def test_small_counts_are_not_written_beside_a_network(
-    rain: tuple[str, str], tmp_path: Path, capsys: Captured
-) -> None:
-    kept = tmp_path / "result.json"
-    assert main(["learn", *rain, "--intervals", "-o", str(kept), "--min-count", "10"]) == 0
-    assert "learned" not in json.loads(kept.read_text())
-    assert "are not written" in capsys.readouterr().err
 
 
 def test_what_is_given_without_a_state_has_a_row_for_each(

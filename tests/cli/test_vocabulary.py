@@ -97,7 +97,6 @@ def test_every_command_that_draws_has_a_seed_and_every_page_hides_small_counts()
     for name, own in OPTIONS.items():
         if "--method" in own and "--restarts" in own:
             assert "--seed" in own, name
-        assert ("--report" in own) == ("--min-count" in own), name
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,11 @@ def _run(words: Sequence[str], signals: Signals) -> int:
     try:
         options = parsed(words)
         from lacunet.cli.files import split_files
-        from lacunet.cli.output import refuse_overwriting, say_what_is_limited
+        from lacunet.cli.output import refuse_overwriting
 
         split_files(options)
         with _warnings_as_notes(), display(getattr(options, "progress", "none")):
             refuse_overwriting(options)
-            say_what_is_limited(options)
             code: int = options.run(options) or 0
         sys.stdout.flush()
     except LacunetError as error:

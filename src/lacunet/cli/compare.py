@@ -41,7 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--time-limit SECONDS", seconds, type=limit, default=60.0)
     jobs = "number of processes that run at the same time"
     add(command, "--jobs N", jobs, type=positive, default=1)
-    add_shared(command, "--prior --seed --memory --json --report --min-count")
+    add_shared(command, "--prior --seed --memory --json --report")
 
 
 def run(options: Namespace) -> None:

@@ -40,7 +40,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "missingness graph learned from the rows, and say whether the graph is worth having"
     )
     add(command, "--try-graph", trial, action="store_true")
-    add_shared(command, "--seed --memory --json --report --min-count")
+    add_shared(command, "--seed --memory --json --report")
 
 
 def run(options: Namespace) -> None:
@@ -74,5 +74,5 @@ def run(options: Namespace) -> None:
         options,
         json.dumps(diagnosis.as_data()) if options.json else str(diagnosis),
         write_mechanisms,
-        page=lambda source: page(diagnosis, summary, source, options.min_count),
+        page=lambda source: page(diagnosis, summary, source),
     )

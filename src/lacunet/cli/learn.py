@@ -56,7 +56,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command, text=DATA_OR_STATISTICS_HELP)
     add_output(command, "-o --output OUT", KEPT)
-    add_shared(command, "--json --prior --memory --scratch --intervals --report --min-count")
+    add_shared(command, "--json --prior --memory --scratch --intervals --report")
     add_method_arguments(command)
 
 
@@ -142,21 +142,11 @@ def _show(path: str, variable: str) -> str:
 
 
 def _keep(result: Result, options: Namespace) -> None:
-    """Write what was learned: all of it, unless small counts must not be told."""
-    from functools import partial
-
-    from lacunet.formats.files import write_network
-
+    """Write what was learned."""
     if options.output:
-        alone = partial(write_network, result.network)
-        keep_learned(alone if options.min_count else result.write, options.output)
+        keep_learned(result.write, options.output)
         show = _show(options.output, result.network.order[-1])
         note(f"the learned network is in {options.output}; {show} prints a CPT")
-        if options.min_count:
-            note(
-                "with --min-count, counts and intervals are not written beside the network; its "
-                "probabilities are exact: small counts may be worked out from them"
-            )
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
 
@@ -177,6 +167,5 @@ def _page(
         seen,
         source,
         level=options.intervals,
-        min_count=options.min_count,
         missingness=graph_of(graph, result.network) if graph else None,
     )

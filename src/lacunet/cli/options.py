@@ -36,10 +36,6 @@ class OutputFile(str):
 SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--json": ("print the result as JSON", {"action": "store_true"}),
     "--report": ("write the result as a page", {"metavar": "PAGE.html", "type": OutputFile}),
-    "--min-count": (
-        "hide numbers on the page that reveal counts below K rows",
-        {"metavar": "K", "type": natural, "default": 0},
-    ),
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
     "--prior": (
         "the Dirichlet prior: a number adds ALPHA-1 pseudo-counts to each cell (2 adds one, 1 "

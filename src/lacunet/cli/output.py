@@ -137,12 +137,6 @@ def deliver(
         raise failed[0]
 
 
-def say_what_is_limited(options: Namespace) -> None:
-    """Say that ``--min-count`` is about pages, where none is written."""
-    if getattr(options, "min_count", 0) and not options.report:
-        note("--min-count is for the page that --report writes: what is printed has all counts")
-
-
 def page_source(options: Namespace) -> Provenance:
     """What was typed, without passwords, the files that the result rests on, and the seed."""
     from datetime import datetime

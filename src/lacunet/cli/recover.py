@@ -57,7 +57,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--assumptions", assumed, action="store_true")
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
-    add_shared(command, "--intervals --memory --population --json --report --min-count")
+    add_shared(command, "--intervals --memory --population --json --report")
 
 
 def run(options: Namespace) -> None:
@@ -85,7 +85,7 @@ def run(options: Namespace) -> None:
         report = replace(report, full_law=law)
 
     text = json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report)
-    deliver(options, text, page=lambda source: page(report, source, table, options.min_count))
+    deliver(options, text, page=lambda source: page(report, source))
 
 
 def _graph(options: Namespace) -> MissingnessGraph:

@@ -231,7 +231,6 @@ class Result:
         data: Any = None,
         *,
         level: float | None = None,
-        min_count: int = 0,
         missingness: MissingnessGraph | str | None = None,
     ) -> None:
         """Write the page of the result to a file, which answers questions without a server.
@@ -243,14 +242,12 @@ class Result:
             together, and where complete rows would have misled.
         level
             The level of the intervals, where the result has any; 0.95 if none is given.
-        min_count
-            Numbers from which a count of fewer rows could be worked out are left out.
         missingness
             How values go missing: a graph, its text or a file's path. Its mechanisms are drawn.
         """
         from lacunet.report.learned.show import write_report
 
-        write_report(self, path, data, level=level, min_count=min_count, missingness=missingness)
+        write_report(self, path, data, level=level, missingness=missingness)
 
     def table(self, variable: str, level: float = 0.95) -> EstimateTable:
         """The CPT of a variable for a paper: estimate, interval, rows, effective size.

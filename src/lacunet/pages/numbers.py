@@ -1,4 +1,4 @@
-"""The numbers that a page carries: packed, and withheld where rows are too few.
+"""The numbers that a page carries, packed.
 
 A network may have a hundred thousand cells. Where the page answers questions, CPTs are carried
 in full; elsewhere as whole multiples of a power of ten. Then come, where they are known, which
@@ -18,35 +18,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.estimate.families import FamilyReport
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.missing import MissingSummary
 
-WITHHELD = -1.0
 FEWEST_ROWS = 10  # that entries are compared from
-NONE = np.iinfo(np.uint16).max  # in place of what is withheld
-
-Withheld = Mapping[str, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
 class Behind:
     """What is behind the CPTs of a page.
 
-    ``rows`` has the number of rows behind each parent configuration of each variable,
-    ``withheld`` the CPT rows that are not to be told. ``intervals`` are those of the CPTs (their
-    axes, then low and high), ``marginals`` those of each variable alone (state, low and high).
-    ``cpts`` are carried in place of the network's, where these are not to be told.
+    ``rows`` has the number of rows behind each parent configuration of each variable.
+    ``intervals`` are those of the CPTs (their axes, then low and high), ``marginals`` those of
+    each variable alone (state, low and high).
     """
 
     rows: Mapping[str, FloatArray] | None = None
-    withheld: Withheld | None = None
     intervals: Mapping[str, FloatArray] | None = None
     marginals: Mapping[str, FloatArray] | None = None
-    cpts: Mapping[str, FloatArray] | None = None
 
 
 NOTHING = Behind()
+
+
+def rows_behind(report: FamilyReport) -> FloatArray:
+    """How many rows are behind each parent configuration, whatever they weigh."""
+    rows = report.counts.row_counts().sum(axis=-1)
+    return np.asarray(np.where(report.support > 0, rows, 0.0))
 
 
 def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
@@ -60,21 +60,18 @@ def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> 
         The variables of the network, in the order in which they are carried.
     """
     shape_of = {name: network.shape(network.parents(name)) for name in names}
-    gone = behind.withheld or {name: np.zeros(shape, bool) for name, shape in shape_of.items()}
-    tables, rows, intervals = behind.cpts or network.tables_of, behind.rows, behind.intervals
+    tables, rows, intervals = network.tables_of, behind.rows, behind.intervals
     parts: list[list[NDArray[Any]]] = [[]]
     if tables and digits is None:
         parts = [[tables[name].astype("<f8") for name in names]]
     elif tables and digits is not None:
-        cells = {name: np.rint(tables[name] * 10.0**digits) for name in names}
-        parts = [[np.where(gone[v][..., None], NONE, cells[v]).astype("<u2") for v in names]]
+        parts = [[np.rint(tables[name] * 10.0**digits).astype("<u2") for name in names]]
     if (support := network.support) is not None:
         parts.append([~support.get(v, np.ones(shape_of[v], bool)) for v in names])
     if rows is not None:
-        parts.append([np.where(gone[v], WITHHELD, rows[v]).astype("<f4") for v in names])
+        parts.append([rows[name].astype("<f4") for name in names])
     if intervals is not None:
-        ends = [np.where(gone[v][..., None, None], NONE, _outwards(intervals[v])) for v in names]
-        parts.append([both.astype("<u2") for both in ends])
+        parts.append([_outwards(intervals[name]).astype("<u2") for name in names])
     raw = [b"".join(table.tobytes() for table in part) for part in parts]
     padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
     return b64encode(zlib.compress(padded, 9)).decode()

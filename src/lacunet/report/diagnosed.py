@@ -9,7 +9,6 @@ from typing import Any
 from lacunet.diagnosis.at_random import LEVEL, MissingTest
 from lacunet.diagnosis.diagnosis import FLUX, Diagnosis, methods_as_text
 from lacunet.figures.charts import dumbbell
-from lacunet.pages.disclosure import Disclosure
 from lacunet.pages.kit import Markup, Tile, bullets, missing_tile, named, paragraph, section, table
 from lacunet.pages.provenance import Provenance, report_page
 from lacunet.report.learned.sections import missing_section
@@ -23,9 +22,7 @@ TINY = 1e-16
 Parts = tuple[list[Tile], list[str], dict[str, Any]]  # facts, sections and data of a page
 
 
-def page(
-    diagnosis: Diagnosis, summary: MissingSummary, source: Provenance, min_count: int = 0
-) -> str:
+def page(diagnosis: Diagnosis, summary: MissingSummary, source: Provenance) -> str:
     """The diagnosis of data, as one HTML text.
 
     Parameters
@@ -34,17 +31,9 @@ def page(
         The patterns of missing values in the same data.
     source
         What made the diagnosis.
-    min_count
-        Numbers that would tell a count of fewer rows than this are withheld; so are all numbers
-        that are not counts and rest on some.
     """
-    disclosure = Disclosure(min_count, diagnosis.patterns.rows)
     title = f"What is missing from {counted(diagnosis.patterns.rows, 'row')}"
-    if disclosure.is_limited:
-        facts, sections, data = _limited(diagnosis, summary, disclosure)
-    else:
-        facts, sections, data = _whole(diagnosis, summary)
-    source = disclosure.without_hashes(source)
+    facts, sections, data = _whole(diagnosis, summary)
     return report_page("diagnosed", title, sections, data, source, facts=facts)
 
 
@@ -74,46 +63,6 @@ def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
         section("grounds", "What methods would rest on", f"<pre>{named(methods)}</pre>"),
     ]
     return _facts(diagnosis), sections, diagnosis.as_data()
-
-
-def _limited(diagnosis: Diagnosis, summary: MissingSummary, disclosure: Disclosure) -> Parts:
-    """What may be told: how much is missing of each variable, and on what that depends."""
-    shares = map(disclosure.share, summary.missing_rows.tolist())
-    missing = dict(zip(summary.variables, shares, strict=True))
-    refuted = {
-        kind: [[test.missing, test.cause] for test in tests if test.adjusted < LEVEL]
-        for kind, tests in (("mcar", diagnosis.mcar), ("mar", diagnosis.mar))
-    }
-    never = [[gap.missing, assigned(gap.cause, gap.state)] for gap in diagnosis.positivity]
-    few = f"fewer than {disclosure.min_count} rows"
-    variables = [[v, few if share is None else f"{share:.1%}"] for v, share in missing.items()]
-    facts = [
-        Tile("rows", f"{diagnosis.patterns.rows:,}"),
-        Tile("withheld", f"below {disclosure.min_count}", "counts of rows"),
-        Tile("positivity", f"{len(never):,}", "states under which one is never shown"),
-    ]
-    words = (
-        f"Shares are rounded to steps of {disclosure.min_count} rows. Patterns, counts and "
-        "statistics are left out: small counts could be worked out from them."
-    )
-    rates = table(["variable", "missing"], variables)
-    sections = [section("variables", "What is missing", paragraph(words, "soft"), rates)]
-    dependent = ["missing", "depends on"]
-    for kind, heading, header, pairs in (
-        ("mcar", "Not missing completely at random (5%, Holm)", dependent, refuted["mcar"]),
-        ("mar", "Not always missing at random (5%, Holm)", dependent, refuted["mar"]),
-        ("positivity", "Where positivity fails", ["never shown", "under"], never),
-    ):
-        content = table(header, pairs, 2) if pairs else paragraph(NOTHING)
-        sections.append(section(kind, heading, content))
-    data = {
-        "rows": diagnosis.patterns.rows,
-        "min_count": disclosure.min_count,
-        "missing": missing,
-        "dependent": refuted,
-        "never_shown": never,
-    }
-    return facts, sections, data
 
 
 def _facts(diagnosis: Diagnosis) -> list[Tile]:

@@ -9,7 +9,7 @@
   let tables = [], formulas = [];
 
   const whole = value => value.toLocaleString("en", { maximumFractionDigits: Number.isInteger(value) ? 0 : 1 });
-  const percent = share => share === null ? "fewer than " + data.min_count + " rows" : (100 * share).toFixed(1) + "%";
+  const percent = share => (100 * share).toFixed(1) + "%";
   const parentsOf = (i, at) => at ? data.other.parents[i] : vars[i].parents;
 
   // The rows of a CPT as they are shown: parents fixed, listed, or folded into a mean that is
@@ -24,12 +24,12 @@
       const cells = Array.from(cpts[i].subarray(row * k, row * k + k)), behind = rows ? rows[i][row] : null, isBare = bare[i]?.[row] === 1;
       if (!isFolded) { found.set(key, { states, cells, behind, isBare, ends: ends?.[i].subarray(2 * row * k, 2 * (row + 1) * k) }); continue; }
       if (!found.has(key)) found.set(key, { states, cells: Array(k).fill(0), behind: 0, isFolded });
-      const mean = found.get(key), weight = rows ? Math.max(behind, 0) : 1;
-      if (Number.isNaN(cells[0])) mean.isHeld = true;
-      else { mean.behind += weight; cells.forEach((p, x) => { mean.cells[x] += p * weight; }); }
+      const mean = found.get(key), weight = rows ? behind : 1;
+      mean.behind += weight;
+      cells.forEach((p, x) => { mean.cells[x] += p * weight; });
     }
     for (const row of found.values()) if (row.isFolded) {
-      row.cells = row.cells.map(sum => row.isHeld || !row.behind ? NaN : sum / row.behind);
+      row.cells = row.cells.map(sum => !row.behind ? NaN : sum / row.behind);
       if (!rows) row.behind = null;
     }
     return [...found.values()];
@@ -46,8 +46,8 @@
     });
     if (row.behind === null) return tr;
     const pseudo = v.states.length * (data.prior - 1);
-    tr.append(make("td", {}, row.behind < 0 ? "withheld" : row.behind === 0 ? "no row" : whole(row.behind)));
-    if (data.prior) tr.append(make("td", {}, row.behind < 0 || row.isFolded || pseudo + row.behind === 0 ? "–" : percent(pseudo / (pseudo + row.behind))));
+    tr.append(make("td", {}, row.behind === 0 ? "no row" : whole(row.behind)));
+    if (data.prior) tr.append(make("td", {}, row.isFolded || pseudo + row.behind === 0 ? "–" : percent(pseudo / (pseudo + row.behind))));
     return tr;
   }
   function drawTable(at) {
@@ -139,7 +139,7 @@
     const v = vars[i], rows = listed(i, 0, v.parents.map(() => "each")), hasRows = rows[0].behind !== null;
     const head = [...v.parents.map(p => vars[p].name), ...v.states.map(s => v.name + "=" + s), ...(hasRows ? ["rows"] : [])];
     const lines = rows.map(row => [...row.states.map((s, a) => vars[v.parents[a]].states[s]),
-      ...row.cells.map(p => Number.isNaN(p) ? "" : p), ...(hasRows ? [row.behind < 0 ? "" : row.behind] : [])]);
+      ...row.cells.map(p => Number.isNaN(p) ? "" : p), ...(hasRows ? [row.behind] : [])]);
     return [head, ...lines].map(line).join("\n") + "\n";
   }
   async function copyCsv() {
@@ -177,7 +177,6 @@
   function wire() {
     const on = (id, action) => byId(id)?.addEventListener("click", action);
     on("save-network", () => save("network.json", networkJson(), "application/json"));
-    if (byId("save-network")) byId("save-network").disabled = data.withheld > 0;
     on("save-cpts", () => save("cpts.csv", vars.map((v, i) => line([v.name]) + "\n" + cptCsv(i)).join("\n"), "text/csv"));
     on("save-report", () => save("report.json",
       JSON.stringify({ ...data, packed: undefined, cpts: Object.fromEntries(vars.map((v, i) => [v.name, Array.from(tables[0].cpts[i])])) }, null, 1) + "\n", "application/json"));

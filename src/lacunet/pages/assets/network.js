@@ -16,7 +16,7 @@ page.network = (() => {
   const onChoice = [];
 
   // ---- cards
-  const percent = share => share === null ? `fewer than ${data.min_count} rows` : (100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0) + "%";
+  const percent = share => (100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0) + "%";
   const fixed = p => p === undefined ? "–" : p > 0 && p < 0.0005 ? "<.001" : p < 1 && p > 0.9995 ? ">.999" : p.toFixed(3);
   const sign = d => (d < 0 ? "−" : "+") + Math.abs(d).toFixed(3);
   function words(i) {

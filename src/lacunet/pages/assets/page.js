@@ -29,7 +29,7 @@ const page = (() => {
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
   }
   // The packed numbers of a network: CPTs, in full or as multiples of 10^-digits; then, if they are
-  // known, which CPT rows have no data, the rows behind each (-1: withheld), and the ends of
+  // known, which CPT rows have no data, the rows behind each, and the ends of
   // intervals, in ten thousandths.
   const restored = new Map();
   function restore(packed) {
@@ -51,7 +51,7 @@ const page = (() => {
       });
     };
     const cpts = digits === null ? take(Float64Array, sizes)
-      : take(Uint16Array, sizes).map(cells => Float64Array.from(cells, cell => cell === 0xffff ? NaN : cell / 10 ** digits));
+      : take(Uint16Array, sizes).map(cells => Float64Array.from(cells, cell => cell / 10 ** digits));
     const bare = hasSupport ? take(Uint8Array, configurations) : configurations.map(() => null);
     const rows = hasRows ? take(Float32Array, configurations) : null;
     const ends = hasIntervals ? take(Uint16Array, sizes.map(size => 2 * size)) : null;

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.estimate.families import FamilyReport
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.pages.disclosure import Disclosure, rows_behind
 from lacunet.pages.kit import (
     NETWORK_SAVES,
     Tile,
@@ -34,7 +30,7 @@ from lacunet.pages.live import (
     variables_as_data,
     why_not_live,
 )
-from lacunet.pages.numbers import Behind, pack_texts
+from lacunet.pages.numbers import Behind, pack_texts, rows_behind
 from lacunet.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
 from lacunet.report.learned.text import intervals_by, prior_in_words
@@ -52,7 +48,6 @@ def page(
     source: Provenance = UNKNOWN,
     *,
     level: float | None = None,
-    min_count: int = 0,
     missingness: MissingnessGraph | None = None,
 ) -> str:
     """The page of a result, as one HTML text.
@@ -67,45 +62,31 @@ def page(
         What made the result.
     level
         The level of the intervals, where the result has any.
-    min_count
-        Numbers that would tell a count of fewer rows than this are withheld. The page is not
-        live then: beliefs would tell what the withheld rows of CPTs are.
     missingness
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    disclosure = Disclosure(min_count, result.rows)
-    source = disclosure.without_hashes(source)
-    if disclosure.is_limited:
-        quiet = {v: replace(report, warnings=()) for v, report in result.families.items()}
-        result = replace(result, families=quiet, why="", notes=(), ended=None)
-    withheld = {v: disclosure.withheld(result.families[v].counts) for v in network.variables}
     order = _trouble(result)
-    facts = _facts(result, disclosure)
+    facts = _facts(result)
     data = {
         **plain(result, "method why rows notes"),
         "weight": result.total,
         "prior": _prior(result),
         "ended": None if result.ended is None else asdict(result.ended),
-        "min_count": min_count,
-        "withheld": int(sum(gone.sum() for gone in withheld.values())),
         "opens_on": order[0],
         "variables": facts,
         "level": level,
         **carried(
             network,
-            _behind(result, level, withheld, disclosure),
+            _behind(result, level),
             graph=missingness,
             file=source.learned or "LEARNED.json",
-            digits=3 if disclosure.is_limited else None,
         ),
         "formulas": pack_texts([result.families[v].mathml for v in network.variables]),
     }
-    places = [*range(len(facts))] if disclosure.is_limited else order
-    summary = None if disclosure.is_limited else summary
     sections = [
-        network_section(data, why_not_live=_why_not_live(result, disclosure)),
-        _families_section(places, facts, disclosure),
+        network_section(data, why_not_live=why_not_live(network)),
+        _families_section(order, facts),
         "" if summary is None else missing_section(summary),
         em_section(result.ended),
         "" if summary is None else complete_section(network, summary),
@@ -117,41 +98,24 @@ def page(
         data,
         source,
         words=_chosen(result, level),
-        facts=_tiles(result, summary, order[0], disclosure),
+        facts=_tiles(result, summary, order[0]),
         notes=_warnings(result),
         ending=_ending(data),
     )
 
 
-def _behind(
-    result: Result,
-    level: float | None,
-    withheld: Mapping[str, NDArray[np.bool_]],
-    disclosure: Disclosure,
-) -> Behind:
-    """What is behind the CPTs, as far as it may be told."""
+def _behind(result: Result, level: float | None) -> Behind:
+    """What is behind the CPTs: rows, and intervals where the result has any."""
     names = result.network.variables
     rows = {name: rows_behind(result.families[name]) for name in names}
     intervals = marginals = None
     if level is not None and result.uncertainty is not None:
-        intervals = {v: disclosure.interval(result.interval(v, level), rows[v]) for v in names}
-        if not disclosure.is_limited and cliques_size(result.network) <= MOST_CELLS:
+        intervals = {v: result.interval(v, level) for v in names}
+        if cliques_size(result.network) <= MOST_CELLS:
             support = result.network.support
             spreads = {v: result.uncertainty.query(v, support=support) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
-    if not disclosure.is_limited:
-        return Behind(rows, None, intervals, marginals)
-    cpts = {v: disclosure.probability(result.network.cpt(v).table, rows[v]) for v in names}
-    return Behind(None, withheld, intervals, None, cpts)
-
-
-def _why_not_live(result: Result, disclosure: Disclosure) -> str:
-    if disclosure.is_limited:
-        return (
-            "No beliefs here: with --min-count they would tell what the withheld numbers are. "
-            f"Probabilities are rounded to steps of {disclosure.min_count} rows."
-        )
-    return why_not_live(result.network)
+    return Behind(rows, intervals, marginals)
 
 
 def _prior(result: Result) -> float | None:
@@ -177,19 +141,18 @@ def _trouble(result: Result) -> list[int]:
     return sorted(range(len(names)), key=trouble)
 
 
-def _facts(result: Result, disclosure: Disclosure) -> list[dict[str, Any]]:
+def _facts(result: Result) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
     facts = variables_as_data(result.network)
     for fact in facts:
         report = result.families[fact["name"]]
         fact |= {
-            "missing": disclosure.share(result.missing[fact["name"]]),
+            "missing": result.missing[fact["name"]] / result.rows if result.rows else 0.0,
             "unsupported": report.unsupported,
             "configurations": report.support.size,
         }
-        if not disclosure.is_limited:
-            known = plain(report, "rows_shown fallback_mass fallback warnings")
-            fact.update(known, effective=report.effective_size)
+        known = plain(report, "rows_shown fallback_mass fallback warnings")
+        fact.update(known, effective=report.effective_size)
     return facts
 
 
@@ -204,10 +167,8 @@ def _chosen(result: Result, level: float | None) -> str:
     return words
 
 
-def _tiles(
-    result: Result, summary: MissingSummary | None, weakest: int, disclosure: Disclosure
-) -> list[Tile]:
-    gaps = [disclosure.count(count) or 0.0 for count in result.missing.values()]
+def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list[Tile]:
+    gaps = [*result.missing.values()]
     share = sum(gaps) / max(result.rows * len(gaps), 1)
     partially = sum(count > 0 for count in result.missing.values())
     weight = f"prior {prior_in_words(result)}"
@@ -217,8 +178,6 @@ def _tiles(
         Tile("rows", f"{result.rows:,}", weight),
         missing_tile(share, partially, len(gaps)),
     ]
-    if disclosure.is_limited:
-        return [*facts, Tile("withheld", f"below {disclosure.min_count}", "counts of rows")]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
     name = result.network.variables[weakest]
@@ -252,9 +211,7 @@ def _warnings(result: Result) -> str:
     return folded(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
 
 
-def _families_section(
-    places: list[int], facts: list[dict[str, Any]], disclosure: Disclosure
-) -> str:
+def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
     words = {
         "missing": "",
         "rows shown": "Rows shown: rows in which the variable and its parents are all observed. ",
@@ -264,24 +221,25 @@ def _families_section(
         "without a row": "Without a row: parent configurations that no row shows with the "
         "variable; there positivity fails.",
     }
-    if disclosure.is_limited:
-        words = {head: words[head] for head in ("missing", "without a row")}
     rows = []
-    few = f"fewer than {disclosure.min_count} rows"
     for index in places:
         fact = facts[index]
-        gone, size = fact["missing"], fact.get("effective")
-        link = panel_link(index, named(fact["name"]))
-        cells = [link, few if gone is None else f"{gone:.1%}"]
-        if not disclosure.is_limited:
-            cells += [f"{fact['rows_shown']:,}", "–" if size is None else f"{size:,.0f}"]
-            cells.append(f"{fact['fallback_mass']:.1%}")
-        rows.append([*cells, f"{fact['unsupported']:,} of {fact['configurations']:,}"])
+        size = fact["effective"]
+        rows.append(
+            [
+                panel_link(index, named(fact["name"])),
+                f"{fact['missing']:.1%}",
+                f"{fact['rows_shown']:,}",
+                "–" if size is None else f"{size:,.0f}",
+                f"{fact['fallback_mass']:.1%}",
+                f"{fact['unsupported']:,} of {fact['configurations']:,}",
+            ]
+        )
     order_words = (
         "The CPT that rests on least first: by the share of parent configurations without a row "
         "and of what fell back, then by effective size. "
     )
-    text = ("" if disclosure.is_limited else order_words) + "".join(words.values())
+    text = order_words + "".join(words.values())
     attributes = [f' data-place="{index}"' for index in places]
     families = table(["variable", *words], rows, identifier="families", attributes=attributes)
     return section("trouble", "What each CPT rests on", paragraph(text, "soft"), families)
@@ -292,13 +250,5 @@ def _ending(data: Mapping[str, Any]) -> list[str]:
     words = "The page holds the CPTs in full, and what is saved from it does too."
     if (digits := data["digits"]) is not None:
         words = f"The page holds probabilities to {digits} decimals; what is saved does too."
-    if data["min_count"] > 1:
-        words += (
-            f" {counted(data['withheld'], 'CPT row')} with a cell of fewer than "
-            f"{data['min_count']} rows are withheld; probabilities are rounded to steps of as many "
-            "of the rows that they rest on, shares of missing values to steps of as many rows. "
-            "Patterns, counts, warnings and traces are left out: small counts could be worked out "
-            "from them."
-        )
     saves = {**NETWORK_SAVES, "save-report": "save this report (JSON)"}
     return [paragraph(words, "soft"), save_bar(saves)]

@@ -11,11 +11,10 @@ from lacunet.errors import as_level
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import check_page_name, write_page
 from lacunet.pages.live import ShownNetwork
 from lacunet.pages.notebook import Page
-from lacunet.pages.numbers import Behind
+from lacunet.pages.numbers import Behind, rows_behind
 from lacunet.pages.provenance import Provenance, provenance
 from lacunet.report.learned.page import page
 from lacunet.report.network import pair_page
@@ -38,7 +37,6 @@ def write_report(
     data: Any = None,
     *,
     level: float | None = None,
-    min_count: int = 0,
     missingness: MissingnessGraph | str | None = None,
 ) -> None:
     """Write the page of a result to a file; the parameters are those of `Result.report`."""
@@ -53,7 +51,6 @@ def write_report(
         seen,
         _here(),
         level=_level(result) if level is None else as_level(level),
-        min_count=min_count,
         missingness=None if missingness is None else graph_of(missingness, network),
     )
     write_page(path, text)

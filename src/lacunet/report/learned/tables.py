@@ -17,7 +17,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.model.labelled import Library, frame_of, interval_columns, rows_as_html
 from lacunet.output import writing_to
-from lacunet.pages.disclosure import rows_behind
+from lacunet.pages.numbers import rows_behind
 from lacunet.wording import text_table
 
 LATEX_SIGNS = {
