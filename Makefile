@@ -49,7 +49,7 @@ release-check: .venv/.installed
 	  $$python -c "" 2>/dev/null || { echo "no $$python here: not checked"; continue; }; \
 	  rm -rf build/clean && $$python -m venv build/clean; \
 	  build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl; \
-	  ( cd build/clean && bin/lacunet versions && bin/lacunet demo && \
+	  ( cd build/clean && bin/lacunet --version --verbose && bin/lacunet demo && \
 	    bin/lacunet query demo-output/truth.bif demo-output/data.csv --query "Disease|Test=positive" --intervals ); \
 	done
 

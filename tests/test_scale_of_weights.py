@@ -12,7 +12,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.evaluate import evaluate
-from lacunet.report.compared import evaluation_as_data
+from lacunet.report.evaluated import evaluation_as_data
 from lacunet.report.learned.show import result_page
 from lacunet.report.learned.text import result_as_text
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lacunet.comparison.compare import timed_method
 from lacunet.estimate.em.fit import Visit
 from lacunet.estimate.method import Method
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Scope
+from studies.comparison.compare import timed_method
 from studies.errors import StudyError
 
 

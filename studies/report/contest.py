@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal
 
-from lacunet.comparison.summary import Summary
 from lacunet.wording import counted
+from studies.comparison.summary import Summary
 from studies.paper.published import Published, published
 from studies.paper.studies import Study
 from studies.problems.learners import CLOSED_FORMS

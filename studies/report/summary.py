@@ -1,10 +1,10 @@
-"""The outcomes of repetitions in few numbers (`lacunet.comparison.summary`)."""
+"""The outcomes of repetitions in few numbers (`studies.comparison.summary`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
+from studies.comparison.summary import Difference, Summary, difference_of, summary_of
 from studies.problems.learners import is_yardstick
 from studies.runner.outcomes import Outcome
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, isnan, log10
 
-from lacunet.comparison.summary import Difference, Summary
 from lacunet.wording import text_table
+from studies.comparison.summary import Difference, Summary
 from studies.paper.published import Published, printed, published
 from studies.paper.studies import Study, study_named
 from studies.problems.learners import ALL, is_yardstick
@@ -279,7 +279,7 @@ def cell_text(
 
     Examples
     --------
-    >>> from lacunet.comparison.summary import summary_of
+    >>> from studies.comparison.summary import summary_of
     >>> cell_text(summary_of([0.12, 0.13]), "divergence", is_best=True)
     '0.125 ± 0.005*'
     """

@@ -21,7 +21,6 @@ WRITING = {
     "structure": "structure rain.csv --strengths 0 -o OUT.bif",
     "recover": "recover rain.bif graph.txt --report OUT.html",
     "implications": "recover rain.bif graph.txt --implications --report OUT.html",
-    "compare": "compare rain.bif rain.csv --methods direct-mcar --repetitions 1 --report OUT.html",
     "effect": "effect rain.bif --query Wet|do(Rain) --forest OUT.svg",
     "simulate": "simulate rain.bif --rows 5 --hide mar -o OUT.csv --missingness-out OUT.txt",
     "network": "network rain.csv --edges Rain->Wet -o OUT.json --json",
@@ -85,7 +84,7 @@ def test_notes_that_cannot_be_written_cost_no_file(
     assert all(Path(word).stat().st_size > 0 for word in words if word.startswith("OUT"))
 
 
-@pytest.mark.parametrize("command", ["learn", "diagnose", "recover", "compare"])
+@pytest.mark.parametrize("command", ["learn", "diagnose", "recover"])
 def test_a_page_that_cannot_be_written_costs_no_text(
     command: str,
     tmp_path: Path,

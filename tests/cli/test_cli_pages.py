@@ -21,13 +21,11 @@ from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 
 Captured = pytest.CaptureFixture[str]
-COMPARE = ["--methods", "listwise,factored-mar", "--repetitions", "2", "--rows", "300"]
 PAGES = {
     "learn": ["learn", "net.bif", "rows.csv", "--method", "em", "--intervals"],
     "diagnose": ["diagnose", "net.bif", "rows.csv"],
     "recover": ["recover", "net.bif", "mar.txt", "--data", "rows.csv"],
     "implications": ["recover", "net.bif", "mar.txt", "--data", "rows.csv", "--implications"],
-    "compare": ["compare", "net.bif", "rows.csv", *COMPARE],
 }
 
 
@@ -139,12 +137,6 @@ def test_show_refuses_a_second_network_with_other_states(folder: Path, capsys: C
     assert main(["show", "net.bif", "--page", "two.html", "--beside", "asia"]) == 1
     assert "need the same variables" in capsys.readouterr().err
     assert not (folder / "two.html").exists()
-
-
-
-
-
-
 
 
 def test_a_page_of_rows_from_the_standard_input_is_that_of_their_file(

@@ -62,8 +62,6 @@ def test_a_result_in_a_file_answers_as_the_data_do(
     assert (tmp_path / "c-2.csv").exists()
 
 
-
-
 def test_what_is_given_without_a_state_has_a_row_for_each(
     rain: tuple[str, str], capsys: Captured
 ) -> None:

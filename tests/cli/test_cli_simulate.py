@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import RAIN
 from lacunet.cli import main
 from lacunet.data.read import read_table
 from lacunet.formats.catalogue import catalogue, example
-from lacunet.formats.files import read_network, write_network
+from lacunet.formats.files import read_network
 from lacunet.missingness.graph import MissingnessGraph
 
 Captured = pytest.CaptureFixture[str]
@@ -173,35 +172,6 @@ def test_a_bundled_network_is_written_to_a_file(tmp_path: Path) -> None:
 def test_no_network_is_not_written(capsys: Captured) -> None:
     assert main(["networks", "-o", "asia.bif"]) == 1
     assert "give a network to write" in capsys.readouterr().err
-
-
-def test_compare_says_which_method_is_best(tmp_path: Path, capsys: Captured) -> None:
-    write_network(RAIN, tmp_path / "rain.bif")
-    data = tmp_path / "rows.csv"
-    main(
-        [
-            "simulate",
-            str(tmp_path / "rain.bif"),
-            "--rows",
-            "300",
-            "--hide",
-            "mar",
-            "--parents",
-            "1",
-            "--share",
-            "0.4",
-            "-o",
-            str(data),
-        ]
-    )
-    capsys.readouterr()
-    command = ["compare", str(tmp_path / "rain.bif"), str(data), "--repetitions", "2"]
-    more = ["--methods", "listwise,factored-mar", "--json"]
-    assert main([*command, *more]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["rows"] == 300
-    assert found["best"] in ("listwise", "factored-mar")
-    assert {one["method"] for one in found["methods"]} == {"listwise", "factored-mar", "complete"}
 
 
 def test_simulate_refuses_to_write_two_results_to_one_file(

@@ -137,7 +137,6 @@ EDGED = {
     "explain": [],
     "diagnose": [],
     "sensitivity": ["--query", "Wet=yes", "--mechanism", "Wet"],
-    "compare": ["--methods", "direct-mcar", "--repetitions", "1"],
     "count": ["-o", "OUT.stats"],
     "recover": ["--data", "rows.csv"],
 }

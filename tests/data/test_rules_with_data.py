@@ -85,9 +85,8 @@ def test_an_estimate_by_a_graph_that_does_not_know_the_rule_is_refused() -> None
     "words",
     [
         ["recover", GRAPH, "--query", "N|A", "--data", "rows.csv"],
-        ["compare", "rows.csv", "--methods", "em,direct-mcar", "--seed", "1", "--json"],
     ],
-    ids=["recover", "compare"],
+    ids=["recover"],
 )
 def test_a_command_takes_a_rule_with_the_data(
     words: list[str],

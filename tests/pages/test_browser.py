@@ -13,12 +13,10 @@ from standins import HOSTILE, SOURCE, hostile, learned, page_with
 
 import lacunet as lc
 from golden import golden
-from lacunet.comparison.compare import case_of, compare
 from lacunet.data.read import read_table
 from lacunet.estimate.result import Result
 from lacunet.model.network import Network
 from lacunet.pages.kit import document, table, write_page
-from lacunet.report.compared import comparison_page
 from lacunet.report.diagnosed import page as diagnosed_page
 from lacunet.report.recovered.page import page as recovered_page
 from lacunet.report.recovered.reported import GraphReport, reported
@@ -149,22 +147,6 @@ def test_what_decides_whether_a_row_is_recorded_is_drawn(browser: Any, tmp_path:
     assert boxes.all_inner_texts() == ["R[xray]", "R[*]"]
     assert "whether a row is recorded" in boxes.last.get_attribute("title")
     assert opened.page.locator("path.edge.cause").count() == 2
-    assert opened.faults == []
-    opened.context.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1300, "light")])
-def test_the_page_of_a_comparison_stays_to_itself(
-    browser: Any, tmp_path: Path, width: int, scheme: str
-) -> None:
-    network = lc.example("fire-alarm")
-    table = simulate(network, 300, MAR(0.3), rng=np.random.default_rng(2)).table
-    found = compare(case_of(network, table), ["listwise", "em"], repetitions=2)
-    write_page(tmp_path / "compared.html", comparison_page(found, SOURCE))
-    opened = Opened(browser, tmp_path / "compared.html", width, scheme, waits=False)
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert opened.page.locator(".chart").count() > 0
     assert opened.faults == []
     opened.context.close()
 

@@ -84,10 +84,6 @@ def test_scripts_stay_within_their_budget() -> None:
     assert sum(len(asset(name).encode()) for name in (*SCRIPTS, *LIVE)) <= 48_000
 
 
-
-
-
-
 def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:
     network = Network(
         {"Age": ["young", "old"], "Ill": ["no", "yes"]},

@@ -36,7 +36,7 @@ def run(options: Namespace) -> None:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
     from lacunet.evaluate import data_fit, evaluate
     from lacunet.formats.files import read_network
-    from lacunet.report.compared import evaluation_as_data, evaluation_as_text, fit_as_text
+    from lacunet.report.evaluated import evaluation_as_data, evaluation_as_text, fit_as_text
 
     if options.learned is not None and is_data_name(options.learned):
         options.data = [options.learned, *(options.data or [])]

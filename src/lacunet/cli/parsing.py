@@ -26,10 +26,10 @@ from lacunet.wording import did_you_mean
 GROUPS = {
     "learn from incomplete data": ("learn", "query", "effect", "structure", "explain", "studio"),
     "look at what is missing": ("diagnose", "recover", "sensitivity"),
-    "use what was learned": ("predict", "impute", "evaluate", "compare"),
+    "use what was learned": ("predict", "impute", "evaluate"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),
     "count now, learn later": ("count", "merge", "drift"),
-    "more": ("demo", "versions", "completions"),
+    "more": ("demo",),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # without progress
@@ -151,7 +151,7 @@ def parsed(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
         return command_parser(words[0]).parsed(words[1:])
-    return top_parser().parse_args(words)
+    return top_parser(words).parse_args(words)
 
 
 def command_parser(name: str) -> Parser:
@@ -167,7 +167,7 @@ def command_parser(name: str) -> Parser:
     return command
 
 
-def top_parser() -> Parser:
+def top_parser(words: Sequence[str] = ()) -> Parser:
     """The parser of what comes before any command: help, the version, and a command's name."""
     from lacunet import __version__
 
@@ -177,7 +177,14 @@ def top_parser() -> Parser:
         description="Learn the parameters of discrete Bayesian networks from incomplete data.",
         epilog="`lacunet COMMAND --help` shows the options of a command, with an example.",
     )
-    top.add_argument("--version", action="version", version=f"lacunet {__version__}")
+    version = f"lacunet {__version__}"
+    if "--verbose" in words:
+        from lacunet.cli.versions import versions_as_text
+
+        version = versions_as_text()
+    top.add_argument("--version", action="version", version=version)
+    libraries = "with --version: also those of Python and the libraries, for a bug report"
+    top.add_argument("--verbose", action="store_true", help=libraries)
     top.add_argument("command", metavar="COMMAND", choices=COMMANDS, help=SUPPRESS)
     return top
 

@@ -16,8 +16,6 @@ from time import perf_counter
 
 import numpy as np
 
-from lacunet.comparison.parallel import parallel_map
-from lacunet.comparison.summary import Difference, Summary, difference_of, summary_of
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.deletion.forms import FORMS, Informed
@@ -33,6 +31,8 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
+from studies.comparison.parallel import parallel_map
+from studies.comparison.summary import Difference, Summary, difference_of, summary_of
 
 INFORMED = tuple(form.name for form in FORMS if issubclass(form, Informed))
 CLOSED = tuple(form.name for form in FORMS if not issubclass(form, Informed))

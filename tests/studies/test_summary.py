@@ -7,7 +7,7 @@ from math import inf, isnan, sqrt
 import numpy as np
 import pytest
 
-from lacunet.comparison.summary import difference_of, summary_of
+from studies.comparison.summary import difference_of, summary_of
 
 
 def test_the_standard_error_is_that_of_the_mean() -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from standins import SOURCE
 
 from examples import NOT_VERIFIED, SCREENING
-from lacunet.comparison.compare import Comparison, case_of, compare
 from lacunet.data.given import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.report.compared import comparison_as_data, comparison_as_text, comparison_page
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
+from studies.comparison.compare import Comparison, case_of, compare
+from studies.comparison.text import comparison_as_data, comparison_as_text
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +41,6 @@ def test_who_is_clearly_worse_is_not_called_as_good(found: Comparison) -> None:
     as_good = comparison_as_data(found)["as_good"]
     assert found.best.method in as_good
     assert "listwise" not in as_good
-
-
-def test_the_page_draws_every_method_and_names_the_best(found: Comparison) -> None:
-    text = comparison_page(found, SOURCE)
-    chart = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)[0]
-    assert chart.count("<title>lower quartile") == 5  # four methods and the yardstick
-    assert f"{found.best.method} is the most accurate here" in text
 
 
 def test_one_draw_calls_nobody_as_good_as_the_best(found: Comparison) -> None:
@@ -99,7 +90,6 @@ def test_methods_that_the_digits_do_not_tell_apart_are_named_together(found: Com
     tied = replace(found, standings=(*found.standings, twin))
     assert f"{found.best.method} is the most accurate" not in comparison_as_text(tied)
     assert "are the most accurate here, equal to 4 digits" in comparison_as_text(tied)
-    assert f"<b>{found.best.method}, auto</b>" in comparison_page(tied, SOURCE)
 
 
 def test_informed_methods_take_part_if_the_separator_is_known() -> None:

@@ -1,4 +1,4 @@
-"""The result of a comparison, and an evaluation, for people and for programs."""
+"""A comparison of methods, for people and for programs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from lacunet.comparison.compare import YARDSTICK, Comparison, Standing
-from lacunet.comparison.summary import Difference, Summary
-from lacunet.evaluate import DataFit, Evaluation
-from lacunet.figures.charts import ranges
-from lacunet.pages.kit import Tile, figure, named, paragraph, section, table
-from lacunet.pages.provenance import Provenance, report_page
-from lacunet.wording import assigned, counted, finite, text_table
+from lacunet.wording import counted, finite, text_table
+from studies.comparison.compare import YARDSTICK, Comparison, Standing
+from studies.comparison.summary import Difference, Summary
 
 DIGITS = 4  # of divergences
 HEADER = (
@@ -132,82 +128,3 @@ def _standing_as_data(entry: Standing) -> dict[str, Any]:
         for name, part in parts.items()
     }
     return {"method": entry.method, **finite(numbers), "message": entry.message}
-
-
-def comparison_page(comparison: Comparison, source: Provenance) -> str:
-    """The same as one HTML page; ``source`` is what made the comparison."""
-    title = "Methods compared on data like these"
-    facts = [
-        _winner(comparison),
-        Tile("rows", f"{comparison.case.rows:,}", "simulated from the learned network"),
-        Tile("hidden", f"{comparison.hidden:.1%}", "by mechanisms fitted to the data"),
-        Tile("draws", f"{comparison.repetitions:,}"),
-    ]
-    spreads = [
-        (entry.method, (summary.quartiles[0], summary.median, summary.quartiles[1], summary.worst))
-        for entry in comparison.standings
-        if (summary := entry.divergence) is not None
-    ]
-    words = (
-        "KL divergence from the network that the rows were drawn from, on a log axis: the disc is "
-        "the median over the draws, the bar spans the quartiles, the tick is the worst draw. "
-        "'complete' is what the rows would give if nothing were missing."
-    )
-    chart = ranges(spreads, "KL divergence [nats]")
-    standings = table(HEADER, _rows(comparison), identifier="standings")
-    graph = f"<pre>{named(str(comparison.case.missingness.graph))}</pre>"
-    sections = [
-        section("verdict", "In words", *map(paragraph, _verdict(comparison))),
-        section("accuracy", "How far each ends from the truth", figure(chart, words)),
-        section("methods", "Method by method", standings, *map(paragraph, _messages(comparison))),
-        section("mechanisms", "What hid the values", graph),
-    ]
-    data = comparison_as_data(comparison)
-    return report_page("compared", title, sections, data, source, facts=facts)
-
-
-def _winner(comparison: Comparison) -> Tile:
-    best = comparison.best
-    if best is None:
-        return Tile("most accurate", "all level")
-    level = _level_with(best, comparison)
-    names = ", ".join(entry.method for entry in (best, *level))
-    return Tile("most accurate", names, f"equal to {DIGITS} digits" if level else _cost(best))
-
-
-def evaluation_as_text(evaluation: Evaluation) -> str:
-    """The divergence, the CPT errors and the fit, one line each."""
-    divergence, error = evaluation.divergence, evaluation.cpt_error
-    unit = "nats, exact"
-    if not divergence.exact:
-        unit = (
-            f"nats (standard error {divergence.standard_error:.2g}), estimated from "
-            f"{divergence.samples:,} samples: exact is beyond the memory budget"
-        )
-    lines = [f"KL divergence        {divergence.value:.6g} {unit}"]
-    if error.cells:
-        given = ", ".join(assigned(name, state) for name, state in error.given.items())
-        where = assigned(error.variable, error.state) + (f" given {given}" if given else "")
-        lines += [
-            f"largest CPT error    {error.largest:.6g} at {where}",
-            f"mean CPT error       {error.mean:.6g} over {error.cells:,} cells",
-        ]
-    if error.left_out:
-        lines.append(f"not compared         {', '.join(error.left_out)}: other parents")
-    if evaluation.fit is not None:
-        lines.append(fit_as_text(evaluation.fit))
-    return "\n".join(lines)
-
-
-def fit_as_text(fit: DataFit) -> str:
-    """The log-likelihood of test data, in a line."""
-    return (
-        f"log-likelihood       {fit.mean:.6g} per row (standard error "
-        f"{fit.standard_error:.2g}) on {counted(fit.rows, 'row')}"
-    )
-
-
-def evaluation_as_data(evaluation: Evaluation | DataFit) -> dict[str, Any]:
-    """The same in plain dictionaries; an infinity is a string, NaN is None."""
-    data: dict[str, Any] = finite(asdict(evaluation))
-    return {"fit": data} if isinstance(evaluation, DataFit) else data

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.comparison.parallel import parallel_map
 from lacunet.errors import LacunetError
 from pieces import holds_back_interrupts, killed, refusing, squared
+from studies.comparison.parallel import parallel_map
 
 A_LONG_TIME = 120.0  # seconds after which a test hangs
 
@@ -53,7 +53,7 @@ def _run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_an_interruption_in_the_middle_of_alarge_result_ends_all(tmp_path: Path) -> None:
     script = """
-        from lacunet.comparison.parallel import parallel_map
+        from studies.comparison.parallel import parallel_map
         from pieces import large
 
         if __name__ == "__main__":
