@@ -52,6 +52,7 @@ METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
+PLAIN = EM(tolerance=1e-6, max_iterations=5_000)  # where hidden values are like shown ones
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -228,10 +229,11 @@ def sensitivity(
     target, state, evidence = _one_state(network, target, state, evidence)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
-    asked_prior = default_prior(EM()) if prior is None else prior
-    setting = Setting(checked_prior(asked_prior, network), memory=budget, progress=progress)
+    prior = None if prior is None else checked_prior(prior, network)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
+        prior = default_prior(PLAIN, look) if prior is None else prior
+        setting = Setting(prior, memory=budget, progress=progress)
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
         method, grouped, choices = _compared(network, look, question, method, given)
         model = tilted_network(network, question, grouped)
@@ -256,8 +258,7 @@ def sensitivity(
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
-            plain = EM(tolerance=1e-6, max_iterations=5_000)
-            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
+            learned = carry_out(planned(PLAIN, network, look, setting.prior), rows, setting)
             bare = posed(learned.network, [(target,)], question.evidence, budget).shares[0] or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, by_rows_alone, logs = _by_em(
