@@ -15,6 +15,7 @@ import pytest
 import lacunet as lc
 from lacunet.data.errors import DataWarning
 from lacunet.diagnosis.sensitivity import Sensitivity
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.statistics import folds, observations
 
 NETWORK = lc.Network({"Smokes": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Smokes"]})
@@ -485,6 +486,7 @@ def test_estimates_of_a_survey_have_no_pseudo_counts_where_rows_show_them(method
     share = weighted_share(smokers, "Ill")
     assert result.cpt("Ill").table[1, 1, 1] == pytest.approx(share, rel=1e-4)
     # The parent configurations that no row shows have pseudo-counts, and are marked.
+    assert isinstance(result.prior, LearnedPrior)
     for age in (0, 2):
         assert 0 < result.cpt("Ill").table[age, 1].min() < 1
         assert (result.prior["Ill"][age, 1] > 0).all()

@@ -17,7 +17,7 @@ from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
-from lacunet.diagnosis.tilted_query import Term, of_difference, typed_terms
+from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.errors import LacunetError
 from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
@@ -325,7 +325,7 @@ def sensitivity(
 
 def _asked_terms(
     network: Network, target: str, state: object, evidence: Mapping[str, object]
-) -> tuple[Term, ...]:
+) -> tuple[AskedTerm, ...]:
     """What is asked: one probability or a difference, where the target may be the text of it."""
     if not isinstance(target, str):
         raise LacunetError(
@@ -349,7 +349,7 @@ def _asked_terms(
             f"as in sensitivity(network, data, '{query}', mechanism=...) (--query "
             f"{in_shell(query)}).",
         )
-    return (Term(target, state, evidence),)
+    return (AskedTerm(target, state, evidence),)
 
 
 def _check_options(
@@ -571,7 +571,7 @@ def _intervals(
 def _checked(
     network: Network,
     look: Look,
-    terms: Sequence[Term],
+    terms: Sequence[AskedTerm],
     mechanism: str | None,
     tilted_state: object,
 ) -> Question:

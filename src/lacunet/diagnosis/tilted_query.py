@@ -27,7 +27,7 @@ _QUERY = re.compile(r"\s*[Pp]r?\(|[^|]*\|")
 _MINUS = re.compile(r"\s+[-−]\s+")  # the second is the sign that word processors set
 
 
-class Term(NamedTuple):
+class AskedTerm(NamedTuple):
     """``P(target = state | do, evidence)``."""
 
     target: str
@@ -36,7 +36,7 @@ class Term(NamedTuple):
     do: Mapping[str, object] = {}
 
 
-def typed_terms(text: str, network: Network) -> tuple[Term, ...]:
+def typed_terms(text: str, network: Network) -> tuple[AskedTerm, ...]:
     """The probability that a text asks for; of a difference the two, the subtracted one last.
 
     Examples
@@ -63,7 +63,7 @@ def _subtracted(text: str) -> tuple[str, ...]:
     return (text,)
 
 
-def _typed_term(text: str, network: Network) -> Term:
+def _typed_term(text: str, network: Network) -> AskedTerm:
     """The target, its state, what is given and what is done in one query as it is typed."""
     typed = split_query(text)
     asked = states_in(typed.target, network)
@@ -79,7 +79,7 @@ def _typed_term(text: str, network: Network) -> Term:
         raise LacunetError(
             f"{both[0]!r} is set by do(...) and named outside of it too.", "name it in one place."
         )
-    return Term(target, state, evidence, do)
+    return AskedTerm(target, state, evidence, do)
 
 
 def of_difference(

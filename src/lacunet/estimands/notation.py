@@ -27,6 +27,7 @@ SIGNS_IN_TEXT = {  # what LaTeX takes for commands, and what its usual fonts do 
     "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}",
 }
+_TRANSLATION = {ord(sign): words for sign, words in SIGNS_IN_TEXT.items()}
 
 
 class Notation:
@@ -128,7 +129,7 @@ class _Latex(Notation):
     smaller_pattern = "T'"
 
     def name(self, variable: str, primes: int = 0) -> str:
-        return rf"\text{{{variable.translate(str.maketrans(SIGNS_IN_TEXT))}}}" + "'" * primes
+        return rf"\text{{{variable.translate(_TRANSLATION)}}}" + "'" * primes
 
     def words(self, text: str) -> str:
         return rf"\text{{{text}}}"
