@@ -32,7 +32,12 @@ from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
-from lacunet.inference.query import after_doing, check_mapping, warn_of_undirected
+from lacunet.inference.query import (
+    after_doing,
+    check_confounding,
+    check_mapping,
+    warn_of_undirected,
+)
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
@@ -623,9 +628,13 @@ def _checked(
 
 
 def _share_without_data(network: Network, question: Question, budget: int) -> float:
-    """The share of the answer that rests on CPT rows without data; of two the larger."""
+    """The share of the answer that rests on CPT rows without data; of two the larger.
+
+    An intervention that a hidden common cause of the network's graph confounds is refused.
+    """
     shares = []
     for term in question.terms:
+        check_confounding(network, [(term.target,)], term.evidence, term.do)
         after, evidence = after_doing(network, term.evidence, term.do)
         shares.append(posed(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
     return max(shares)
