@@ -44,7 +44,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--prior": (
         "the Dirichlet prior: a number adds ALPHA-1 pseudo-counts to each cell (2 adds one, 1 "
         "none); 'learn' estimates the pseudo-counts from all counts (empirical Bayes) (default: "
-        "2 for listwise, direct, factored and informed methods, 'learn' for all others)",
+        "2 for listwise, direct, factored and informed methods, 'learn' for all others; of a "
+        "survey with strata, clusters or replicates, none where rows tell)",
         {"metavar": "ALPHA", "type": prior},
     ),
     "--memory": (

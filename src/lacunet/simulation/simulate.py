@@ -18,12 +18,13 @@ from lacunet.hints import WithHints, by_guess, by_name, with_hints, with_hints_b
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
 from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
-from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.by_graph import MissingByGraph, learned_missingness
 from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted, first_of
 
@@ -208,7 +209,7 @@ def _how_to_hide(_args: Sequence[Any], named: Mapping[str, Any]) -> str:
 def simulate(
     network: AnyNetwork,
     rows: int,
-    missing: Missing | MissingnessGraph | str | None = None,
+    missing: Missing | MissingnessGraph | Mechanisms | str | None = None,
     *,
     rng: Seed = None,
 ) -> Simulation:
@@ -226,8 +227,8 @@ def simulate(
         The number of rows; fewer are shown where a graph with ``R[*]`` selects among them.
     missing
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
-        graph or its text (``"Age -> R[Income]"``), or the ``missingness`` of another simulation;
-        None hides nothing.
+        graph or its text (``"Age -> R[Income]"``), the ``missingness`` of another simulation, or
+        the ``network.mechanisms`` of a result that was learned with a graph; None hides nothing.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
 
@@ -270,7 +271,7 @@ def _whole_call(args: Sequence[Any], named: Mapping[str, Any]) -> str:
 def hide(
     network: NetworkOrEdges,
     frame: Any,
-    missing: Missing | MissingnessGraph | str,
+    missing: Missing | MissingnessGraph | Mechanisms | str,
     *,
     rng: Seed = None,
 ) -> Any:
@@ -344,6 +345,8 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
+    if isinstance(missing, Mechanisms):
+        return learned_missingness(missing, network)
     if isinstance(missing, type) or not hasattr(missing, "draw"):
         hint = (
             f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
