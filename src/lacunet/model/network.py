@@ -362,8 +362,9 @@ class Network(WithHints, metaclass=Hinted):
         Raises
         ------
         EdgesError, StatesError, DictionaryError, NetworkError
-            The edges cannot be read, or no states can be found in a column; the message names it
-            and says what to do.
+            The edges cannot be read, or no states can be found in a column, also where texts differ
+            only in how a number is written (``1.1`` and ``1.10``); the message names it and says
+            what to do.
 
         Examples
         --------
