@@ -17,7 +17,7 @@ import lacunet as lc
 from lacunet.building.bins import BinsError
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
-from lacunet.building.states import NestedError, SpellingsError, StatesError
+from lacunet.building.states import IdentifierError, NestedError, SpellingsError, StatesError
 from lacunet.data.errors import UnknownStateError
 from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetError
@@ -304,6 +304,17 @@ def test_the_states_found_are_those_that_the_same_column_is_read_with(
 def test_intervals_of_pandas_cut_are_in_order() -> None:
     rows = pd.DataFrame({"A": pd.cut(pd.Series([1, 50, 9, np.nan]), [0, 8, 10, 100])})
     assert find_network(rows, "A").network.states("A") == ("(0, 8]", "(8, 10]", "(10, 100]")
+
+
+@pytest.mark.parametrize("edges", [[], (), {}], ids=str)
+def test_an_empty_list_of_edges_makes_a_variable_of_every_column(edges: Any) -> None:
+    rows = {"Wt": [1.5, 2.5, 3.5] * 8, "B": ["u", "v", None] * 8, "A": [3, 1, 2] * 8}
+    network = lc.Network.from_data(lc.Data(rows, weight="Wt"), edges)
+    assert network.states_of == {"B": ("u", "v"), "A": ("1", "2", "3")}
+    assert network.edges == ()
+    assert lc.learn(edges, rows, "direct-mcar").network.variables == ("Wt", "B", "A")
+    with pytest.raises(IdentifierError, match="'Id'"):
+        lc.Network.from_data({"Id": [*range(60)], "B": ["u", "v"] * 30}, edges)
 
 
 def test_edges_that_cannot_be_read_are_refused_before_the_states_are_looked_for() -> None:

@@ -75,7 +75,7 @@ def find_network(
         )
     dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(dataset)
-    drawn = edges_of(edges)
+    drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(states or {})
     _check_names(drawn, source.columns, source.label, given)
     columns = [name for name in source.columns if name in drawn.variables]
@@ -97,6 +97,14 @@ def find_network(
         _summary(network, inferred, hidden, source.label),
         (*notes, *held.proposals(network)),
     )
+
+
+def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
+    """The edges as they are drawn; no edges at all are those of every column that is a variable."""
+    if isinstance(edges, list | tuple | Mapping) and not edges:
+        beside = {*data.beside, *data.aside}
+        return Edges(tuple(name for name in source.columns if name not in beside), {})
+    return edges_of(edges)
 
 
 def _inferred(held: ColumnsHeld) -> dict[str, Scope]:

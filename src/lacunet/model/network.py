@@ -331,7 +331,8 @@ class Network(WithHints, metaclass=Hinted):
         edges
             Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
             dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
-            parents; a `pathlib.Path` of a file with the text, or of a file of two columns.
+            parents; a `pathlib.Path` of a file with the text, or of a file of two columns. An empty
+            list stands for all columns without edges.
         states
             The states of some of the variables, in order, where the data do not show them all. A
             variable that has no column needs them: it is hidden.
