@@ -229,7 +229,7 @@ def test_texts_that_differ_in_how_a_number_is_written_are_refused_in_one_error()
 def test_columns_without_edges_are_not_merged_either(read: Any) -> None:
     with pytest.raises(LacunetError, match=r"'414\.1' and '414\.10'(?s:.*)--states Code="):
         read(CODES | ANSWERS)
-    with pytest.raises(LacunetError, match="'1' and '1.0'"):  # nor to one state
+    with pytest.raises(LacunetError, match=r"'1' and '1\.0'"):  # nor to one state
         read({"A": ["1", "1.0"] * 4, **{name: cells[:8] for name, cells in ANSWERS.items()}})
 
 
@@ -238,7 +238,7 @@ def test_two_files_that_write_a_number_otherwise_are_refused(tmp_path: Path, end
     paths = [tmp_path / f"{part}.{ending}" for part in range(2)]
     for path, cells in zip(paths, (["1", "2", "2"], ["1.0", "2.0", ""]), strict=True):
         write_arrow(pa.table({"A": cells, "B": ["x", "y", "x"]}), path)
-    with pytest.raises(SpellingsError, match="'1' and '1.0'"):
+    with pytest.raises(SpellingsError, match=r"'1' and '1\.0'"):
         lc.Network.from_data(paths, "A -> B")
 
 

@@ -141,7 +141,7 @@ def test_a_series_of_pandas_goes_by_its_index(role: str, source: Any) -> None:
         (pl.DataFrame({"A": ["0", "1", "0"]}), [4, 5, 6], "no index"),
         ("rows.csv", [4, 5, 6], "no index"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__ if hasattr(value, "columns") else str(value),
 )
 def test_a_series_of_pandas_is_never_taken_by_position(
     role: str, source: Any, index: list[Any], offender: str
@@ -315,3 +315,21 @@ def test_arrays_beside_the_data_are_cut_with_the_tables(suffix: str, tmp_path: P
         label for table in tables if table.design for label in spelled_out(table.design.strata)
     ]
     assert strata == list("vwxyzst")  # the first row counts nothing
+
+
+SINGLE = [np.array(1), np.array("x"), np.array(None)]
+
+
+@pytest.mark.parametrize("cell", SINGLE, ids=str)
+def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
+    network = lc.Network({"A": ["0", "1"]}, {}, {"A": [0.5, 0.5]})
+    for ask in (lc.learn, lc.impute, lambda *given: lc.predict(*given, "A")):
+        for column in (cell, cell.reshape(1, 1)):
+            with pytest.raises(DataError, match="lists or arrays, one per column"):
+                ask(network, {"A": column})
+    for role in ROLES:
+        with pytest.raises(lc.LacunetError, match=f"{role}= .*the name of a column"):
+            Data({"A": ["0"]}, **{role: cell})
+    for option in ("latent", "fully_observed"):
+        with pytest.raises(lc.LacunetError, match=option):
+            lc.learn(network, Data({"A": ["0"]}, **{option: cell}))

@@ -113,11 +113,11 @@ class Seen:
     ``codes`` are those declared for the column, by their spelling, with what they mean (None:
     missing), ``missing`` what means "not observed" in all columns.
 
-    ``cells`` counts each value by its spelling, ``written`` has the texts of each number, ``order``
-    lists all categories of a column that has some, ``tokens`` counts what was taken as missing without having been asked for, ``asked`` what
-    was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells with the
-    word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or records,
-    which are not counted.
+    ``cells`` counts each value by its spelling, ``written`` has the texts of each number,
+    ``order`` lists all categories of a column that has some, ``tokens`` counts what was taken as
+    missing without having been asked for, ``asked`` what was because of that, ``labelled`` the
+    codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
+    nothing. A column that ``is_nested`` holds lists or records, which are not counted.
     """
 
     codes: Mapping[str, object] = field(default_factory=dict)

@@ -7,7 +7,6 @@ shorthands that the function was given (``weight=``, ``counts=``, ``strata=``, `
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -266,8 +265,8 @@ class Data:
         if self.decimal not in (".", ","):
             raise DataError(f"decimal is {self.decimal!r}, but must be '.' or ','.")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            "a".encode(self.encoding)  # which refuses codecs that are not of text
+        except (LookupError, ValueError):
             raise DataError(
                 f"the encoding {self.encoding!r} is unknown.", "try 'cp1252' or 'utf-16'."
             ) from None
@@ -424,7 +423,8 @@ def _is_said(value: Any, default: object = None) -> bool:
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     """The names as strings; a lone string is one name, not its letters."""
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
+    is_one = isinstance(names, str) or not np.iterable(names)
+    return (str(names),) if is_one else tuple(map(str, names))
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
@@ -491,8 +491,9 @@ def _is_indexed(values: Any) -> bool:
 
 
 def _labels(labels: Any, name: str) -> NDArray[np.object_]:
-    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels)
-    if any(isinstance(cell, list | tuple | dict) for cell in cells):
+    is_several = np.iterable(labels)
+    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels) if is_several else []
+    if not is_several or any(isinstance(cell, list | tuple | dict) for cell in cells):
         raise DataError(f"{name}= is the name of a column, or one label for each row.")
     return np.fromiter(cells, dtype=object, count=len(cells))
 
