@@ -323,7 +323,7 @@ SINGLE = [np.array(1), np.array("x"), np.array(None)]
 @pytest.mark.parametrize("cell", SINGLE, ids=str)
 def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
     network = lc.Network({"A": ["0", "1"]}, {}, {"A": [0.5, 0.5]})
-    for ask in (lc.learn, lc.impute, lambda *given: lc.predict(*given, "A")):
+    for ask in (lc.learn, lc.impute, lambda network, rows: lc.predict(network, rows, "A")):
         for column in (cell, cell.reshape(1, 1)):
             with pytest.raises(DataError, match="lists or arrays, one per column"):
                 ask(network, {"A": column})

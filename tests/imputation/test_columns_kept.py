@@ -188,7 +188,7 @@ def typed_frames() -> dict[str, Any]:
 def types_of(frame: Any) -> dict[str, Any]:
     """The type of each column but for the categories of pandas, to which one may be added."""
     if isinstance(frame, pd.DataFrame):
-        return {name: str(kind) for name, kind in frame.dtypes.items()}
+        return {str(name): str(kind) for name, kind in frame.dtypes.items()}
     if isinstance(frame, pa.Table):
         return {field.name: field.type for field in frame.schema}
     return {} if isinstance(frame, dict) else dict(frame.schema)
@@ -264,3 +264,33 @@ def test_observed_cells_of_files_keep_value_and_type(tmp_path: Path, ending: str
         for name, cells in table.to_pydict().items():
             for row, cell in enumerate(cells):
                 assert cell is None or is_same(cell, joined[name][row].as_py()), name
+
+
+@pytest.mark.filterwarnings("ignore:missing numbers of 'Packs'")
+@pytest.mark.parametrize("kind", [*FRAMES, "commas"])
+def test_a_mean_is_written_as_its_column_writes_numbers(kind: str) -> None:
+    network = lc.Network(
+        {"Smokes": ["no", "yes"], "Packs": ["[0,10)", "[10,20]", "not_asked"]},
+        {"Packs": ["Smokes"]},
+        {"Smokes": [0.5, 0.5], "Packs": [[0, 0, 1], [0.9, 0.1, 0]]},
+        cuts={"Packs": [0, 10, 20]},
+        not_asked={"Packs": "Smokes=no"},
+    )
+    smokes = ["yes", "yes", "yes", "yes", "no"]
+    make: Any = FRAMES.get(kind, dict)
+    whole = columns_of(
+        lc.impute(network, make({"Smokes": smokes, "Packs": [3, 4, 12, None, None]}))
+    )
+    # Whole numbers stay whole; pandas has none among missing ones.
+    assert whole["Packs"][:4] == [3, 4, 12, 3.5 if kind == "pandas" else 3]
+    empty = whole["Packs"][4]
+    assert empty == "not_asked" if make is dict else pd.isna(empty)
+    texts = ["3,25", "4", "12", "", ""] if kind == "commas" else ["3.25", "4", "12", "", ""]
+    rows = lc.Data(
+        make({"Smokes": smokes, "Packs": texts}), decimal="," if "," in texts[0] else "."
+    )
+    mean = "3,625" if kind == "commas" else "3.625"
+    assert columns_of(lc.impute(network, rows))["Packs"] == [*texts[:3], mean, "not_asked"]
+    labels = ["[0,10)", "[0,10)", "[10,20]", None, None]
+    whole = columns_of(lc.impute(network, make({"Smokes": smokes, "Packs": labels})))
+    assert whole["Packs"] == [*labels[:3], "[0,10)", "not_asked"]

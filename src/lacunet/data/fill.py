@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import time
 from decimal import Decimal
 from typing import Any
@@ -41,7 +41,7 @@ class StateCells:
     the rows show.
     """
 
-    values: Mapping[int, Any]
+    values: dict[int, Any]
     kind: Any
     are_means: bool = False
 
@@ -54,7 +54,10 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
     kind = pa.string() if kind is not None and pa.types.is_null(kind) else kind
     cuts = network.cuts_of.get(name, ())
     if cuts and (seen.counts_of[name].any() or not shown):
-        return _means(cuts, seen, name, kind)
+        means = _means(cuts, seen, name, kind)
+        can_be_named = kind is None or is_any_text(plain_type(kind))
+        others = {code: state for code, state in enumerate(states) if code not in means.values}
+        return replace(means, values=means.values | others) if can_be_named else means
     plain = _inferred(shown.values()) if kind is None else plain_type(kind)
     as_texts = {
         code: value if isinstance(value, str) else spelled(value) for code, value in shown.items()
@@ -157,12 +160,16 @@ def _means(cuts: Sequence[float], seen: SeenValues, name: str, kind: Any) -> Sta
     import pyarrow as pa
 
     means = interval_means(cuts, seen.sums_of[name], seen.counts_of[name])
-    plain = pa.float64() if kind is None else plain_type(kind)
+    plain = pa.float64()
+    if kind is not None:
+        plain = plain_type(kind)
+    elif shown := seen.value_of[name].values():
+        plain = _inferred(shown)
     values: list[Any] = means
     if pa.types.is_integer(plain):
         whole = [_whole(mean, cuts) for mean in means]
         if None in whole:
-            plain = kind = pa.float64()
+            kind = kind and pa.float64()
         else:
             values = whole
     elif pa.types.is_decimal(plain):
