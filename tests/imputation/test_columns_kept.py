@@ -272,7 +272,7 @@ def test_a_mean_is_written_as_its_column_writes_numbers(kind: str) -> None:
     network = lc.Network(
         {"Smokes": ["no", "yes"], "Packs": ["[0,10)", "[10,20]", "not_asked"]},
         {"Packs": ["Smokes"]},
-        {"Smokes": [0.5, 0.5], "Packs": [[0, 0, 1], [0.9, 0.1, 0]]},
+        {"Smokes": [0.5, 0.5], "Packs": np.array([[0, 0, 1], [0.9, 0.1, 0]])},
         cuts={"Packs": [0, 10, 20]},
         not_asked={"Packs": "Smokes=no"},
     )
