@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lacunet.data.seen import without_view
 from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
@@ -326,6 +327,7 @@ def hide(
             f"{type(frame).__name__} is not a dataframe.",
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
+    rows, views = _views_as_texts(rows)
     for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(frame, network)
@@ -338,7 +340,22 @@ def hide(
         is_kept = table.columns[name] == complete.columns[name]
         shown = nw.new_series(name=name, values=is_kept, backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
-    return rows.to_native()
+    return rows.to_native() if views is None else rows.to_native().cast(views)
+
+
+def _views_as_texts(rows: Any) -> tuple[Any, Any]:
+    """The rows with views of Arrow as what they view, and the schema to cast back to, if any."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    native = rows.to_native()
+    if not isinstance(native, pa.Table):
+        return rows, None
+    fields = [field.with_type(without_view(field.type)) for field in native.schema]
+    plain = pa.schema(fields, native.schema.metadata)
+    if plain == native.schema:
+        return rows, None
+    return nw.from_native(native.cast(plain), eager_only=True), native.schema
 
 
 def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
