@@ -67,6 +67,68 @@ MADE_UP = ("screening",)  # an example for the documentation, of 14 cells; the o
 METHODS = ("em", "auto", "factored-mar", "direct-mar", "direct-mcar")
 TEN = Components((0.02, 0.06, 0.2, 0.5, 1, 2), (1, 4, 16, 64), (0.1,) * 10, power=1.0)
 ALIKE_ONLY = Components(like_neighbours=(), belief=(0.0, 0.0, 0.0, 2.0, 0.0))
+
+
+class TowardsMargin(Components):
+    """Pseudo-counts shared out like the margin of the variable in place of equally.
+
+    The margin is that of the other CPT rows, and of one row that is spread equally.
+    """
+
+    def pseudo_counts(self, counts: FloatArray, possible: FloatArray) -> Iterator[FloatArray]:
+        """The pseudo-counts of CPTs of one shape, side by side, under each component."""
+        cells = possible.sum(axis=-1, keepdims=True)
+        shares = margin_shares(counts, possible)
+        for per_cell in self.alike:
+            yield per_cell * cells * shares
+        yield from [*super().pseudo_counts(counts, possible)][len(self.alike) :]
+
+
+class AlsoTowardsMargin(Components):
+    """The components as they are, and some whose pseudo-counts are shared out like the margin."""
+
+    def pseudo_counts(self, counts: FloatArray, possible: FloatArray) -> Iterator[FloatArray]:
+        """The pseudo-counts of CPTs of one shape, side by side, under each component."""
+        yield from super().pseudo_counts(counts, possible)
+        shares = margin_shares(counts, possible)
+        for per_row in (0.5, *self.like_neighbours):
+            yield per_row * shares
+
+
+class HalfTowardsMargin(TowardsMargin):
+    """Pseudo-counts shared out halfway between equally and like the margin of the variable."""
+
+    def pseudo_counts(self, counts: FloatArray, possible: FloatArray) -> Iterator[FloatArray]:
+        """The pseudo-counts of CPTs of one shape, side by side, under each component."""
+        towards_margin = super().pseudo_counts(counts, possible)
+        for margin, equal in zip(
+            towards_margin, Components.pseudo_counts(self, counts, possible), strict=True
+        ):
+            yield (margin + equal) / 2
+
+
+class MarginForNeighbours(Components):
+    """The components that are like neighbouring rows are like the margin."""
+
+    def pseudo_counts(self, counts: FloatArray, possible: FloatArray) -> Iterator[FloatArray]:
+        """The pseudo-counts of CPTs of one shape, side by side, under each component."""
+        yield from [*super().pseudo_counts(counts, possible)][: len(self.alike)]
+        shares = margin_shares(counts, possible)
+        for per_row in self.like_neighbours:
+            yield per_row * shares
+
+
+def margin_shares(counts: FloatArray, possible: FloatArray) -> FloatArray:
+    """The shares of the states in all other rows of the CPT; without parents equal shares."""
+    equal = possible / np.maximum(possible.sum(axis=-1, keepdims=True), 1)
+    rows = tuple(range(1, counts.ndim - 1))
+    if not rows:
+        return equal
+    others = np.where(possible, counts.sum(axis=rows, keepdims=True) - counts + equal, 0.0)
+    return others / others.sum(axis=-1, keepdims=True)
+
+
+MARGIN_TOO = AlsoTowardsMargin(belief=(0.0, 0.0, 0.0, 2.0, *[0.0] * 8))  # 12 components
 Tables = Mapping[str, FloatArray]
 Judge = Callable[[Network], float]
 MEMORY = 2**30
@@ -92,6 +154,10 @@ def rules(expected: Tables, shown: Tables) -> dict[str, Tables | float]:
         "one strength by likelihood": one_strength(shown),
         "alike only": learn_prior(expected, components=ALIKE_ONLY),
         "ten components": learn_prior(both, components=TEN),
+        "margin for equal shares": learn_prior(expected, components=TowardsMargin()),
+        "half margin, half equal": learn_prior(expected, components=HalfTowardsMargin()),
+        "margin for neighbours": learn_prior(expected, components=MarginForNeighbours()),
+        "margin too": learn_prior(expected, components=MARGIN_TOO),
         "learned": learn_prior(expected),
     }
 

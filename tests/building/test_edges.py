@@ -49,6 +49,24 @@ def test_every_language_draws_the_same_diamond(edges: Any) -> None:
     assert sorted(found.variables) == list("ABCD")
 
 
+@pytest.mark.parametrize(
+    ("edges", "parents_of"),
+    [
+        ("U [latent], V -> W", {"W": ("U", "V")}),
+        ('V, U [latent,pos="0.1,2"] -> W', {"W": ("V", "U")}),
+        ("U -> V [outcome], W", {"V": ("U",), "W": ("U",)}),
+        ("U -> V [x] -> W", {"V": ("U",), "W": ("V",)}),
+        ("{U [x] V} -> W", {"W": ("U", "V")}),
+        ("digraph { {U [x]; V} -> W [color=red] T -> U }", {"W": ("U", "V"), "U": ("T",)}),
+        ("dag { U [x] V [y] V -> W }", {"W": ("V",)}),
+    ],
+)
+def test_attributes_take_no_name_out_of_a_list(
+    edges: str, parents_of: dict[str, tuple[str, ...]]
+) -> None:
+    assert edges_of(edges).parents_of == parents_of
+
+
 @given(networks())
 def test_a_network_its_dot_text_and_its_graph_have_the_same_edges(network: Network) -> None:
     for form in (network, network.to_dot(), network.to_networkx()):

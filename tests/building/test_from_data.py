@@ -17,7 +17,7 @@ import lacunet as lc
 from lacunet.building.bins import BinsError
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
-from lacunet.building.states import NestedError, StatesError
+from lacunet.building.states import IdentifierError, NestedError, SpellingsError, StatesError
 from lacunet.data.errors import UnknownStateError
 from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetError
@@ -183,9 +183,9 @@ def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_varia
         lc.Network.from_data({**rows, "Size": [1, 2, 3]}, "A -> B", bins={"Size": 2})
 
 
-def test_spellings_of_one_number_or_truth_value_are_one_state(tmp_path: Path) -> None:
+def test_spellings_of_one_truth_value_are_one_state(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_text("A,B,C\n1,true, x\n1.0,TRUE,x\n10,False,y\n9,False,NA\n")
+    path.write_text("A,B,C\n1,true, x\n1,TRUE,x\n10,False,y\n9,False,NA\n")
     found = find_network(path, "A -> B; C")
     assert found.network.states_of == {
         "A": ("1", "9", "10"),
@@ -194,6 +194,79 @@ def test_spellings_of_one_number_or_truth_value_are_one_state(tmp_path: Path) ->
     }
     table = lc.learn(found.network, path, "factored-mar").missing
     assert table == {"A": 0, "B": 0, "C": 1}
+
+
+CODES = {"Code": ["414.1", "414.10", "414.2", "V12"] * 4, "Dose": ["1E2", "5", "100", "5"] * 4}
+KEPT_APART = {"Code": ("414.1", "414.10", "414.2", "V12"), "Dose": ("5", "100", "1E2")}
+ANSWERS = {"Ill": ["a", "b", "c", "d"] * 4}
+
+
+def in_columns(line: str, option: str) -> Any:
+    """What a hint gives an option, as Python reads it."""
+    found = re.search(rf"{option}=(\{{.*?\}}+)[ .;]", line)
+    assert found is not None
+    return eval(found[1])
+
+
+def test_texts_that_differ_in_how_a_number_is_written_are_refused_in_one_error() -> None:
+    rows = CODES | ANSWERS
+    with pytest.raises(SpellingsError) as refused:
+        lc.Network.from_data(rows, "Code, Dose -> Ill")
+    for text in ("'414.1' and '414.10'", "'100' and '1E2'"):
+        assert text in refused.value.message
+    states = in_columns(refused.value.hint, "states")
+    network = lc.Network.from_data(rows, "Code -> Ill; Dose", states=states)
+    assert {name: network.states(name) for name in states} == KEPT_APART
+    learned = lc.learn(network, rows, "direct-mcar", prior=1).network
+    assert learned.cpt("Ill").table.max(axis=-1).tolist() == [1.0] * 4  # each code has one answer
+    merged = lc.Data(rows, codes=in_columns(refused.value.hint, "codes"))
+    network = lc.Network.from_data(merged, "Code -> Ill; Dose")
+    assert sorted(network.states("Code")) == ["414.1", "414.2", "V12"]
+    assert lc.learn(network, merged, "direct-mcar").missing == {"Code": 0, "Ill": 0, "Dose": 0}
+
+
+@pytest.mark.parametrize("read", [lc.learn_structure, lc.diagnose, lc.learn_missingness])
+def test_columns_without_edges_are_not_merged_either(read: Any) -> None:
+    with pytest.raises(LacunetError, match=r"'414\.1' and '414\.10'(?s:.*)--states Code="):
+        read(CODES | ANSWERS)
+    with pytest.raises(LacunetError, match=r"'1' and '1\.0'"):  # nor to one state
+        read({"A": ["1", "1.0"] * 4, **{name: cells[:8] for name, cells in ANSWERS.items()}})
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_two_files_that_write_a_number_otherwise_are_refused(tmp_path: Path, ending: str) -> None:
+    paths = [tmp_path / f"{part}.{ending}" for part in range(2)]
+    for path, cells in zip(paths, (["1", "2", "2"], ["1.0", "2.0", ""]), strict=True):
+        write_arrow(pa.table({"A": cells, "B": ["x", "y", "x"]}), path)
+    with pytest.raises(SpellingsError, match=r"'1' and '1\.0'"):
+        lc.Network.from_data(paths, "A -> B")
+
+
+def test_numbers_are_one_by_their_value_and_codes_by_theirs() -> None:
+    assert find_network({"A": [1, 1.0, 2.50, "2.5", None]}, "A").network.states("A") == ("1", "2.5")
+    rows = lc.Data({"A": ["9", "9.0", "1", "2"]}, missing=9)
+    assert find_network(rows, "A").network.states("A") == ("1", "2")
+    halves = {"A": [f"{number}{zero}" for number in (0.5, 1.5, 2.5, 3.5) for zero in ("", "0")]}
+    cut = lc.Network.from_data(halves, "A", bins={"A": 2})
+    assert cut.cardinality("A") == 2
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_declared_categories_are_kept_apart(kind: str) -> None:
+    cells, declared = ["7.20", "7.2", " a", "a"] * 3, ["7.20", "a", "7.2", " a"]
+    column: Any = {
+        "pandas": lambda: pd.Categorical(cells, declared),
+        "polars": lambda: pl.Series(cells, dtype=pl.Enum(declared)),
+        "arrow": lambda: pa.DictionaryArray.from_arrays(
+            [declared.index(cell) for cell in cells], declared, ordered=True
+        ),
+    }[kind]()
+    rows = {"Code": column, "Ill": ["p", "q", "r", "s"] * 3}
+    network = lc.Network.from_data(rows, "Code -> Ill")
+    assert network.states("Code") == tuple(declared)
+    learned = lc.learn(network, rows, "direct-mcar", prior=1).network
+    assert learned.cpt("Ill").table.argmax(axis=-1).tolist() == [0, 3, 1, 2]
+    assert learned.cpt("Ill").table.max(axis=-1).tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize(
@@ -231,6 +304,17 @@ def test_the_states_found_are_those_that_the_same_column_is_read_with(
 def test_intervals_of_pandas_cut_are_in_order() -> None:
     rows = pd.DataFrame({"A": pd.cut(pd.Series([1, 50, 9, np.nan]), [0, 8, 10, 100])})
     assert find_network(rows, "A").network.states("A") == ("(0, 8]", "(8, 10]", "(10, 100]")
+
+
+@pytest.mark.parametrize("edges", [[], (), {}], ids=str)
+def test_an_empty_list_of_edges_makes_a_variable_of_every_column(edges: Any) -> None:
+    rows = {"Wt": [1.5, 2.5, 3.5] * 8, "B": ["u", "v", None] * 8, "A": [3, 1, 2] * 8}
+    network = lc.Network.from_data(lc.Data(rows, weight="Wt"), edges)
+    assert network.states_of == {"B": ("u", "v"), "A": ("1", "2", "3")}
+    assert network.edges == ()
+    assert lc.learn(edges, rows, "direct-mcar").network.variables == ("Wt", "B", "A")
+    with pytest.raises(IdentifierError, match="'Id'"):
+        lc.Network.from_data({"Id": [*range(60)], "B": ["u", "v"] * 30}, edges)
 
 
 def test_edges_that_cannot_be_read_are_refused_before_the_states_are_looked_for() -> None:

@@ -344,3 +344,31 @@ def test_an_empty_name_in_a_list_is_refused_in_words(
     told = refused(capsys, "learn", "Smoker -> xray", "survey.csv", *option)
     assert f"{option[0]}: " in told
     assert ",," in told
+
+
+LONG = "x" * 300  # longer than any name of a file may be
+FILES = [
+    f"learn {LONG} survey.csv",
+    f"learn s.json {LONG}.csv",
+    f"learn s.json {LONG}.stats",
+    f"learn s.json survey.csv --missingness {LONG}",
+    f"learn s.json survey.csv -o {LONG}.json",
+    f"recover s.json {LONG}",
+    f"simulate s.json --rows 3 -o out.csv --missingness {LONG}",
+    f"network {LONG}.csv --edges Smoker->xray",
+    f"studio {LONG}",
+]
+
+
+@pytest.mark.parametrize("typed", FILES, ids=lambda typed: typed.replace(LONG, "LONG"))
+def test_a_name_too_long_for_a_file_is_refused_in_words(
+    typed: str, survey: Path, capsys: Captured
+) -> None:
+    assert LONG[:40] in refused(capsys, *typed.split())
+
+
+def test_a_long_missingness_graph_is_not_taken_for_the_name_of_a_file(
+    survey: Path, capsys: Captured
+) -> None:
+    graph = "; ".join(["Smoker -> R[xray]", "bmi -> R[xray]"] * 20)
+    assert run("learn", "s.json", "survey.csv", "--method", "em", "--missingness", graph) == 0

@@ -113,6 +113,52 @@ def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path:
     assert spelled_out(beside.design.strata) == ["10", "2", "2", "10"]
 
 
+LABELLED = pd.DataFrame({"A": ["0", "1", "0"]}, index=["p", "q", "r"])
+ROLES = ("weight", "counts", "strata", "cluster")
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("source", [LABELLED, {"A": LABELLED["A"]}], ids=["frame", "dict"])
+def test_a_series_of_pandas_goes_by_its_index(role: str, source: Any) -> None:
+    shuffled = pd.Series([3, 9, 1, 2], index=["r", "elsewhere", "p", "q"])
+    assert getattr(Data(source, **{role: shuffled}), role).tolist() == [1, 2, 3]
+    assert getattr(data_given(Data(source), **{role: shuffled}), role).tolist() == [1, 2, 3]
+    twice = LABELLED.loc[["q", "q", "p"]]
+    assert getattr(Data(twice, **{role: shuffled}), role).tolist() == [2, 2, 1]
+    same = pd.Series([5, 6, 7], index=twice.index)  # the same index, in which a label is twice
+    assert getattr(Data(twice, **{role: same}), role).tolist() == [5, 6, 7]
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    ("source", "index", "offender"),
+    [
+        (LABELLED, ["p", "q", "other"], "'r'"),
+        (LABELLED, [0, 1, 2], "3 rows"),
+        (LABELLED, ["p", "p", "q"], "'p' occurs twice"),
+        ({"A": ["0", "1", "0"]}, ["p", "q", "r"], "no index"),
+        ({"A": ["0", "1", "0"]}, [2, 1, 0], "no index"),
+        (pl.DataFrame({"A": ["0", "1", "0"]}), [4, 5, 6], "no index"),
+        ("rows.csv", [4, 5, 6], "no index"),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "columns") else str(value),
+)
+def test_a_series_of_pandas_is_never_taken_by_position(
+    role: str, source: Any, index: list[Any], offender: str
+) -> None:
+    with pytest.raises(DataError, match=f"{role}=.*{offender}.*\n.*{role}.to_numpy"):
+        Data(source, **{role: pd.Series([1, 2, 3], index=index)})
+
+
+def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:
+    rows = pd.DataFrame({"A": ["0", "1"] * 50, "Wt": [1.0, 3.0] * 50})
+    chosen = rows[rows.index % 4 > 1].sort_index(ascending=False)
+    by_series = lc.learn("A", chosen[["A"]], "listwise", prior=1, weight=rows["Wt"])
+    np.testing.assert_allclose(by_series.network.cpt("A").table, [0.25, 0.75], rtol=1e-12)
+    rows_of_file = lc.Data({"A": rows["A"].tolist()}, weight=rows["Wt"])  # numbered from 0
+    assert read_table(rows_of_file, lc.Network({"A": ["0", "1"]})).weights is not None
+
+
 def test_a_row_without_a_stratum_is_refused_by_its_place() -> None:
     for column in ([1, None, 2, 2], ["1", "NA", "2", "2"], [1.0, np.nan, 2.0, 2.0]):
         with pytest.raises(DataError, match="strata= is missing in the dict, row 2"):
@@ -269,3 +315,21 @@ def test_arrays_beside_the_data_are_cut_with_the_tables(suffix: str, tmp_path: P
         label for table in tables if table.design for label in spelled_out(table.design.strata)
     ]
     assert strata == list("vwxyzst")  # the first row counts nothing
+
+
+SINGLE = [np.array(1), np.array("x"), np.array(None)]
+
+
+@pytest.mark.parametrize("cell", SINGLE, ids=str)
+def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
+    network = lc.Network({"A": ["0", "1"]}, {}, {"A": [0.5, 0.5]})
+    for ask in (lc.learn, lc.impute, lambda network, rows: lc.predict(network, rows, "A")):
+        for column in (cell, cell.reshape(1, 1)):
+            with pytest.raises(DataError, match="lists or arrays, one per column"):
+                ask(network, {"A": column})
+    for role in ROLES:
+        with pytest.raises(lc.LacunetError, match=f"{role}= .*the name of a column"):
+            Data({"A": ["0"]}, **{role: cell})
+    for option in ("latent", "fully_observed"):
+        with pytest.raises(lc.LacunetError, match=option):
+            lc.learn(network, Data({"A": ["0"]}, **{option: cell}))

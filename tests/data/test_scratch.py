@@ -129,3 +129,8 @@ def test_rows_that_only_count_are_not_weighted_on_the_disk(tmp_path: Path) -> No
         coded = writer.finished()
     for part in coded.tables(4):
         assert not part.is_weighted
+
+
+def test_a_scratch_folder_of_a_name_too_long_is_refused_in_words() -> None:
+    with pytest.raises(ScratchError, match="can be written to"), scratch_folder("x" * 300):
+        pass

@@ -83,6 +83,9 @@ def test_the_option_that_is_needed_is_shown(tmp_path: Path, content: bytes, hint
         ({"delimiter": ""}, "the delimiter '' is not one"),
         ({"delimiter": '"'}, "other than a quote"),
         ({"encoding": "klingon"}, "the encoding 'klingon' is unknown"),
+        ({"encoding": "rot13"}, "the encoding 'rot13' is unknown"),  # of text to text
+        ({"encoding": "bz2"}, "the encoding 'bz2' is unknown"),
+        ({"encoding": "utf-8\0"}, "is unknown"),
         ({"decimal": ";"}, "decimal is ';', but must be '.' or ','"),
     ],
 )

@@ -19,8 +19,8 @@ from examples import RAIN
 from lacunet.errors import LacunetWarning
 from lacunet.formats import bif, dsc, lacunet_json, net, uai, xdsl, xmlbif
 from lacunet.formats.draft import is_one_line
+from lacunet.formats.endings import FORMATS
 from lacunet.formats.errors import FormatError
-from lacunet.formats.files import FORMATS
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 from strategies import networks

@@ -12,8 +12,9 @@ from examples import RAIN
 from lacunet.data.files import FORMATS as DATA_FORMATS
 from lacunet.formats import xdsl
 from lacunet.formats.catalogue import example
+from lacunet.formats.endings import FORMATS
 from lacunet.formats.errors import FormatError
-from lacunet.formats.files import FORMATS, read_network, write_network
+from lacunet.formats.files import read_network, write_network
 from lacunet.model.network import Network
 
 NAMED = [suffix for suffix in FORMATS if suffix != ".uai"]

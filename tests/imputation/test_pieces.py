@@ -110,17 +110,18 @@ def test_draws_of_several_pieces_have_the_right_rates(tmp_path: Path) -> None:
     assert not found[0].equals(found[1])
 
 
-def test_cut_columns_become_intervals_in_every_part(tmp_path: Path) -> None:
+def test_missing_numbers_get_the_mean_of_their_interval_in_all_parts(tmp_path: Path) -> None:
     full = pd.DataFrame({"Age": [1.0, 30.0, 70.0], "Ill": ["no", "no", "yes"]})
     partly = pd.DataFrame({"Age": [None, 20.0], "Ill": ["yes", "no"]})
     cut = lc.Network.from_data(full, "Age -> Ill", bins={"Age": [0, 25, 50, 100]})
     network = cut.with_tables({"Age": [0.2, 0.3, 0.5], "Ill": [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]})
     folder = parts(tmp_path / "parts", ".csv", full, partly, full)
-    with pytest.warns(lc.LacunetWarning, match="intervals in place of the numbers of 'Age'"):
+    with pytest.warns(lc.LacunetWarning, match="mean of their interval"):
         found = joined(network, folder, rng=np.random.default_rng(0))[0]
-    with pytest.warns(lc.LacunetWarning, match="intervals in place of the numbers of 'Age'"):
+    with pytest.warns(lc.LacunetWarning, match="mean of their interval"):
         expected = lc.impute(network, pd.concat([full, partly, full], ignore_index=True))
-    assert found["Age"].tolist() == expected["Age"].tolist()
+    assert found["Age"].astype(float).tolist() == expected["Age"].tolist()
+    assert found["Age"].astype(float).tolist() == [1, 30, 70, 70, 20, 1, 30, 70]
     assert found["Ill"].tolist() == expected["Ill"].tolist()
 
 

@@ -25,7 +25,9 @@ def test_a_case_by_hand() -> None:
     pooled = lc.pool([1, 2, 3], [1, 1, 1])
     assert pooled.estimate == 2
     np.testing.assert_allclose(pooled.standard_error**2, 7 / 3)
-    np.testing.assert_allclose(pooled.missing_information, 4 / 7)
+    np.testing.assert_allclose(pooled.lambda_, 4 / 7)
+    # r = 4/3, and df = 6.125: (4/3 + 2 / 9.125) / (7/3).
+    np.testing.assert_allclose(pooled.fmi, (4 / 3 + 2 / 9.125) / (7 / 3))
     np.testing.assert_allclose(pooled.df, 2 * (7 / 4) ** 2)
     reach = stats.t.ppf(0.95, 2 * (7 / 4) ** 2) * np.sqrt(7 / 3)
     np.testing.assert_allclose(pooled.interval(0.9), [2 - reach, 2 + reach])
@@ -34,6 +36,26 @@ def test_a_case_by_hand() -> None:
     np.testing.assert_allclose(1 / few.df, 1 / (2 * (7 / 4) ** 2) + 1 / (21 / 23 * 20 * 3 / 7))
     assert "estimate" in repr(few)
     assert repr(few).endswith("low, high: 95% interval")
+
+
+def test_five_tables_are_pooled_as_mice_does() -> None:
+    # mice 3.15, pool.scalar(estimates, variances, n = 100, k = 1)
+    pooled = lc.pool(
+        [2.04319975349513, 2.28590441017305, 2.16051153051773, 1.82490913960189, 1.35156183754485],
+        [
+            0.128677619894253,
+            0.0900998302483952,
+            0.019422834973619,
+            0.0604917372555888,
+            0.0593135544077909,
+        ],
+        df=99,
+    )
+    np.testing.assert_allclose(pooled.estimate, 1.93321733426653, rtol=1e-12)
+    np.testing.assert_allclose(pooled.standard_error**2, 0.233061337235452, rtol=1e-12)
+    np.testing.assert_allclose(pooled.df, 6.51371013168977, rtol=1e-12)
+    np.testing.assert_allclose(pooled.fmi, 0.757364649543673, rtol=1e-12)
+    np.testing.assert_allclose(pooled.lambda_, 1 - 0.0716011152 / 0.233061337235452, rtol=1e-8)
 
 
 def test_estimates_that_differ_without_variance_leave_no_degrees_of_freedom() -> None:

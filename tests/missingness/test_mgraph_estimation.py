@@ -21,6 +21,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import columns_needed, estimate
 from lacunet.model.network import Network
 from lacunet.model.nodes import Mechanism, Node
+from lacunet.report.recovered.reported import reported
 from lacunet.statistics.count import count
 from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.uncertainty.recovered import recovered
@@ -203,12 +204,47 @@ def test_where_the_data_say_nothing_the_estimate_is_not_a_number() -> None:
     assert report.unseen == 1
 
 
-def test_what_is_not_recoverable_is_not_estimated() -> None:
+def test_what_is_not_recoverable_has_no_formula_to_estimate_it_by() -> None:
     graph = MissingnessGraph.parse("Ill -> R[Ill]", AGE)
     with pytest.raises(
         NotRecoverableError, match=r"P\(Ill\) is not recoverable in general, .*Ill -> R\[Ill"
     ):
-        graph.recover(["Ill"]).estimate(survey())
+        graph.recover(["Ill"]).estimate_with_report(survey())
+
+
+def test_what_the_numbers_of_states_identify_is_estimated_without_a_formula() -> None:
+    # Of three ages and two states the rows tell how both hide; of two ages they tell a range.
+    states = {"Age": ["y", "m", "o"], "Ill": ["no", "yes"]}
+    tables = {"Age": [0.3, 0.3, 0.4], "Ill": [[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]]}
+    network = Network(states, {"Ill": ["Age"]}, tables)
+    graph = MissingnessGraph.parse("Ill -> R[Ill]", network)
+    drawn = lc.simulate(network, 20_000, lc.MissingByGraph(graph, {"Ill": [0.1, 0.5]}), rng=8)
+    verdict = graph.recover("P(Ill)")
+    assert verdict.generic
+    assert not verdict.is_recoverable
+    answer = verdict.estimate(drawn.frame(), interval=0.99)
+    assert answer.bounds is None
+    truth = 0.3 * 0.2 + 0.3 * 0.5 + 0.4 * 0.9
+    assert answer.interval[1, 0] < truth < answer.interval[1, 1]
+    report = reported(verdict, drawn.table, level=0.99, with_set=True)
+    np.testing.assert_allclose(answer, report.bounds.low, atol=1e-9)
+    np.testing.assert_allclose(answer.interval, report.interval, atol=1e-6)
+
+
+def test_what_no_formula_and_no_states_identify_is_answered_by_its_bounds() -> None:
+    # Ill is hidden by what it is: of 16 rows 4 hide it, and any of them may be ill.
+    network = Network({"Ill": ["no", "yes"]})
+    graph = MissingnessGraph.parse("Ill -> R[Ill]", network)
+    verdict = graph.recover("P(Ill)")
+    rows = pd.DataFrame({"Ill": ["no"] * 7 + ["yes"] * 5 + [None] * 4})
+    with pytest.warns(LacunetWarning, match="not recoverable"):
+        answer = verdict.estimate(rows)
+    assert np.isnan(answer).all()
+    np.testing.assert_allclose(answer.bounds.low, [7 / 16, 5 / 16], atol=1e-4)
+    np.testing.assert_allclose(answer.bounds.high, [11 / 16, 9 / 16], atol=1e-4)
+    assert answer.bounds_are_exact
+    assert "fit the data" in str(answer)
+    assert "CPT rows" not in str(answer)
 
 
 def test_no_row_that_shows_the_query_is_an_error() -> None:

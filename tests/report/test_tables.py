@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +62,46 @@ def test_latex_escapes_what_it_would_take_for_commands(odd: EstimateTable) -> No
     assert lines[2] == r"50\%\_\{a\} & rows & estimate & rows (number) \\"
     assert lines[6].startswith(r"\textasciitilde{}\textbackslash{}\textasciicircum{}\& & 1 & ")
     assert lines[-1] == r"\end{tabular}"
+
+
+# States as cutting a column gives them, and others that LaTeX could take for something else.
+ODD_STATES = ["[0,20)", "[20,40)", ">=40", "<0", "≤9", "a|b", "*", "20--40", "x`y", "[]", "50%"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+def test_latex_compiles_every_table(result: Result, odd: EstimateTable, tmp_path: Path) -> None:
+    rows = {"Age": [*range(90)] * 3, "Ill": ["no", "yes", "no"] * 90}
+    network = lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [0, 20, 40, 90]})
+    cut = lc.learn(network, rows, intervals=True)
+    tables = [
+        *(result.table(variable) for variable in APPENDIX.variables),
+        *(cut.table(variable) for variable in network.variables),
+        odd,
+        EstimateTable("P(A)", {"A": ODD_STATES, "rows": [1] * len(ODD_STATES)}, 1),
+        EstimateTable("P(A)", {"A": ["0"], "estimate": [0.5], "low": [float("nan")]}, 1),
+    ]
+    page = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}"]
+    page += [f"{table.to_latex()}\n\n" for table in tables]
+    (tmp_path / "tables.tex").write_text("\n".join([*page, r"\end{document}"]), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    log = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, log[-1500:]
+    assert "Missing character" not in log
+
+
+def test_latex_takes_no_bracket_for_an_option_and_no_sign_for_another() -> None:
+    table = EstimateTable("P(Age)", {"Age": ["[0,20)", ">=20", "<0", "a|b"]}, 1)
+    assert table.to_latex().splitlines()[4:8] == [
+        r"{[}0,20) \\",
+        r"\textgreater{}=20 \\",
+        r"\textless{}0 \\",
+        r"a\textbar{}b \\",
+    ]
 
 
 def test_markdown_keeps_bars_within_their_cells(odd: EstimateTable) -> None:

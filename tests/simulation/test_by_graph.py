@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import lacunet as lc
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.missingness.separation.mixed import HiddenCause
-from lacunet.model.network import Network
+from lacunet.model.mechanisms import Mechanisms
+from lacunet.model.network import Cpt, Network
 from lacunet.model.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 from lacunet.simulation.sampling import SimulationError, sample
-from lacunet.simulation.simulate import hide, hide_cells, simulate
+from lacunet.simulation.simulate import Simulation, hide, hide_cells, simulate
 
 NETWORK = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
@@ -334,3 +337,72 @@ def test_two_mechanisms_of_one_variable_in_a_file_are_refused(tmp_path: Path) ->
     )
     with pytest.raises(SimulationError, match="the key 'A' occurs twice"):
         read_missingness(path, NETWORK)
+
+
+TRIAL = Network(
+    {"Arm": ["a", "b"], "Pain": ["no", "yes"], "Sleep": ["bad", "good"]},
+    {"Pain": ["Arm"], "Sleep": ["Pain"]},
+    {"Arm": [0.5, 0.5], "Pain": [[0.7, 0.3], [0.4, 0.6]], "Sleep": [[0.2, 0.8], [0.6, 0.4]]},
+)
+HIDES = MissingByGraph(
+    "Arm -> R[Pain]; R[Pain], Arm -> R[Sleep]",
+    {"Pain": [0.1, 0.5], "Sleep": [[0.9, 0.2], [0.6, 0.05]]},
+)
+
+
+def test_a_graph_that_was_learned_hides_values() -> None:
+    trial = simulate(TRIAL, 8000, HIDES, rng=11)
+    graph = lc.learn_missingness(TRIAL, trial.table)
+    assert graph.origin_of
+    again = simulate(lc.learn(TRIAL, trial.table), 100, missing=graph, rng=2)
+    assert set(again.mechanisms) == {"Pain", "Sleep"}
+    assert again.table.rows == 100
+    assert set(again.table.partially_observed) == {"Pain", "Sleep"}
+    hidden = hide(TRIAL, again.frame(complete=True), graph, rng=3)
+    assert hidden["Arm"].notna().all()
+
+
+@pytest.mark.parametrize("method", ["em", "mgraph"])
+def test_mechanisms_of_a_result_hide_as_the_rows_did_that_it_was_learned_from(method: str) -> None:
+    trial = simulate(TRIAL, 20_000, HIDES, rng=12)
+    result = lc.learn(TRIAL, trial.table, method, missingness=trial.graph)
+    mechanisms = result.network.mechanisms
+    again = simulate(result, 20_000, missing=mechanisms, rng=13)
+    for name, mechanism in trial.mechanisms.items():
+        learned = again.mechanisms[name]
+        assert set(learned.parents) == set(mechanism.parents)
+        axes = [learned.parents.index(parent) for parent in mechanism.parents]
+        np.testing.assert_allclose(learned.missing.transpose(axes), mechanism.missing, atol=0.03)
+        # four standard errors of the difference of two shares of 20,000 rows
+        shares = [table.missing_of[name] / table.rows for table in (trial.table, again.table)]
+        assert abs(shares[0] - shares[1]) < 4 * np.sqrt(2 * 0.25 / 20_000)
+    frame = hide(TRIAL, again.frame(complete=True), mechanisms, rng=14)
+    assert abs(frame["Pain"].isna().mean() - shares_missing(trial, "Pain")) < 0.03
+
+
+def shares_missing(simulation: Simulation, name: str) -> float:
+    return simulation.table.missing_of[name] / simulation.table.rows
+
+
+def test_mechanisms_that_select_rows_select_again() -> None:
+    ages = Network({"Age": ["y", "o"]}, {}, {"Age": [0.5, 0.5]})
+    recorded = Cpt("R[*]", ("Age",), np.array([[0.9, 0.1], [0.0, 1.0]]), (("y", "o"), ("0", "1")))
+    drawn = simulate(ages, 1000, Mechanisms("Age -> R[*]", {"*": recorded}), rng=1)
+    young = int((drawn.table.columns["Age"] == 0).sum())
+    assert drawn.table.rows < 700
+    assert 0 < young < 100
+
+
+def test_mechanisms_of_another_network_or_not_learned_are_refused() -> None:
+    trial = simulate(TRIAL, 2000, HIDES, rng=15)
+    mechanisms = lc.learn(TRIAL, trial.table, "em", missingness=trial.graph).network.mechanisms
+    other = Network(
+        {"Arm": ["a", "b", "c"], "Pain": ["no", "yes"], "Sleep": ["bad", "good"]},
+        {},
+        {"Arm": [0.2, 0.3, 0.5], "Pain": [0.5, 0.5], "Sleep": [0.5, 0.5]},
+    )
+    with pytest.raises(SimulationError, match="'Arm'"):
+        simulate(other, 10, mechanisms)
+    left_out = replace(mechanisms, cpt_of={"Pain": mechanisms.cpt_of["Pain"]})
+    with pytest.raises(SimulationError, match="Sleep"):
+        simulate(TRIAL, 10, left_out)

@@ -394,3 +394,18 @@ def test_a_kind_of_mechanism_without_its_options_is_refused(kind: Any) -> None:
 def test_tables_that_are_no_mapping_are_refused(tables: Any) -> None:
     with pytest.raises(SimulationError, match=r"tables is .*not a mapping"):
         lc.MissingByGraph("R[Income]", tables)
+
+
+@pytest.mark.parametrize("view", [pa.string_view(), pa.binary_view()], ids=str)
+def test_views_of_arrow_are_hidden_and_stay_views(view: pa.DataType) -> None:
+    plain = pa.string() if view == pa.string_view() else pa.binary()
+    cells = pa.array(["no", "yes"] * 50).cast(plain)
+    table = pa.table({"Rain": cells.cast(view), "Note": cells.cast(view)})
+    network = Network({"Rain": ["no", "yes"]})
+    for missing in (MCAR(1, 0.5), "R[Rain]; Rain -> R[*]"):
+        hidden = lc.hide(network, table, missing, rng=3)
+        assert hidden.schema == table.schema
+        assert not hidden["Note"].null_count
+        assert 0 < hidden["Rain"].null_count < hidden.num_rows
+        for shown, note in zip(hidden["Rain"].to_pylist(), hidden["Note"].to_pylist(), strict=True):
+            assert shown is None or shown == note

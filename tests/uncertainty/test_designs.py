@@ -15,6 +15,7 @@ import pytest
 import lacunet as lc
 from lacunet.data.errors import DataWarning
 from lacunet.diagnosis.sensitivity import Sensitivity
+from lacunet.estimate.prior import LearnedPrior
 from lacunet.statistics import folds, observations
 
 NETWORK = lc.Network({"Smokes": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Smokes"]})
@@ -444,3 +445,91 @@ def test_strata_of_one_row_are_told_of_and_too_many_strata_are_refused() -> None
     many = {"A": ["a", "b"] * 2_501, "S": [str(at // 2) for at in range(5_002)]}
     with pytest.raises(lc.LacunetError, match=r"2,501 strata.*\n.*merge strata"):
         lc.learn(coin, many, "em", strata="S", intervals=True)
+
+
+def rare_rows() -> pd.DataFrame:
+    """A survey of three ages in which no child smokes, and of smokers nobody is 60 or older."""
+    rng = np.random.default_rng(23)
+    rows = []
+    for cluster in range(24):
+        for _ in range(20):
+            age = int(rng.integers(3))
+            smokes = int(age == 1 and rng.random() < 0.4)
+            is_ill = rng.random() < 0.1 + 0.2 * smokes
+            ill = int(is_ill) if rng.random() < 0.9 - 0.3 * smokes else None
+            weight = float(rng.integers(1, 9))
+            rows.append((f"s{cluster // 4}", f"c{cluster}", weight, age, smokes, ill))
+    frame = pd.DataFrame(rows, columns=["stratum", "cluster", "weight", "Age", "Smokes", "Ill"])
+    return frame.astype({"Ill": "Int64"})
+
+
+RARE = lc.Network(
+    {"Age": ["0", "1", "2"], "Smokes": ["0", "1"], "Ill": ["0", "1"]},
+    {"Smokes": ["Age"], "Ill": ["Age", "Smokes"]},
+)
+
+
+def weighted_share(rows: pd.DataFrame, column: str) -> float:
+    """The share of ones among the rows that show them, by hand."""
+    shown = rows[rows[column].notna()]
+    return float((shown["weight"] * shown[column]).sum() / shown["weight"].sum())
+
+
+@pytest.mark.parametrize(
+    "method", ["auto", "em", "listwise", "direct-mcar", "direct-mar", "factored-mar"]
+)
+def test_estimates_of_a_survey_have_no_pseudo_counts_where_rows_show_them(method: str) -> None:
+    rows = rare_rows()
+    result = lc.learn(RARE, rows, method, **SURVEYED)
+    assert result.cpt("Smokes").table[0].tolist() == [1, 0]
+    smokers = rows[(rows["Age"] == 1) & (rows["Smokes"] == 1)]
+    share = weighted_share(smokers, "Ill")
+    assert result.cpt("Ill").table[1, 1, 1] == pytest.approx(share, rel=1e-4)
+    # The parent configurations that no row shows have pseudo-counts, and are marked.
+    assert isinstance(result.prior, LearnedPrior)
+    for age in (0, 2):
+        assert 0 < result.cpt("Ill").table[age, 1].min() < 1
+        assert (result.prior["Ill"][age, 1] > 0).all()
+    assert result.families["Ill"].unsupported == 2
+    assert not result.prior["Ill"][:, 0].any()
+    assert "survey" in str(result.prior)
+    assert "design-based" in result.why
+    assert "design-based" in result.methods_text()
+    assert "rows of the survey" in str(lc.explain(RARE, rows, method, **SURVEYED))
+
+
+def test_rows_without_a_design_keep_their_prior() -> None:
+    rows = rare_rows()
+    result = lc.learn(RARE, rows.drop(columns=["stratum", "cluster"]), weight="weight")
+    assert result.cpt("Smokes").table[0, 1] > 0
+    assert lc.learn(RARE, rows, prior="learn", **SURVEYED).cpt("Smokes").table[0, 1] > 0
+    assert lc.learn(RARE, rows, prior=2, **SURVEYED).cpt("Smokes").table[0, 1] > 0
+
+
+@pytest.mark.parametrize("design", ["strata and clusters", "replicate weights"])
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_learn_query_and_sensitivity_without_a_tilt_say_the_same_of_a_survey(
+    design: str, method: str
+) -> None:
+    rows = rare_rows()
+    data = lc.Data(rows, **SURVEYED)
+    if design == "replicate weights":
+        kept = [rows["cluster"] != f"c{k}" for k in range(24)]
+        columns = {f"w{k}": rows["weight"] * kept[k] for k in range(24)}
+        whole = rows.assign(**columns).drop(columns=["cluster", "stratum"])
+        weights = lc.ReplicateWeights([*columns], "jackknife")
+        data = lc.Data(whole, weight="weight", replicate_weights=weights)
+    smokers = rows[(rows["Age"] == 1) & (rows["Smokes"] == 1)]
+    share = weighted_share(smokers, "Ill")
+    evidence = {"Age": "1", "Smokes": "1"}
+    answer = lc.query(lc.learn(RARE, data), "Ill", evidence)["1"]
+    tilted = lc.sensitivity(RARE, data, "Ill", "1", evidence, "Ill", method=method)
+    assert answer == pytest.approx(share, rel=1e-4)
+    assert tilted.answers[tilted.deltas.index(0.0)] == pytest.approx(share, rel=1e-4)
+
+
+def test_completed_tables_of_a_survey_vary_where_its_estimate_is_zero() -> None:
+    rows = rare_rows()
+    result = lc.learn(RARE, rows, "em", intervals=True, missingness="R[Ill]", **SURVEYED)
+    tables = lc.impute(result, rows, draws=3, rng=1)
+    assert all(table["Ill"].notna().all() for table in tables)

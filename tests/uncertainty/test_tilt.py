@@ -481,7 +481,8 @@ def test_a_query_as_it_is_written_stands_for_target_state_and_evidence() -> None
         ({"target": ["Ill"]}, "target is a list"),
         ({"target": "Ill"}, "state of 'Ill' that is asked about is not given"),
         ({"target": "P(Ill=yes, Age=old)"}, "asks for 2 states"),
-        ({"target": "P(Ill=yes | do(Age=old))"}, "cannot be asked here"),
+        ({"target": "P(Ill=yes | do(Age=old), Age=old)"}, "Age' is set by do"),
+        ({"target": "P(Ill=yes | do(Age=old))", "method": "direct-mar"}, "shares of rows"),
     ]
     for asked, message in wrong:
         with pytest.raises(LacunetError, match=message):

@@ -62,6 +62,7 @@ _BLOCK = re.compile(r"\s*(?:strict\s+)?(digraph|graph|dag|pdag|mag)\b[^{]*\{(.*)
 _MECHANISM = re.compile(r"(?<![\w\"])R\[[^\]=]+\]")
 _OF_GRAPH = re.compile(rf"{_MECHANISM.pattern}|{BOTH}")  # a mechanism, or a hidden common cause
 _ARROWS = {"right": "->", "left": "<-"}
+_BEHIND_A_NAME = (*_ARROWS, "comma")
 END = Token("end", "", -1)
 _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no variable
 
@@ -327,7 +328,10 @@ def _calls(edges: str, graph: str) -> str:
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The statements; a line that ends or begins with an arrow is not yet over."""
+    """The statements; a line that ends or begins with an arrow is not yet over.
+
+    Attributes end a statement, but for those of a name in a list, or before an arrow.
+    """
     statement: list[Token] = []
     depth = 0
     for token, after in pairwise([*tokens, END, END]):
@@ -338,6 +342,8 @@ def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             if not goes_on and statement:
                 yield statement
                 statement = []
+        elif token.kind == "attributes" and (depth > 0 or after.kind in _BEHIND_A_NAME):
+            statement.append(token)
         elif token.kind == "attributes":
             if len(statement) > 1 or (statement and statement[0].text not in _ATTRIBUTE_OWNERS):
                 yield statement
@@ -365,7 +371,7 @@ def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: 
     """The names on one side of an arrow; outside blocks, words without a comma are one name."""
     names: list[list[str]] = [[]]
     for token in tokens:
-        if token.kind in ("comma", "open", "close"):
+        if token.kind in ("comma", "open", "close", "attributes"):
             names.append([])
         elif token.kind == "equals":
             raise written.wrong("'=' is not understood here", token.position)

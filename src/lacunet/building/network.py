@@ -18,6 +18,7 @@ from lacunet.building.states import (
     IdentifierError,
     NumbersError,
     Seen,
+    SpellingsError,
     StatesError,
     WeightsError,
     codes_not_seen,
@@ -74,7 +75,7 @@ def find_network(
         )
     dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
     source = source_from(dataset)
-    drawn = edges_of(edges)
+    drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(states or {})
     _check_names(drawn, source.columns, source.label, given)
     columns = [name for name in source.columns if name in drawn.variables]
@@ -98,6 +99,14 @@ def find_network(
     )
 
 
+def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
+    """The edges as they are drawn; no edges at all are those of every column that is a variable."""
+    if isinstance(edges, list | tuple | Mapping) and not edges:
+        beside = {*data.beside, *data.aside}
+        return Edges(tuple(name for name in source.columns if name not in beside), {})
+    return edges_of(edges)
+
+
 def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
     """The states that columns show; one error names all columns that cannot be variables."""
     inferred: dict[str, Scope] = {}
@@ -109,11 +118,15 @@ def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
             refused[v] = error
     if len(refused) == 1:
         raise next(iter(refused.values()))
+    spelled_alike = [error for error in refused.values() if isinstance(error, SpellingsError)]
+    if refused and len(spelled_alike) == len(refused):
+        raise SpellingsError.joined(spelled_alike)
     if refused:
         cut = [v for v, error in refused.items() if isinstance(error, NumbersError)]
         raise StatesError(
             "\n".join(error.message for error in refused.values()),
             (f"cut numbers into intervals: {in_five(FROM_DATA, cut)}; or " if cut else "")
+            + (f"{SpellingsError.joined(spelled_alike).way_out}; or " if spelled_alike else "")
             + "leave columns out of the edges, or give all their states: states={...}.",
         )
     return inferred
@@ -284,9 +297,12 @@ def network_of_columns(
     rules = {name: when_and_state(name, rule) for name, rule in dataset.not_asked.items()}
     seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], dataset)
     left_out: dict[str, str] = {}
+    spelled_alike: list[SpellingsError] = []
     for name, column in seen.items():
         try:
             states_of(name, column, [rules[name][1]] if name in rules else [])
+        except SpellingsError as error:
+            spelled_alike.append(error)
         except StatesError as error:
             if len(column.cells) == 1:
                 given[name] = list(column.cells)
@@ -295,6 +311,8 @@ def network_of_columns(
             else:
                 columns.remove(name)
                 left_out[name] = f"left out: {error.message}"
+    if spelled_alike:
+        raise SpellingsError.joined(spelled_alike)
     if not columns:
         raise StatesError(
             "\n".join([f"{source.label} has no column to look at.", *left_out.values()])

@@ -7,6 +7,10 @@ not; numbers, also those written as texts, are put in their order, everything el
 text, and so are other dictionaries of Arrow and Polars, which only store texts. What a code was
 declared to mean is a state in its place; what means "missing" is not a state.
 
+States are never merged in silence. Values of a numeric type are one by their value. Texts that
+differ only in how a number is written, as the codes ``250.1`` and ``250.10`` do, may be one state
+or two: they are refused, unless the column declares them as categories, which are kept apart.
+
 Here, where states are invented, more means "missing" than where a network owns them: also ``.``,
 ``n/a``, ``#N/A`` and ``<NA>``, as other programs write it. The word ``None`` is missing too, unless
 the column also has empty cells: then it says something else.
@@ -68,6 +72,40 @@ class NestedError(StatesError):
     """The cells of a column are lists or records, not single values."""
 
 
+class SpellingsError(StatesError):
+    """Texts of a column differ only in how a number is written.
+
+    ``states_of`` has every text as a state of its own, by column; ``codes_of`` what codes would
+    merge those of one number.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        states_of: Mapping[str, Sequence[str]],
+        codes_of: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self.states_of, self.codes_of = dict(states_of), dict(codes_of)
+        states = {name: [*texts] for name, texts in self.states_of.items()}
+        typed = [_states_option(name, texts) for name, texts in states.items()]
+        codes = shlex.quote(json.dumps(self.codes_of, ensure_ascii=False))
+        self.way_out = (
+            f"keep them apart: states={states!r} ({' '.join(typed)}); or merge them: "
+            f"codes={self.codes_of!r} (--codes {codes})"
+        )
+        super().__init__(message, f"{self.way_out}.")
+
+    @classmethod
+    def joined(cls, errors: Sequence[SpellingsError]) -> SpellingsError:
+        """One error for several columns."""
+        states_of: dict[str, Sequence[str]] = {}
+        codes_of: dict[str, Mapping[str, str]] = {}
+        for error in errors:
+            states_of |= error.states_of
+            codes_of |= error.codes_of
+        return cls("\n".join(error.message for error in errors), states_of, codes_of)
+
+
 @dataclass
 class Seen:
     """What a column was found to hold: the one object here that grows, piece by piece.
@@ -75,16 +113,17 @@ class Seen:
     ``codes`` are those declared for the column, by their spelling, with what they mean (None:
     missing), ``missing`` what means "not observed" in all columns.
 
-    ``cells`` counts each value by its spelling, ``order`` lists all categories of a column that has
-    some, ``tokens`` counts what was taken as missing without having been asked for, ``asked`` what
-    was because of that, ``labelled`` the codes that stand for a state, ``nones`` the cells with the
-    word None, ``empty`` those with nothing. A column that ``is_nested`` holds lists or records,
-    which are not counted.
+    ``cells`` counts each value by its spelling, ``written`` has the texts of each number,
+    ``order`` lists all categories of a column that has some, ``tokens`` counts what was taken as
+    missing without having been asked for, ``asked`` what was because of that, ``labelled`` the
+    codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
+    nothing. A column that ``is_nested`` holds lists or records, which are not counted.
     """
 
     codes: Mapping[str, object] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     cells: Counter[str] = field(default_factory=Counter)
+    written: dict[Decimal, set[str]] = field(default_factory=dict)
     order: dict[str, None] = field(default_factory=dict)
     tokens: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
@@ -135,21 +174,43 @@ class Seen:
             return
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
+        texts = [self._spelled(value) for value in values]
         if getattr(getattr(column, "type", None), "ordered", False):
-            self.order |= dict.fromkeys(map(self._spelled, values))
-        for value, count in zip(values, counts, strict=True):
+            texts = self._kept_apart(values, texts)
+            self.order |= dict.fromkeys(texts)
+        for value, text, count in zip(values, texts, counts, strict=True):
             if is_null(value):
                 self.empty += count
             elif count:
-                self._count(self._spelled(value), count)
+                self._count(text, count)
                 self.rows += count
+                if isinstance(value, str) and text in self.cells:
+                    self._remember(value.strip())
+
+    def _kept_apart(self, categories: Sequence[object], texts: Sequence[str]) -> list[str]:
+        """The spellings of categories; as they were declared where two would be one."""
+        times = Counter(texts)
+        return [
+            str(category) if times[text] > 1 and not self._is_code(text) else text
+            for category, text in zip(categories, texts, strict=True)
+        ]
+
+    def _remember(self, text: str) -> None:
+        """Keep how a text writes a number."""
+        number = number_of(text)
+        if number is not None and (number in self.written or len(self.written) <= KEPT_VALUES):
+            self.written.setdefault(number, set()).add(text)
+
+    def _is_code(self, text: str) -> bool:
+        """Whether a spelling is among what is said of codes."""
+        return text in self.codes or text in self.missing
 
     def _spelled(self, value: object) -> str:
         """A value as it is spelled among what is said, if it is, else as states are."""
         return as_declared(as_declared(spelled(value), self.missing), self.codes)
 
     def _count(self, text: str, count: int) -> None:
-        if text in self.codes or text in self.missing:
+        if self._is_code(text):
             if self.codes.get(text) is None:
                 self.asked[text] += count
             else:
@@ -170,6 +231,15 @@ class Seen:
         elif self.nones:
             self.tokens[NONE] += self.nones
         return self
+
+    @property
+    def texts_of_numbers(self) -> list[list[str]]:
+        """The texts of each number that is written in several ways, the shortest first.
+
+        None of a column that declares its categories.
+        """
+        several = [texts for texts in self.written.values() if len(texts) > 1 and not self.order]
+        return [sorted(texts, key=lambda text: (len(text), text)) for texts in several]
 
     @property
     def missing_codes(self) -> dict[str, object]:
@@ -233,7 +303,8 @@ def states_of(
     Raises
     ------
     StatesError
-        It holds no value, one value, an identifier, too many values, or lists and records.
+        It holds no value, one value, an identifier, too many values, or lists and records; or texts
+        that differ only in how a number is written.
 
     Examples
     --------
@@ -261,6 +332,8 @@ def states_of(
         texts.sort(key=lambda text: numbers[text] or 0)  # they were sorted as texts
     named = (labels.get(text, text) for text in texts)
     states = tuple(dict.fromkeys((*named, *labels.values(), *extra)))
+    if len(states) <= MOST_STATES:
+        _refuse_spellings(name, seen, states)
     _check(name, seen, states, in_edges)
     return states
 
@@ -273,6 +346,24 @@ def _merged(cells: Mapping[str, int]) -> list[str]:
         word = text.lower() if text.lower() in TRUTH_WORDS else text
         spelling.setdefault(word if number is None else number, text)
     return list(spelling.values())
+
+
+def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
+    """Refuse texts of which nobody knows whether they are one state or two."""
+    if not (several := seen.texts_of_numbers):
+        return
+    apart: dict[str, None] = {}
+    for state in states:
+        number = number_of(state)
+        texts = {state} if number is None else seen.written.get(number, {state})
+        apart |= dict.fromkeys(sorted(texts))
+    pairs = first_of([" and ".join(map(repr, texts)) for texts in several], FEW_STATES, "; ")
+    codes = {text: shortest for shortest, *others in several for text in others}
+    raise SpellingsError(
+        f"column {name!r}: some values differ only in how a number is written: {pairs}.",
+        {name: [*apart]},
+        {name: codes},
+    )
 
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
@@ -355,13 +446,18 @@ def _as_states(
         it = "it is a state" if len(tokens) == 1 else "any of them is a state"
         names = [*(states if len(states) <= FEW_STATES else ["..."]), *tokens]
         every = ", ".join(text if text == "..." else repr(text) for text in names)
-        typed = ",".join(f'"{text}"' if "," in text else text for text in names)
-        option = in_shell(f"{keyed(name, '=')}={typed}")
         return (
             f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
-            f"(--states {option})"
+            f"({_states_option(name, names)})"
         )
     return ""
+
+
+def _states_option(name: str, states: Iterable[str]) -> str:
+    """The option of the shell that gives a variable these states."""
+    typed = ",".join(f'"{text}"' if "," in text else text for text in states)
+    option = in_shell(f"{keyed(name, '=')}={typed}")
+    return f"--states {option}"
 
 
 def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:

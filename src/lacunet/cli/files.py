@@ -94,7 +94,7 @@ def _refuse_graph_or_edges(options: Namespace) -> None:
 
 def is_data_name(name: str) -> bool:
     """Whether a file that is typed can only be data."""
-    from lacunet.formats.files import OF_DATA
+    from lacunet.formats.endings import OF_DATA
 
     return name == "-" or os.path.isdir(name) or name.lower().removesuffix(".gz").endswith(OF_DATA)
 

@@ -19,7 +19,7 @@ EXAMPLE = """examples:
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 
-Numbers that the network cuts into bins are written as intervals, in columns with missing cells.
+A missing number that the network cuts into bins gets the mean of its interval.
 """
 
 

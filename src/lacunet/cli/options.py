@@ -8,14 +8,12 @@ from typing import Any
 
 from lacunet.cli.values import gigabytes, level, names, natural, prior
 from lacunet.errors import LacunetError
+from lacunet.formats.endings import FORMATS, OF_DATA
 
-NETWORK_HELP = (
-    "the network: .bif .xmlbif .xml .bifxml .net .hugin .dsc .xdsl .uai .json, each also .gz, or "
-    "the name of a bundled one"
-)
+NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
 DATA_HELP = (
-    "the data: .csv .tsv .parquet .arrow .feather, also .csv.gz, globs and folders of parts, or - "
-    "for CSV from standard input"
+    f"the data: {' '.join(OF_DATA)}, also .csv.gz, globs and folders of parts, or - for CSV from "
+    "standard input"
 )
 DATA_OR_STATISTICS_HELP = f"{DATA_HELP}; or .stats of lacunet count"
 
@@ -40,7 +38,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--prior": (
         "the Dirichlet prior: a number adds ALPHA-1 pseudo-counts to each cell (2 adds one, 1 "
         "none); 'learn' estimates the pseudo-counts from all counts (empirical Bayes) (default: "
-        "2 for listwise, direct, factored and informed methods, 'learn' for all others)",
+        "2 for listwise, direct, factored and informed methods, 'learn' for all others; of a "
+        "survey with strata, clusters or replicates, none where rows tell)",
         {"metavar": "ALPHA", "type": prior},
     ),
     "--memory": (

@@ -15,6 +15,8 @@ EXAMPLE = """examples:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
+  lacunet sensitivity net.bif rows.csv --mechanism Ill \\
+      --query "P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"
 
 If values are missing at random, hidden values are distributed like the shown ones of the same
 group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
@@ -27,7 +29,10 @@ missing values too.
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
-    add(command, "--query X=x|Y=y", "one state, and what is given", required=True)
+    query = (
+        "one state, what is given and done; or the difference of two such queries, P(...) - P(...)"
+    )
+    add(command, "--query X=x|Y=y", query, required=True)
     hidden = "the variable whose hidden values may differ from the shown ones"
     add(command, "--mechanism VARIABLE", hidden, required=True)
     tilted = "the state whose odds differ (default: that of the query, or the variable's last)"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
@@ -140,7 +140,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
         options.usage_error(f"{choice} does not use {spelled}")
     if kind in kinds:
         return cast("Missing", kinds[kind](**given))
-    if is_path(path) and not Path(path).is_file():
+    if is_path(path) and not os.path.isfile(path):
         raise LacunetError(
             f"{path!r} is neither a file nor a missingness graph.",
             "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def run(options: Namespace) -> None:
     from lacunet.studio.server import Server, Studio
 
     given = Path(options.table or ".").resolve()
-    if not given.exists():
+    if not os.path.exists(given):
         raise LacunetError(f"there is no file or folder {options.table!r}.", "check the path.")
     folder = Folder(given if given.is_dir() else given.parent)
     studio = Studio(folder)

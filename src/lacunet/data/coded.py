@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from glob import glob
 from pathlib import Path
 from platform import node
 from typing import Any
@@ -82,7 +83,8 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
 
 def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
     """Remove the scratch folders of runs on this machine that were killed."""
-    for path in _parent_folder(parent).glob(f"{PREFIX}*{LOCK}"):
+    for name in glob(f"{PREFIX}*{LOCK}", root_dir=_parent_folder(parent)):
+        path = _parent_folder(parent) / name
         with suppress(OSError):
             lock = os.open(path, os.O_RDWR)
             # Locks of another machine may not be seen here, though the folder is shared.

@@ -20,8 +20,8 @@ from lacunet.data.select import without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.edges import DATA_ALONE, is_edges
-from lacunet.formats.files import FORMATS as NETWORK_FORMATS
-from lacunet.formats.files import STATISTICS
+from lacunet.formats.endings import FORMATS as NETWORK_FORMATS
+from lacunet.formats.endings import STATISTICS
 from lacunet.wording import near_files
 
 STDIN = "-"
@@ -119,7 +119,7 @@ def _part(path: Path, data: Data) -> Part:
     if opened is None:
         raise _refusal(label, path.suffix.lower())
     try:
-        if not path.is_file():  # a pipe
+        if not os.path.isfile(path):  # a pipe
             with path.open("rb") as pipe:
                 path = _saved(pipe, path.name)
         return opened(path, label, data)

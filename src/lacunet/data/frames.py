@@ -72,7 +72,7 @@ def _dataset_pieces(data: Any, wanted: Sequence[str]) -> Iterator[Piece]:
 def _mapping_part(data: Mapping[str, Any]) -> Part:
     import narwhals as nw
 
-    if not all(hasattr(cells, "__len__") and not isinstance(cells, str) for cells in data.values()):
+    if not all(map(_is_column, data.values())):
         raise DataError.unreadable("the dict", "its values must be lists or arrays, one per column")
     name_of: dict[int, str] = {}
     for name, cells in data.items():
@@ -91,6 +91,12 @@ def _mapping_part(data: Mapping[str, Any]) -> Part:
         for name, cells in data.items()
     }
     return Part("the dict", tuple(columns), partial(_sliced, columns, rows), rows)
+
+
+def _is_column(cells: Any) -> bool:
+    """Whether it has cells in one dimension."""
+    is_several = hasattr(cells, "__len__") and not isinstance(cells, str)
+    return is_several and getattr(cells, "ndim", 1) == 1
 
 
 def _sliced(columns: Any, rows: int, wanted: Sequence[str]) -> Iterator[Piece]:

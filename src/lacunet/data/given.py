@@ -7,7 +7,6 @@ shorthands that the function was given (``weight=``, ``counts=``, ``strata=``, `
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -22,6 +21,7 @@ from lacunet.data.select import without_secrets
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import spelled
+from lacunet.wording import counted
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
@@ -126,7 +126,7 @@ class Data:
         read and encoded before.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
-        matter.
+        matter. A pandas series, here and below, goes by its index.
     counts
         How many rows each row stands for: a column, or one number for each row.
     strata, cluster
@@ -215,7 +215,7 @@ class Data:
             given[name] = dict(given[name] or {})
         for name, checked in PER_ROW.items():
             if given[name] is not None and not isinstance(given[name], str):
-                given[name] = checked(given[name], name)
+                given[name] = checked(in_row_order(given[name], self.source, name), name)
         if self.weight is not None and np.array_equal(self.weight, self.counts):
             raise WeightError(
                 "weight= and counts= are the same numbers.",
@@ -262,8 +262,8 @@ class Data:
         if self.decimal not in (".", ","):
             raise DataError(f"decimal is {self.decimal!r}, but must be '.' or ','.")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            "a".encode(self.encoding)  # which refuses codecs that are not of text
+        except (LookupError, ValueError):
             raise DataError(
                 f"the encoding {self.encoding!r} is unknown.", "try 'cp1252' or 'utf-16'."
             ) from None
@@ -420,7 +420,8 @@ def _is_said(value: Any, default: object = None) -> bool:
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     """The names as strings; a lone string is one name, not its letters."""
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
+    is_one = isinstance(names, str) or not np.iterable(names)
+    return (str(names),) if is_one else tuple(map(str, names))
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
@@ -440,9 +441,56 @@ def _codes(codes: Any) -> tuple[object, ...]:
     return tuple(codes.tolist() if isinstance(codes, np.ndarray) else codes)
 
 
+def in_row_order(values: Any, source: Any, option: str) -> Any:
+    """Values of rows in the order of the rows: a series of pandas has them by its index.
+
+    The rows of data that have no index are numbered from 0.
+
+    Raises
+    ------
+    DataError
+        The index does not say which value belongs to which row.
+    """
+    if not _is_indexed(values):
+        return values
+    import pandas as pd
+
+    columns = source.values() if isinstance(source, Mapping) else [source]
+    rows = next((column.index for column in columns if _is_indexed(column)), None)
+    if values.index.equals(pd.RangeIndex(len(values)) if rows is None else rows):
+        return values
+    by_position = f"if its values are in the order of the rows, give {option}.to_numpy()."
+    if rows is None:
+        raise DataError(
+            f"{option}= is a pandas series with an index of its own, and the data have no index.",
+            by_position,
+        )
+    if not values.index.is_unique:
+        raise DataError(
+            f"{option}= is a pandas series in which {values.index[values.index.duplicated()][0]!r} "
+            "occurs twice in the index, which is not that of the data.",
+            by_position,
+        )
+    absent = rows[~rows.isin(values.index)]
+    if len(absent):
+        raise DataError(
+            f"{option}= is a pandas series without a value for {counted(len(absent), 'row')} of "
+            f"the data, such as the row {absent[0]!r} by their index.",
+            by_position,
+        )
+    return values.reindex(rows)
+
+
+def _is_indexed(values: Any) -> bool:
+    """Whether it is a series or a frame of pandas."""
+    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
+    return is_pandas and hasattr(values, "index")
+
+
 def _labels(labels: Any, name: str) -> NDArray[np.object_]:
-    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels)
-    if any(isinstance(cell, list | tuple | dict) for cell in cells):
+    is_several = np.iterable(labels)
+    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels) if is_several else []
+    if not is_several or any(isinstance(cell, list | tuple | dict) for cell in cells):
         raise DataError(f"{name}= is the name of a column, or one label for each row.")
     return np.fromiter(cells, dtype=object, count=len(cells))
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lacunet.data.encode import cell_at, is_text, spelled_column
+from lacunet.data.encode import cell_at, is_text, number_column, spelled_column
 from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
+from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of, spelled
 
 
@@ -18,30 +20,40 @@ from lacunet.model.spelling import number_of, spelled
 class SeenValues:
     """How rows write each state of their columns: as the first row that shows it does.
 
-    ``type_of`` has the Arrow type of each column, None where it is a list.
+    ``type_of`` has the Arrow type of each column, None where it is a list. Of variables with
+    ``cuts_of`` numbers, ``sums_of`` and ``counts_of`` add up the numbers in each interval.
     """
 
+    cuts_of: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    decimal: str = "."
     value_of: dict[str, dict[int, Any]] = field(default_factory=dict)
     type_of: dict[str, Any] = field(default_factory=dict)
+    sums_of: dict[str, FloatArray] = field(default_factory=dict)
+    counts_of: dict[str, FloatArray] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, frame: Any, shown: EncodedTable) -> SeenValues:
-        """How those columns of a frame in memory write states that do not show all of them."""
-        sizes, seen = shown.cardinality_of, cls()
+    def add_frame(self, frame: Any, shown: EncodedTable) -> None:
+        """Take in columns with missing cells: those of numbers that are cut into intervals.
+
+        And those that do not show all of their states; the others show how each is written.
+        """
+        sizes = shown.cardinality_of
         names = [
             name
             for name, codes in shown.columns.items()
-            if not np.bincount(codes, minlength=sizes[name])[: sizes[name]].all()
+            if shown.missing_of[name]
+            and (
+                name in self.cuts_of
+                or not np.bincount(codes, minlength=sizes[name])[: sizes[name]].all()
+            )
         ]
         if isinstance(frame, Mapping):  # a list may hold anything, whatever it holds now
-            seen.add({name: list(column) for name, column in frame.items()}, shown, names)
-            return seen
+            self.add({name: list(column) for name, column in frame.items()}, shown, names)
+            return
         (part,) = source_from(frame).parts
         key_of, row = keys_by_name(part.columns), 0
         for piece in part.read([key_of[name] for name in names if name in key_of]):
-            seen.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
+            self.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
             row += piece.rows
-        return seen
 
     def add(self, columns: Mapping[str, Any], shown: EncodedTable, names: Iterable[str]) -> None:
         """Take in some rows: columns as they came, Arrow arrays or lists, and their codes."""
@@ -56,14 +68,25 @@ class SeenValues:
                 for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
                     if code < size and code not in values:
                         values[code] = cell_at(column, row)
+            if name in self.cuts_of:
+                self._add_numbers(name, column, shown.columns[name])
             kind = getattr(column, "type", None)
             known = self.type_of.setdefault(name, kind)
             is_list = kind is None or known is None
             self.type_of[name] = None if is_list else common_type([known, kind])
 
-    def is_text(self, name: str) -> bool:
-        """Whether any text fits into a column."""
-        return self._kind(name) == "texts"
+    def _add_numbers(self, name: str, column: Any, codes: NDArray[Any]) -> None:
+        """Add up the numbers that some rows show in each interval."""
+        cuts = np.array(self.cuts_of[name])
+        numbers = number_column(column, self.decimal)
+        intervals = np.clip(np.searchsorted(cuts, numbers, side="right"), 1, len(cuts) - 1) - 1
+        is_held = (codes == intervals) & np.isfinite(numbers)  # not a code of an interval
+        held, size = intervals[is_held], len(cuts) - 1
+        none = np.zeros(size)
+        self.sums_of[name] = self.sums_of.get(name, none) + np.bincount(
+            held, numbers[is_held], size
+        )
+        self.counts_of[name] = self.counts_of.get(name, none) + np.bincount(held, minlength=size)
 
     def _kind(self, name: str) -> str:
         if self.type_of[name] is not None:
@@ -113,16 +136,33 @@ def common_type(types: Sequence[Any]) -> Any:
 
 def widen_types(type_of: dict[str, Any], table: Any) -> None:
     """Let the type of each column hold what an Arrow table has in it, dictionaries as values."""
-    import pyarrow as pa
-
     for name, kind in zip(table.schema.names, table.schema.types, strict=True):
-        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        plain = plain_type(kind)
         type_of[name] = common_type([type_of.get(name, plain), plain])
 
 
+def plain_type(kind: Any) -> Any:
+    """The type of the values of a dictionary; any other as it is."""
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def is_any_text(kind: Any) -> bool:
+    """Whether a type of Arrow is that of texts, views of them too."""
+    return is_text(kind) or str(kind) == "string_view"
+
+
+def without_view(kind: Any) -> Any:
+    """The type without views, of which Arrow takes no cells."""
+    import pyarrow as pa
+
+    return {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(kind), kind)
+
+
 def as_type(column: Any, kind: Any) -> Any:
-    """A chunked array with a `common_type`; texts are spelled so that they are read as states."""
-    if is_text(kind) and not is_text(column.type):
+    """A chunked array with a `common_type`; what becomes text is spelled as states are."""
+    if is_text(kind) and not is_any_text(plain_type(column.type)):
         column = spelled_column(column)
     return column if column.type == kind else column.cast(kind)
 

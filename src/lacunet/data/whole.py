@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.errors import DataError
+from lacunet.data.fill import StateCells, arrow_filled, rows_with_cells, with_cells
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
-from lacunet.data.seen import SeenValues, as_type, common_type, keys_by_name
+from lacunet.data.seen import as_type, common_type, keys_by_name
 
 # The codes of a column (the number of states where nothing is shown), and the states.
 States = tuple[NDArray[Any], tuple[str, ...]]
@@ -169,30 +170,34 @@ def _texts(codes: NDArray[Any], states: Sequence[str]) -> list[str | None]:
     return [names[code] for code in codes.tolist()]
 
 
-def filled(frame: Any, seen: SeenValues, columns: Mapping[str, tuple[NDArray[Any], States]]) -> Any:
-    """The frame with what is not shown filled in; every other cell is left as it was.
+def filled(
+    frame: Any,
+    columns: Mapping[str, tuple[NDArray[Any], States]],
+    cells_of: Mapping[str, StateCells],
+) -> Any:
+    """The frame with what is not shown filled in; every other cell keeps its value and its type.
 
-    For each column: the codes that its rows show, and the states to fill in. They are written as
-    was ``seen``; a column that cannot be kept as it is written holds the states themselves in every
-    row, as texts or as ordered categories.
+    For each column: the codes that its rows show, and the states to fill in. What some row shows
+    is taken from there, all else from the cells of states.
     """
     key_of, replacements = keys_by_name(_keys(frame)), {}
     for name, (shown, (fill, states)) in columns.items():
         missing = shown >= len(states)
         if not missing.any():
             continue
-        codes, key, column = np.where(missing, fill, shown), key_of.get(name, name), None
-        if name in key_of and name not in seen.value_of:  # some row shows each state
-            _, first = np.unique(shown, return_index=True)
-            column = _taken(frame[key], np.where(missing, first[codes], np.arange(len(codes))))
-        elif name in key_of:
-            written, is_text = seen.spellings(name, states), seen.is_text(name)
-            if written is None and is_text:  # the whole column has names in place of codes
-                written, missing = states, np.ones_like(missing)
-            if written is not None:
-                values = np.array(written, object if is_text else None)[codes]
-                column = _spliced(frame[key], missing, values)
-        replacements[key] = _categories(frame, codes, states) if column is None else column
+        if name not in key_of:
+            replacements[name] = _categories(frame, np.where(missing, fill, shown), states)
+            continue
+        codes, first = np.unique(shown, return_index=True)
+        row_of = dict(zip(codes.tolist(), first.tolist(), strict=True))
+        row_of = {code: row for code, row in row_of.items() if code < len(states)}
+        cells = cells_of.get(name, StateCells({}, None))
+        if cells.are_means:
+            row_of = {}
+        values = {code: value for code, value in cells.values.items() if code not in row_of}
+        rows = rows_with_cells(len(shown), values, missing, fill, row_of)
+        key = key_of[name]
+        replacements[key] = _filled(frame[key], replace(cells, values=values), rows)
     return _with_columns(frame, replacements)
 
 
@@ -202,38 +207,54 @@ def _keys(frame: Any) -> Sequence[Any]:
     return list(frame if isinstance(frame, Mapping) else frame.columns)
 
 
-def _spliced(column: Any, missing: NDArray[np.bool_], values: NDArray[Any]) -> Any:
-    """A column with new values in its missing cells."""
+def _filled(column: Any, cells: StateCells, rows: NDArray[np.int64]) -> Any:
+    """The cells of some ``rows`` of a column, behind which those of states stand."""
     library = _library(column)
+    if library == "pyarrow":
+        return arrow_filled(column, cells, rows)
+    values = [*cells.values.values()]
     if library == "pandas":
-        return column.where(~missing, values)
+        stacked = _with_pandas_cells(column, values) if values else column
+        return stacked.iloc[rows].set_axis(column.index)
     if library == "polars":
-        import polars as pl
-
-        new = pl.Series(values.tolist())
-        if column.dtype == pl.Null:
-            return new
-        return column.zip_with(pl.Series(~missing), new.cast(column.dtype))
-    old = column.to_pylist() if library == "pyarrow" else list(column)
-    cells = [
-        new if fill else cell
-        for fill, new, cell in zip(missing.tolist(), values.tolist(), old, strict=True)
-    ]
-    if library != "pyarrow":
-        return cells
-    import pyarrow as pa
-
-    return pa.array(cells, pa.string() if pa.types.is_null(column.type) else column.type)
+        stacked = _with_polars_cells(column, cells) if values else column
+        return stacked.gather(rows)
+    every = [*column, *values]
+    return [every[row] for row in rows.tolist()]
 
 
-def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
-    """A column with its cells taken from the given rows."""
-    library = _library(column)
-    if library == "pandas":
-        return column.iloc[rows].set_axis(column.index)
-    if library == "polars":
-        return column.gather(rows)
-    return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]
+def _with_pandas_cells(column: Any, values: Sequence[Any]) -> Any:
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        known = {str(category): category for category in column.cat.categories}
+        values = [known.get(str(value), value) for value in values]
+        new = [value for value in values if value not in column.cat.categories]
+        column = column.cat.add_categories(dict.fromkeys(new)) if new else column
+    try:
+        cells = pd.Series(values, dtype=column.dtype)
+    except (ValueError, TypeError, OverflowError):
+        are_texts = any(isinstance(value, str) for value in values)
+        cells = pd.Series(values, dtype=object if are_texts else None)
+        column = column.astype(object) if are_texts else column
+    return pd.concat([column, cells], ignore_index=True)
+
+
+def _with_polars_cells(column: Any, cells: StateCells) -> Any:
+    import polars as pl
+
+    values, kind = [*cells.values.values()], column.dtype
+    if kind == pl.Object:
+        return pl.Series(column.name, [*column.to_list(), *values], kind)
+    if kind in (pl.Enum, pl.Categorical):
+        texts = [*column.to_list(), *values]
+        if kind == pl.Enum:
+            kind = pl.Enum(list(dict.fromkeys([*kind.categories, *values])))
+        return pl.Series(column.name, texts, kind)
+    stacked = with_cells(column.to_arrow(), cells)
+    is_same = cells.kind is None or cells.kind == column.to_arrow().type
+    whole = pl.Series(column.name, stacked)
+    return whole.cast(kind) if is_same else whole
 
 
 def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.given import data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
-from lacunet.data.typed import is_query, split_query, states_in
+from lacunet.data.typed import is_query
+from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.errors import LacunetError
 from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
@@ -30,7 +31,12 @@ from lacunet.estimate.registry import default_prior
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
-from lacunet.inference.query import check_mapping
+from lacunet.inference.query import (
+    after_doing,
+    check_confounding,
+    check_mapping,
+    warn_of_undirected,
+)
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among
@@ -51,6 +57,7 @@ METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
+PLAIN = EM(tolerance=1e-6, max_iterations=5_000)  # where hidden values are like shown ones
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -83,6 +90,8 @@ class Sensitivity:
         return f"<Sensitivity of {self.question}: {self.words[0]}>"
 
     def __str__(self) -> str:
+        least = self.question.lowest
+        width = 40 / (1 - least)
         rows = [
             [
                 f"{delta:+g}" if delta else "0",
@@ -90,7 +99,7 @@ class Sensitivity:
                 f"{answer:.4f}",
                 f"{low:.4f}",
                 f"{high:.4f}",
-                (" " * round(answer * 40) + "*").ljust(41),
+                (" " * round((answer - least) * width) + "*").ljust(41),
             ]
             for delta, answer, (low, high) in zip(
                 self.deltas, self.answers, self.intervals, strict=True
@@ -104,7 +113,7 @@ class Sensitivity:
                 f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})",
                 "",
                 text_table(
-                    ["delta", "odds ratio", "answer", "low", "high", "0" + " " * 38 + " 1"], rows
+                    ["delta", "odds ratio", "answer", "low", "high", f"{least:<39g} 1"], rows
                 ),
                 "tilt by delta: the odds of "
                 f"{assigned(self.question.mechanism, self.question.tilted_state)} among hidden "
@@ -167,7 +176,9 @@ def sensitivity(
         A path, a dataframe of any library, or `lacunet.Data`.
     target, state, evidence
         The question: P(target = state | evidence). Or the query as it is written in place of all
-        three, ``"P(Ill=yes | Age=old)"``.
+        three, ``"P(Ill=yes | Age=old)"``, also with do(...), or the difference of two,
+        ``"P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"``. What do(...) does, the network
+        says, by "em".
     mechanism
         The variable whose hidden values may differ from its shown ones.
     tilted_state
@@ -222,15 +233,16 @@ def sensitivity(
     )
     bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
     network = with_data_codes(bare_network, given_data)
-    _check_options(method, threshold, groups)
-    target, state, evidence = _one_state(network, target, state, evidence)
+    terms = _asked_terms(network, target, state, evidence)
+    _check_options(method, threshold, groups, is_difference=len(terms) > 1)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
-    asked_prior = default_prior(EM()) if prior is None else prior
-    setting = Setting(checked_prior(asked_prior, network), memory=budget, progress=progress)
+    prior = None if prior is None else checked_prior(prior, network)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
-        question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
+        prior = default_prior(PLAIN, look) if prior is None else prior
+        setting = Setting(prior, memory=budget, progress=progress)
+        question = _checked(network, look, terms, mechanism, tilted_state)
         method, grouped, choices = _compared(network, look, question, method, given)
         model = tilted_network(network, question, grouped)
         problems = Compiling(model, {model.variables[-1]: question.mechanism})
@@ -254,9 +266,8 @@ def sensitivity(
         logs: tuple[float, ...] = ()
         bare = None
         if method == "em":
-            plain = EM(tolerance=1e-6, max_iterations=5_000)
-            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
-            bare = posed(learned.network, [(target,)], question.evidence, budget).shares[0] or 0.0
+            learned = carry_out(planned(PLAIN, network, look, setting.prior), rows, setting)
+            bare = _share_without_data(learned.network, question, budget)
             setting = replace(setting, prior=learned.prior)
             tilted, by_rows_alone, logs = _by_em(
                 learned.network, statistics, question, asked, setting
@@ -277,13 +288,18 @@ def sensitivity(
         every = chain([statistics.sample(0)], samples)
         by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
     (distinct,) = statistics.sample(0).distinct.values()
-    rows_behind = _rows_that_tell(network, question, distinct)
     intervals = _intervals(
-        answers, by_rows, scales, degrees, rows_behind, by_design=look.units is not None
+        np.array([*map(whole.probabilities, asked)]),
+        by_rows,
+        scales,
+        degrees,
+        [_rows_that_tell(network, term, distinct) for term in question.terms],
+        by_design=look.units is not None,
     )
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
-    limit = _nearest_end(answers[mar], intervals[mar], tips) if threshold is None else threshold
+    if (limit := threshold) is None:
+        limit = _nearest_end(answers[mar], intervals[mar], tips, question.lowest)
     shares = by_shares(statistics.sample(0))
     result = Sensitivity(
         question,
@@ -310,10 +326,10 @@ def sensitivity(
     return replace(result, words=words)
 
 
-def _one_state(
+def _asked_terms(
     network: Network, target: str, state: object, evidence: Mapping[str, object]
-) -> tuple[str, object, Mapping[str, object]]:
-    """The target, its state and what is given, where the target may be the text of all three."""
+) -> tuple[AskedTerm, ...]:
+    """What is asked: one probability or a difference, where the target may be the text of it."""
     if not isinstance(target, str):
         raise LacunetError(
             f"target is a {type(target).__name__}, but must be the name of one variable.",
@@ -326,7 +342,7 @@ def _one_state(
                 f"{state if state is not None else evidence!r} says it again.",
                 "say it in one of the two, and the variable with hidden values as mechanism='...'.",
             )
-        return _typed_state(target, network)
+        return typed_terms(target, network)
     if state is None or isinstance(state, Mapping):
         asked = assigned(target, network.states(network.known(target))[-1])
         given = [assigned(name, str(value)) for name, value in (state or {}).items()]
@@ -336,32 +352,18 @@ def _one_state(
             f"as in sensitivity(network, data, '{query}', mechanism=...) (--query "
             f"{in_shell(query)}).",
         )
-    return target, state, evidence
+    return (AskedTerm(target, state, evidence),)
 
 
-def _typed_state(text: str, network: Network) -> tuple[str, str, dict[str, str]]:
-    """The target, its state and what is given in a query as it is typed."""
-    typed = split_query(text)
-    if typed.do:
-        raise LacunetError(
-            f"do({', '.join(typed.do)}) cannot be asked here.", "lacunet query answers it."
-        )
-    asked = states_in(typed.target, network)
-    if len(asked) != 1:
-        raise LacunetError(
-            f"the query {text!r} asks for {len(asked)} states.",
-            'ask for one, as in "Ill=yes|Age=old".',
-        )
-    ((target, state),) = asked.items()
-    return target, state, states_in(typed.given, network, takes_sets=True)
-
-
-def _check_options(method: str | None, threshold: float | None, groups: int) -> None:
+def _check_options(
+    method: str | None, threshold: float | None, groups: int, *, is_difference: bool
+) -> None:
     if method not in (None, *METHODS):
         raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
     is_number = isinstance(threshold, Real)
-    if threshold is not None and not (is_number and 0 <= threshold <= 1):
-        raise LacunetError(f"the threshold {threshold!r} is not a probability.", "as in 0.5.")
+    lowest, what = (-1, "difference of two") if is_difference else (0, "probability")
+    if threshold is not None and not (is_number and lowest <= threshold <= 1):
+        raise LacunetError(f"the threshold {threshold!r} is not a {what}.", "as in 0.5.")
     if not isinstance(groups, Integral) or groups < 2:
         raise LacunetError(
             f"groups is {groups!r}, but intervals need a whole number of them, two at least."
@@ -410,6 +412,14 @@ def _compared(
             "shares are of groups by variables that every row shows; method='em' (--method em) "
             "takes others too.",
         )
+    if any(term.do for term in question.terms):
+        if method == "direct-mar":
+            raise LacunetError(
+                "method 'direct-mar' compares shares of rows, which do not say what do(...) does.",
+                "method='em' (--method em) answers it by the network.",
+            )
+        method = "em"
+        words.append("Method em: what do(...) does, the network says.")
     if method is None:
         children = [name for name in others if mechanism in network.parents(name)]
         bearing = {*question.variables, *given, *parents, *children} - {mechanism}
@@ -499,8 +509,9 @@ def _by_em(
 def _rows_that_tell(network: Network, question: Question, rows: Rows) -> float:
     """How many rows show the target, and all of the evidence as it is."""
     table = rows.table
-    agree = table.is_shown((question.target, *question.evidence))
-    for name, places in places_seen(network, question.evidence).items():
+    seen = {**question.evidence, **question.do}
+    agree = table.is_shown((question.target, *seen))
+    for name, places in places_seen(network, seen).items():
         agree = agree & np.isin(table.columns[name], places)
     return float(rows.counts[agree].sum())
 
@@ -512,46 +523,58 @@ def _by_rows(
     deltas: Sequence[float],
     setting: Setting,
 ) -> FloatArray:
-    """What each sample of the rows answers, for every tilt."""
+    """The probabilities that each sample of the rows gives, for every tilt and each term."""
     answers = []
     for done, sample in enumerate(samples):
         setting.progress("jackknife", done, number)
-        answers.append([*map(tilted(sample).answer, deltas)])
+        answers.append([*map(tilted(sample).probabilities, deltas)])
     setting.progress("jackknife", number, number)
     return np.array(answers)
 
 
 def _intervals(
-    answers: FloatArray,
+    probabilities: FloatArray,
     by_rows: FloatArray,
     scales: FloatArray,
     degrees: float,
-    rows: float,
+    rows: Sequence[float],
     *,
     by_design: bool,
 ) -> FloatArray:
     """Low and high for every tilt; replicates that have no answer are left out.
 
     They are made around what the rows alone answer, and stretched to hold the answer. Of
-    ``by_rows`` the first are the answers of all rows, the others those of replicates. Where all
-    replicates answer alike, ``rows`` say how many rows are behind it.
+    ``by_rows`` the first are the probabilities of all rows, the others those of replicates, all
+    for every tilt and each term. Where all replicates answer alike, ``rows`` say how many rows are
+    behind each term.
     """
-    rates, replicates = settled(by_rows[0], TRACE), by_rows[1:]
-    has_answer = np.isfinite(replicates).all(axis=1)
+    whole, replicates = settled(by_rows[0], TRACE), by_rows[1:]
+    has_answer = np.isfinite(replicates).all(axis=(1, 2))
     replicates, scales = replicates[has_answer], scales[has_answer]
-    variance = replicate_variance(replicates, scales, rates if by_design else None)
-    variance[variance < FLAT**2] = 0.0
-    table, rates = (np.stack([values, 1 - values], axis=-1) for values in (answers, rates))
-    spread = Spread.of_variance(table, rates, np.repeat(variance[:, None], 2, axis=1), rows)
-    return replace(spread, degrees=degrees).interval()[:, 0]
+
+    def varies(again: FloatArray, rates: FloatArray) -> FloatArray:
+        variance = replicate_variance(again, scales, rates if by_design else None)
+        return np.where(variance < FLAT**2, 0.0, variance)
+
+    ends, variances = [], []
+    for term, behind in enumerate(rows):
+        rates, variance = whole[:, term], varies(replicates[..., term], whole[:, term])
+        table = probabilities[:, term]
+        table, rates = (np.stack([values, 1 - values], axis=-1) for values in (table, rates))
+        both = np.repeat(variance[:, None], 2, axis=1)
+        spread = replace(Spread.of_variance(table, rates, both, behind), degrees=degrees)
+        ends.append(spread.interval()[:, 0])
+        variances.append(variance)
+    if len(rows) == 1:
+        return ends[0]
+    apart = varies(replicates[..., 0] - replicates[..., 1], whole[:, 0] - whole[:, 1])
+    return of_difference(probabilities, np.stack(ends, axis=1), np.stack(variances, axis=-1), apart)
 
 
 def _checked(
     network: Network,
     look: Look,
-    target: str,
-    state: object,
-    evidence: Mapping[str, object],
+    terms: Sequence[AskedTerm],
     mechanism: str | None,
     tilted_state: object,
 ) -> Question:
@@ -564,17 +587,25 @@ def _checked(
             "whose hidden values may differ from its shown ones.",
             hint,
         )
-    check_mapping("evidence", evidence, network)
-    state, seen = state_named(network, target, state), evidence_written(network, evidence)
-    asked = {target: state, **seen}
-    if target in seen:
-        raise LacunetError(f"{target!r} is both asked about and given.", "ask about another one.")
     if network.known(mechanism) not in hidden:
         raise LacunetError(
             f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
             hint,
         )
-    _refuse_decided(network, target, state, seen)
+    named: list[tuple[str, str, dict[str, str], dict[str, str]]] = []
+    for target, state, evidence, do in terms:
+        check_mapping("evidence", evidence, network)
+        seen, done = evidence_written(network, evidence), evidence_written(network, do)
+        if target in seen:
+            raise LacunetError(
+                f"{target!r} is both asked about and given.", "ask about another one."
+            )
+        named.append((target, state_named(network, target, state), seen, done))
+        if not do:
+            _refuse_decided(network, target, named[-1][1], seen)
+    warn_of_undirected(network, dict.fromkeys(name for term in terms for name in term.do))
+    target, state, seen, _ = named[0]
+    asked = {target: state, **seen}
     rule = network.not_asked_of.get(mechanism)
     answers = [
         answer for answer in network.states(mechanism) if rule is None or answer != rule.state
@@ -587,7 +618,24 @@ def _checked(
             f"{tilted!r} is not an answer that somebody who was asked could hide.",
             f"tilt one of {', '.join(answers)}.",
         )
-    return Question(target, state, seen, mechanism, tilted)
+    question: Question | None = None
+    for target, state, seen, done in reversed(named):
+        question = Question(target, state, seen, mechanism, tilted, done, less=question)
+    assert question is not None
+    return question
+
+
+def _share_without_data(network: Network, question: Question, budget: int) -> float:
+    """The share of the answer that rests on CPT rows without data; of two the larger.
+
+    An intervention that a hidden common cause of the network's graph confounds is refused.
+    """
+    shares = []
+    for term in question.terms:
+        check_confounding(network, [(term.target,)], term.evidence, term.do)
+        after, evidence = after_doing(network, term.evidence, term.do)
+        shares.append(posed(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
+    return max(shares)
 
 
 def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping[str, str]) -> None:
@@ -607,16 +655,19 @@ def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping
 
 
 def _nearest_end(
-    start: float, interval: FloatArray, tips: Callable[[float], float | None]
+    start: float, interval: FloatArray, tips: Callable[[float], float | None], lowest: float
 ) -> float:
-    """The end of the interval that the smaller tilt reaches."""
+    """The end of the interval that the smaller tilt reaches.
+
+    Else the one towards the middle of what is possible, from ``lowest`` to 1.
+    """
     apart = interval[np.abs(interval - start) > FLAT]  # the interval may be stretched to the answer
     ends = [(tips(float(end)), float(end)) for end in apart]
     reached = [(abs(delta), end) for delta, end in ends if delta is not None]
     if reached:
         return min(reached)[1]
     far = apart if apart.size else interval
-    return float(far[-1] if start < 0.5 else far[0])
+    return float(far[-1] if start < (lowest + 1) / 2 else far[0])
 
 
 def _on_no_tilt(result: Sensitivity, partly: Sequence[str]) -> str:

@@ -15,10 +15,19 @@ from lacunet.model.nodes import Mechanism, quoted
 LONG_LIST = 6  # variables after the bar or under a sum; of more only the number is told
 LONG_IN_PAGES, KEPT_IN_PAGES = 8, 3  # of a longer list a page shows so many
 _GREEK = {"pi": "π", "theta": "θ"}
-_SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "#$%&_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-)
+SIGNS_IN_TEXT = {  # what LaTeX takes for commands, and what its usual fonts do not have in place
+    **{sign: f"\\{sign}" for sign in "#$%&_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+}
+_TRANSLATION = {ord(sign): words for sign, words in SIGNS_IN_TEXT.items()}
 
 
 class Notation:
@@ -120,7 +129,7 @@ class _Latex(Notation):
     smaller_pattern = "T'"
 
     def name(self, variable: str, primes: int = 0) -> str:
-        return rf"\text{{{variable.translate(_SPECIAL)}}}" + "'" * primes
+        return rf"\text{{{variable.translate(_TRANSLATION)}}}" + "'" * primes
 
     def words(self, text: str) -> str:
         return rf"\text{{{text}}}"

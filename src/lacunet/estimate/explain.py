@@ -27,7 +27,7 @@ from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
-from lacunet.estimate.prior import FROM_SHOWN, AskedPrior, LearnedPrior
+from lacunet.estimate.prior import DESIGN_BASED, FROM_SHOWN, AskedPrior, LearnedPrior
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import Memory, gibibytes, memory_budget
@@ -119,6 +119,9 @@ class Explanation:
     def prior(self) -> str:
         """What will be added to each cell."""
         asked = self.plan.prior
+        if asked == DESIGN_BASED:
+            where = "in CPT rows that rows of the survey show"
+            return f"no pseudo-counts {where}; in others to be learned from {FROM_SHOWN}"
         if isinstance(asked, str):
             return f"to be learned from {self.plan.prior_from}"
         if isinstance(asked, LearnedPrior):

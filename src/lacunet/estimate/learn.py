@@ -30,7 +30,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
-from lacunet.estimate.prior import LEARN, AskedPrior
+from lacunet.estimate.prior import DESIGN_BASED, LEARN, AskedPrior
 from lacunet.estimate.registry import (
     WAY_TO_INTERVALS,
     check_option_names,
@@ -114,7 +114,9 @@ def learn(
         The default is 2 for closed forms ("listwise", and the direct, factored and informed
         methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
         scaled to all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
-        `Result.why` says.
+        `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
+        are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
+        others are learned.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
@@ -122,8 +124,8 @@ def learn(
     counts
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
-        How the rows were sampled: the names of columns, or one label for each row. They are for
-        the intervals; estimates use the weights alone.
+        How the rows were sampled: the names of columns, or one label for each row. Intervals
+        follow from them; estimates use the weights, and by default no prior where rows tell.
     missing
         Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
@@ -183,9 +185,11 @@ def learn(
     asked = asked_method("learn", network, data, method, prior, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
-    setting = Setting(asked.prior, generator(rng), budget, progress, deadline)
+    chance = generator(rng)
     with observations(data, asked.given, budget, scratch=scratch, progress=progress) as rows:
-        result = carry_out(asked.plan(rows.look()), rows, setting, intervals, asked.latent)
+        plan = asked.plan(rows.look())
+        setting = Setting(plan.prior, chance, budget, progress, deadline)
+        result = carry_out(plan, rows, setting, intervals, asked.latent)
         return replace(result, beside=data.roles)
 
 
@@ -194,17 +198,19 @@ class AskedMethod:
     """A method and all that its plan needs, but a look at the rows.
 
     ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
+    ``prior`` is None where none was given: the method and the rows decide then.
     """
 
     method: Method
     network: Network
     given: Network
-    prior: AskedPrior
+    prior: AskedPrior | None
     latent: Scope
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
-        return planned(self.method, self.network, look, self.prior)
+        prior = default_prior(self.method, look) if self.prior is None else self.prior
+        return planned(self.method, self.network, look, prior)
 
 
 def asked_method(
@@ -228,7 +234,7 @@ def asked_method(
         method = counted_for if method is None else method
     chosen = method_of(known, method, options, latent)
     check_size(known, chosen.bytes_per_cell, budget)
-    asked = checked_prior(default_prior(chosen) if prior is None else prior, known)
+    asked = None if prior is None else checked_prior(prior, known)
     return AskedMethod(chosen, known, given, asked, latent)
 
 
@@ -315,9 +321,11 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
     why = f"{learned.why.removesuffix('.')}." if learned.why else ""
     if why and assumption:
         why += f" It assumes that {assumption}."
+    prior = learned.prior
+    if plan.prior == DESIGN_BASED and prior is not None:
+        return f"{why} The estimate is design-based, with {prior}.".lstrip()
     if plan.prior != LEARN:
         return why
-    prior = learned.prior
     was = "learned" if prior is None or prior.is_learned else "not learned"
     return f"{why} The prior was {was}: {prior}.".lstrip()
 

@@ -77,7 +77,8 @@ class Plan:
     ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
     more than others.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
-    ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it.
+    ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it,
+    "design-based" where they do so for CPT rows alone that no row shows.
     ``refusal`` is why the plan will not be carried out, where it will not.
     """
 
@@ -139,7 +140,7 @@ class Setting:
     r"""What every estimate needs beside the statistics.
 
     ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one,
-    pseudo-counts for each cell, or "learn";
+    pseudo-counts for each cell, or a word on how they are learned;
     ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted. ``whole`` is what
     all rows gave, where a replicate of them is estimated.
     """

@@ -29,6 +29,10 @@ give the mixture's posterior mean,
     A_{jk} = \frac{\sum_g v_{jg} A^g_{jk}}{\sum_g v_{jg}}, \qquad
     v_{jg} = \frac{w_{jg}}{t_j + S^g_j}.
 
+Estimates of a survey are *design-based*: rows with a design (strata, clusters, replicate weights)
+stand for a population, and what they show is not to be pulled towards equal shares. There the
+pseudo-counts are those above only in CPT rows that no row of the data shows, and none elsewhere.
+
 Everything is a function of counts: nothing is drawn, no row is read. What was measured is in
 docs/prior.md.
 """
@@ -95,12 +99,14 @@ class LearnedPrior(Mapping[str, FloatArray]):
     to its counts. ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
     those of neighbouring rows. The CPTs of ``kept`` variables were not learned: they have one
     pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned.
+    ``is_design_based`` if those CPT rows have none that rows of a survey show.
     """
 
     pseudo_counts: Tables
     like_neighbours: float
     kept: Scope = ()
     is_given: bool = False
+    is_design_based: bool = False
 
     def __post_init__(self) -> None:
         arrays = {name: np.asarray(pseudo, float) for name, pseudo in self.pseudo_counts.items()}
@@ -113,9 +119,11 @@ class LearnedPrior(Mapping[str, FloatArray]):
 
     @property
     def origin(self) -> str:
-        """Where it comes from: "given", "learned", or "2" if there was nothing to learn from."""
+        """Where it comes from: "given", "learned", "design-based", or "2" if it was not learned."""
         if not self.is_learned:
             return f"{ONE_PER_CELL:g}"
+        if self.is_design_based:
+            return "design-based"
         return "given" if self.is_given else "learned"
 
     @property
@@ -154,9 +162,26 @@ class LearnedPrior(Mapping[str, FloatArray]):
         ones = {v: np.ones_like(pseudo) for v, pseudo in self.pseudo_counts.items()}
         return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
 
+    def without_shown_rows(self, shown_of: Tables) -> LearnedPrior:
+        """The same with no pseudo-counts in CPT rows that some of the counts show: design-based."""
+        pseudo_counts = {}
+        for name, pseudo in self.pseudo_counts.items():
+            is_shown = shown_of[name].sum(axis=-1, keepdims=True) > 0
+            pseudo_counts[name] = np.where(is_shown, 0.0, pseudo)
+        return replace(self, pseudo_counts=pseudo_counts, is_design_based=True)
+
     def __str__(self) -> str:
         if not self.is_learned:
             return "one pseudo-count per cell"
+        if self.is_design_based and not any(pseudo.any() for pseudo in self.values()):
+            return "no pseudo-counts: rows of the survey show every CPT row"
+        if self.is_design_based:
+            none = "no pseudo-counts in CPT rows that rows of the survey show"
+            return f"{none}; in others {self._size()}"
+        return self._size()
+
+    def _size(self) -> str:
+        """How many pseudo-counts there are, in words."""
         like = "the same for all states"
         if self.like_neighbours > 0.5:
             like = "spread over the states as in CPT rows that differ in one parent"
@@ -178,6 +203,7 @@ class LearnedPrior(Mapping[str, FloatArray]):
             "like_neighbours": self.like_neighbours,
             "kept": list(self.kept),
             "is_given": self.is_given,
+            "is_design_based": self.is_design_based,
             "pseudo_counts": {name: pseudo.tolist() for name, pseudo in self.pseudo_counts.items()},
         }
 
@@ -185,7 +211,9 @@ class LearnedPrior(Mapping[str, FloatArray]):
 LEARN: Literal["learn"] = "learn"
 ONE_PER_CELL = 2.0  # the concentration that adds one pseudo-count to each cell
 Prior = float | LearnedPrior  # a concentration for all cells, or pseudo-counts for each
-AskedPrior = float | LearnedPrior | Literal["learn"]
+# Learned, but only for CPT rows that no row shows; the default of a survey. No user types it.
+DESIGN_BASED: Literal["design-based"] = "design-based"
+AskedPrior = float | LearnedPrior | Literal["learn", "design-based"]
 
 
 def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
@@ -215,12 +243,14 @@ def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
 
 def is_given(prior: AskedPrior) -> bool:
     """Whether it is a number or pseudo-counts that were given, and nothing learned from rows."""
-    return prior.is_given if isinstance(prior, LearnedPrior) else prior != LEARN
+    return prior.is_given if isinstance(prior, LearnedPrior) else not isinstance(prior, str)
 
 
 def has_pseudo_counts(prior: AskedPrior) -> bool:
-    """Whether there are any."""
-    return not isinstance(prior, float | int) or prior > 1
+    """Whether there are any where rows show something."""
+    if isinstance(prior, LearnedPrior):
+        return not prior.is_design_based
+    return prior == LEARN if isinstance(prior, str) else prior > 1
 
 
 def smooths_every_cell(prior: AskedPrior) -> bool:
@@ -252,7 +282,8 @@ def prior_of_counts(
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
     learned = learn_prior(shown, kept, possible_cells(network))
-    return for_closed_form(learned, shown, statistics.total) if weighs_up else learned
+    prior = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
+    return prior.without_shown_rows(shown) if asked == DESIGN_BASED else prior
 
 
 def merged(

@@ -11,8 +11,9 @@ from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
-from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior
+from lacunet.estimate.prior import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPrior
 from lacunet.model.network import Network
+from lacunet.statistics.look import Look
 from lacunet.wording import did_you_mean, listed, question
 
 KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
@@ -79,8 +80,13 @@ def method_of(
     return replace(method, missingness=graph.hiding(latent))  # type: ignore[type-var]
 
 
-def default_prior(method: Method) -> AskedPrior:
-    """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why."""
+def default_prior(method: Method, look: Look) -> AskedPrior:
+    """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why.
+
+    Estimates of a survey are design-based, whatever the method.
+    """
+    if look.units is not None:
+        return DESIGN_BASED
     return ONE_PER_CELL if isinstance(method, Deletion) else LEARN
 
 

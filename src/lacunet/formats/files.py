@@ -25,6 +25,7 @@ from lacunet.formats.edges import (
     refuse_edges,
     with_arrows,
 )
+from lacunet.formats.endings import FORMATS, OF_DATA, STATISTICS
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
@@ -32,21 +33,6 @@ from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing, where_instead
 from lacunet.wording import did_you_mean, first_of, listed, near_files
 
-# The module of each, with parse(source) -> Network and render(network) -> str.
-FORMATS: Mapping[str, str] = {
-    ".bif": "bif",
-    ".xmlbif": "xmlbif",
-    ".bifxml": "xmlbif",  # the same format under the name that pyAgrum gives it
-    ".xml": "xmlbif",
-    ".net": "net",
-    ".dsc": "dsc",
-    ".xdsl": "xdsl",
-    ".uai": "uai",
-    ".json": "lacunet_json",
-}
-
-STATISTICS = ".stats"
-OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`
 _CARRIES_ALL = "lacunet_json"
 _WITHOUT_NAMES = "uai"
 _CARRIES_SUPPORT = ("bif", "xdsl")

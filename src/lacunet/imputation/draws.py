@@ -147,14 +147,15 @@ def by_sizes(
 ) -> list[Tables]:
     """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size.
 
-    A given concentration is the prior's own, Jeffreys' where it adds nothing; learned
-    pseudo-counts give the posterior's mean.
+    A given concentration is the prior's own, Jeffreys' where it adds nothing, as to what rows of a
+    survey show; learned pseudo-counts give the posterior's mean.
     """
     draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for name, spread in uncertainty.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
         if isinstance(prior, LearnedPrior) and not prior.is_given:
-            pseudo = prior.pseudo_counts.get(name, np.asarray(JEFFREYS))
+            learned = prior.pseudo_counts.get(name, np.asarray(JEFFREYS))
+            pseudo = np.where(learned > 0, learned, JEFFREYS)
         else:
             given = concentration_of(prior, name)
             pseudo = np.where(given > 1, given, JEFFREYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
 
@@ -19,12 +19,13 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import RowShares
+from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.given import data_given
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import few_rows, filled, held_data, replaced
+from lacunet.data.whole import few_rows, filled, held_data
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -67,7 +68,7 @@ def impute(
     that estimates from them are biased and look too certain.
 
     If the network has rules by which a question was not asked of all (``not_asked``), a cell that
-    is empty for that reason gets the state that the rule names.
+    is empty for that reason gets the state that the rule names, if its column can hold texts.
 
     Parameters
     ----------
@@ -102,11 +103,13 @@ def impute(
     -------
     A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
     command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
-    their order; columns that are not the network's stay as they are, and so do cells that are
-    shown, except in columns that have missing cells and are cut (numbers are returned as
-    intervals, as by `lacunet.discretise`) or coded, such as 1 and 2 for male and female: codes are
-    used for cells that are filled in too, but if some state's code occurs in no row, the whole
-    column is written with the names of the states.
+    their order; columns that are not the network's stay as they are, and all cells that are shown
+    keep value and type. What is filled in is written as the rows write that state, or by its code,
+    in a column of the same type; where the network cuts numbers into intervals, it is the mean of
+    the numbers that the rows show in the interval (its middle, if they show none). A cell that is
+    empty because its question was not asked stays so in a column that cannot hold the name of that
+    state, such as one of numbers. Only where the type of a column cannot hold some other state, it
+    is widened: whole numbers become numbers, anything else becomes texts.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def impute(
         EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
     )
     network = with_data_codes(network, given)
-    say_intervals(network, shown.partially_observed)
+    say_means(network, shown.partially_observed)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
@@ -165,8 +168,12 @@ def impute(
     if draws is not None and proper:
         drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
-    seen = SeenValues.of(frame, shown)
-    frames = [_completed(network, frame, seen, shown, completion) for completion in completions]
+    seen = SeenValues(network.cuts_of, given.decimal)
+    seen.add_frame(frame, shown)
+    cells_of = {
+        name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
+    }
+    frames = [_completed(network, frame, cells_of, shown, whole) for whole in completions]
     return frames[0] if draws is None else frames
 
 
@@ -180,12 +187,12 @@ def refuse_no_draws(draws: int | None) -> None:
         )
 
 
-def say_intervals(network: Network, partly: Collection[str]) -> None:
-    """Say which columns of numbers are completed as intervals."""
+def say_means(network: Network, partly: Collection[str]) -> None:
+    """Say in which columns a missing number gets the mean of its interval."""
     if cut := [name for name in network.variables if name in network.cuts_of and name in partly]:
         warn(
-            f"the completed tables have intervals in place of the numbers of {listed(cut)}, which "
-            "the network cuts; the measured numbers are only in your data."
+            f"missing numbers of {listed(cut)}, which the network cuts into intervals, get the "
+            "mean of their interval: they vary less than measured numbers do."
         )
 
 
@@ -278,10 +285,14 @@ def _agree(again: Result, network: Network) -> bool:
 
 
 def _completed(
-    network: Network, frame: Any, seen: SeenValues, shown: EncodedTable, whole: EncodedTable
+    network: Network,
+    frame: Any,
+    cells_of: Mapping[str, StateCells],
+    shown: EncodedTable,
+    whole: EncodedTable,
 ) -> Any:
     partly = [name for name in network.variables if shown.missing_of[name]]
-    codes = {name: (whole.columns[name], network.states(name)) for name in partly}
-    cut = {name: fill for name, fill in codes.items() if name in network.cuts_of}
-    kept = {name: (shown.columns[name], fill) for name, fill in codes.items() if name not in cut}
-    return replaced(filled(frame, seen, kept), cut)
+    columns = {
+        name: (shown.columns[name], (whole.columns[name], network.states(name))) for name in partly
+    }
+    return filled(frame, columns, cells_of)

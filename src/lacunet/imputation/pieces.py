@@ -23,10 +23,11 @@ from lacunet.completion.assumptions import (
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.shares import RowShares
+from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
-from lacunet.data.seen import SeenValues, as_type, keys_by_name, typed_states, widen_types
+from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import replaced
@@ -35,7 +36,7 @@ from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
     completed_tables,
     refuse_no_draws,
-    say_intervals,
+    say_means,
     with_intervals,
 )
 from lacunet.memory import Memory
@@ -67,12 +68,12 @@ def completed_pieces(
     network, source = with_data_codes(as_network(learned), given), source_from(given)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)
-    seen_columns = SeenColumns()
+    seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
     patterns = frozenset[frozenset[str]]()
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
         patterns |= shown_patterns(network, table)
-    say_intervals(network, seen_columns.partly)
+    say_means(network, seen_columns.partly)
     if seen_columns.partly - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, patterns))
@@ -111,8 +112,8 @@ def _pieces(
 class SeenColumns:
     """What is known of all rows before any is completed."""
 
+    seen: SeenValues
     partly: set[str] = field(default_factory=set)  # variables that some row misses
-    seen: SeenValues = field(default_factory=SeenValues)
     type_of: dict[str, Any] = field(default_factory=dict)
 
     def add(self, frame: Any, shown: EncodedTable) -> None:
@@ -127,7 +128,6 @@ class SeenColumns:
     ) -> Any:
         """Some rows with what they miss filled in, of the same schema as all others."""
         import pyarrow as pa
-        from pyarrow import compute
 
         column_of = keys_by_name(frame.column_names)
         arrays = {name: as_type(frame.column(name), kind) for name, kind in self.type_of.items()}
@@ -135,16 +135,12 @@ class SeenColumns:
         for name in network.variables:
             if name not in self.partly:
                 continue
-            if name in network.cuts_of or name not in column_of:
+            if name not in column_of:
                 replacements[name] = whole.columns[name], network.states(name)
                 continue
-            column, states = column_of[name], network.states(name)
-            is_filled = shown.columns[name] >= network.cardinality(name)
-            codes = pa.array(np.where(is_filled, whole.columns[name], shown.columns[name]))
-            values = typed_states(self.type_of[column], self.seen.value_of[name], states)
-            if values is None:
-                arrays[column] = pa.array(states, pa.string()).take(codes)
-                continue
-            cells = arrays[column].cast(values.type)
-            arrays[column] = compute.if_else(is_filled, values.take(codes), cells)
+            column = column_of[name]
+            cells = cells_of_states(network, name, self.seen, self.type_of[column])
+            missing = shown.columns[name] >= network.cardinality(name)
+            rows = rows_with_cells(shown.rows, cells.values, missing, whole.columns[name])
+            arrays[column] = arrow_filled(arrays[column], cells, rows)
         return replaced(pa.table(arrays), replacements)

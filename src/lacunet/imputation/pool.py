@@ -14,6 +14,12 @@ few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
 .. math::
     \frac1{\nu_m} = \frac{\lambda^2}{m - 1} +
     \left( \frac{\nu + 1}{\nu + 3} \, \nu \, (1 - \lambda) \right)^{-1}.
+
+:math:`\lambda` is the share of the variance that missing values add. The *fraction of missing
+information* also counts that few tables tell little of B, as R's `mice` has it:
+
+.. math::
+    \mathrm{fmi} = \frac{r + 2 / (\nu_m + 3)}{r + 1}, \qquad r = (1 + \tfrac1m) \, B / \bar u.
 """
 
 from __future__ import annotations
@@ -36,14 +42,15 @@ LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 class Pooled:
     """Estimates pooled over completed tables; every field has the shape of one table's estimate.
 
-    ``df`` are the degrees of freedom of its interval, ``missing_information`` is the share of the
-    variance that is due to missing values.
+    ``df`` are the degrees of freedom of its interval. ``lambda_`` is the share of the variance that
+    missing values add, ``fmi`` the fraction of missing information: the names of R's `mice`.
     """
 
     estimate: FloatArray
     standard_error: FloatArray
     df: FloatArray
-    missing_information: FloatArray
+    lambda_: FloatArray
+    fmi: FloatArray
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of each estimate: its axes, then low and high."""
@@ -105,7 +112,8 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     -------
     A value that prints. ``interval()`` gives the 95% intervals, ``interval(0.9)`` those at another
     level. Its ``estimate``, ``standard_error`` and ``df`` have the shape of one table's estimate,
-    and so has ``missing_information``, the share of the variance that is due to missing values.
+    and so have ``lambda_``, the share of the variance that missing values add, and ``fmi``, the
+    fraction of missing information.
 
     Examples
     --------
@@ -159,4 +167,5 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         few_rows = np.divide(1, left, out=np.full_like(share, np.inf), where=left > 0)
     both = few_tables + few_rows
     degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > TINY)
-    return Pooled(values.mean(axis=0), np.sqrt(total), degrees, share)
+    missing = share + (1 - share) * 2 / (degrees + 3)  # (r + 2 / (df + 3)) / (r + 1)
+    return Pooled(values.mean(axis=0), np.sqrt(total), degrees, share, missing)

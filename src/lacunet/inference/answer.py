@@ -52,6 +52,7 @@ class AnswerBasis(NamedTuple):
     level: float | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
+    bounds_over: str = "values of the CPT rows without data"
     spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
     lacks_intervals: bool = False
 
@@ -85,7 +86,8 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         The standard error of each cell, where there are intervals.
     bounds
         The lowest and the highest answer over all values of the CPT rows without data, if
-        they were asked for; ``bounds_are_exact`` is False where they may be too wide.
+        they were asked for; of what a missingness graph does not recover, over all models that fit
+        the data. ``bounds_are_exact`` is False where they may be too wide.
 
     Examples
     --------
@@ -264,7 +266,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
 
     @property
     def bounds(self) -> Bounds | None:
-        """The lowest and the highest answer over all values of the CPT rows without data."""
+        """The lowest and the highest answer over all that the data leave open."""
         return self.basis.bounds
 
     @property
@@ -290,7 +292,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
             lines.append("No intervals: learn with intervals=True (--intervals).")
         if self.bounds is not None:
             kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
-            lines.append(f"lowest, highest: {kind}over all values of the CPT rows without data")
+            lines.append(f"lowest, highest: {kind}over all {self.basis.bounds_over}")
         return lines
 
     def _labelled(self) -> Labelled:

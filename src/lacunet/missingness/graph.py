@@ -9,6 +9,7 @@ K. Mohan, J. Pearl and J. Tian, "Graphical models for inference with missing dat
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
@@ -461,7 +462,7 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
         return value.over(network)
     if isinstance(value, str) and not is_path(value):
         return MissingnessGraph.parse(value, network)
-    if isinstance(value, Path) or (isinstance(value, str) and Path(value).exists()):
+    if isinstance(value, Path) or (isinstance(value, str) and os.path.exists(value)):
         return MissingnessGraph.read(value, network)
     if hasattr(value, "is_directed") and hasattr(value, "successors"):
         return MissingnessGraph.from_networkx(value, network)

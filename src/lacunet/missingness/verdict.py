@@ -293,7 +293,11 @@ class Verdict(_WithEstimand):
         interval: bool | float = False,
         population: object = None,
     ) -> Answer:
-        """The probabilities asked for, estimated from data by the formula; no prior is added.
+        """The probabilities asked for, estimated from data; no prior is added.
+
+        By the formula, where there is one. Else it is the value that all models of the graph that
+        fit the data best agree on, or NaN with the lowest and highest of theirs as ``bounds``
+        (`identified_set`), which take seconds.
 
         Parameters
         ----------
@@ -315,12 +319,14 @@ class Verdict(_WithEstimand):
         Raises
         ------
         NotRecoverableError
-            The query is not recoverable, or no row shows what its estimand needs.
+            No row shows what its estimand needs, or the query is about a latent variable.
+        TooLargeEstimandError
+            There is no formula, and too many models to follow.
 
         Warns
         -----
         LacunetWarning
-            Positivity fails in the data, or few rows stand for all.
+            The query is not recoverable, positivity fails in the data, or few rows stand for all.
         """
         from lacunet.uncertainty.recovered import answer_to
 

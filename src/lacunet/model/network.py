@@ -292,7 +292,8 @@ class Network:
         edges
             Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
             dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
-            parents; a `pathlib.Path` of a file with the text, or of a file of two columns.
+            parents; a `pathlib.Path` of a file with the text, or of a file of two columns. An empty
+            list stands for all columns without edges.
         states
             The states of some of the variables, in order, where the data do not show them all. A
             variable that has no column needs them: it is hidden.
@@ -323,8 +324,9 @@ class Network:
         Raises
         ------
         EdgesError, StatesError, DictionaryError, NetworkError
-            The edges cannot be read, or no states can be found in a column; the message names it
-            and says what to do.
+            The edges cannot be read, or no states can be found in a column, also where texts differ
+            only in how a number is written (``1.1`` and ``1.10``); the message names it and says
+            what to do.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 from collections.abc import Mapping, Sequence
@@ -72,9 +73,10 @@ def provenance(
 
     files: list[Path] = []
     for name in read:
-        paths = [Path(name)] if Path(name).exists() else [Path(p) for p in sorted(glob(str(name)))]
-        for path in paths or [Path(name)]:
-            files += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        paths = [name] if os.path.exists(name) else sorted(glob(str(name)))
+        for path in map(Path, paths or [name]):
+            is_folder = os.path.isdir(path)
+            files += sorted(p for p in path.rglob("*") if p.is_file()) if is_folder else [path]
     versions = [("lacunet", own_version()), ("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
     return Provenance(
@@ -89,7 +91,7 @@ def provenance(
 
 
 def _hash(path: Path) -> str:
-    if not path.is_file():
+    if not os.path.isfile(path):
         return ""
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()

@@ -43,9 +43,11 @@ from lacunet.missingness.mechanisms import (
     node_name,
 )
 from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
+from lacunet.wording import first_of
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,46 @@ class MissingByGraph:
             graph = MissingnessGraph.parse(self.graph, network)
             _check_tables(graph, self.tables)
         else:
-            graph = MissingnessGraph(**self.graph.parts | {"network": network})
+            graph = type(self.graph)(**self.graph.parts | {"network": network})
         causes = tuple(_cause_cpts(graph, rng))
         order = [*graph.in_order, *(node.variable for node in graph.mixed.selection)]
         mechanisms = {name: _mechanism_cpt(name, graph, self, rng) for name in order}
         return Missingness(graph, mechanisms, causes)
+
+
+def learned_missingness(learned: Mechanisms, network: Network) -> Missingness:
+    """The mechanisms that a network was learned with, to hide values of rows drawn from it.
+
+    Raises
+    ------
+    SimulationError
+        A mechanism was not learned, or looks at variables that the network does not have.
+    """
+    graph = MissingnessGraph.parse(learned.graph, network).hiding(learned.latent)
+    order = [*graph.in_order, *(node.variable for node in graph.mixed.selection)]
+    if lacking := [name for name in order if name not in learned.cpt_of]:
+        raise SimulationError(
+            f"the mechanism of {first_of(lacking, 5)} was not learned.",
+            "give the missingness graph in its place: its probabilities are then drawn.",
+        )
+    variable_of = {cpt.child: name for name, cpt in learned.cpt_of.items()}
+    mechanisms = {}
+    for name in learned.in_order():
+        cpt = learned.cpt_of[name]
+        parents: list[Parent] = []
+        for parent, states in zip(cpt.parents, cpt.states, strict=False):
+            if parent in variable_of:
+                parents.append(Mechanism(variable_of[parent]))
+                continue
+            parents.append(parent)
+            if network.states_of.get(parent) != tuple(states):
+                raise SimulationError(
+                    f"the mechanism of {name} looks at {parent!r} with the states {[*states]}, "
+                    "which the network does not have.",
+                    "give the mechanisms of this network.",
+                )
+        mechanisms[name] = MechanismCpt(name, tuple(parents), cpt.table[..., 0])
+    return Missingness(graph, mechanisms)
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:

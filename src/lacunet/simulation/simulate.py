@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.seen import without_view
 from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
@@ -17,12 +18,13 @@ from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, networ
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
+from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
 from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
-from lacunet.simulation.by_graph import MissingByGraph
+from lacunet.simulation.by_graph import MissingByGraph, learned_missingness
 from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted, first_of
 
@@ -190,7 +192,7 @@ def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library
 def simulate(
     network: AnyNetwork,
     rows: int,
-    missing: Missing | MissingnessGraph | str | None = None,
+    missing: Missing | MissingnessGraph | Mechanisms | str | None = None,
     *,
     rng: Seed = None,
 ) -> Simulation:
@@ -208,8 +210,8 @@ def simulate(
         The number of rows; fewer are shown where a graph with ``R[*]`` selects among them.
     missing
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
-        graph or its text (``"Age -> R[Income]"``), or the ``missingness`` of another simulation;
-        None hides nothing.
+        graph or its text (``"Age -> R[Income]"``), the ``missingness`` of another simulation, or
+        the ``network.mechanisms`` of a result that was learned with a graph; None hides nothing.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
 
@@ -241,7 +243,7 @@ def simulate(
 def hide(
     network: NetworkOrEdges,
     frame: Any,
-    missing: Missing | MissingnessGraph | str,
+    missing: Missing | MissingnessGraph | Mechanisms | str,
     *,
     rng: Seed = None,
 ) -> Any:
@@ -296,6 +298,7 @@ def hide(
             f"{type(frame).__name__} is not a dataframe.",
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
+    rows, views = _views_as_texts(rows)
     for_mechanisms, for_hiding = generator(rng).spawn(2)
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(frame, network)
@@ -308,13 +311,30 @@ def hide(
         is_kept = table.columns[name] == complete.columns[name]
         shown = nw.new_series(name=name, values=is_kept, backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
-    return rows.to_native()
+    return rows.to_native() if views is None else rows.to_native().cast(views)
+
+
+def _views_as_texts(rows: Any) -> tuple[Any, Any]:
+    """The rows with views of Arrow as what they view, and the schema to cast back to, if any."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    native = rows.to_native()
+    if not isinstance(native, pa.Table):
+        return rows, None
+    fields = [field.with_type(without_view(field.type)) for field in native.schema]
+    plain = pa.schema(fields, native.schema.metadata)
+    if plain == native.schema:
+        return rows, None
+    return nw.from_native(native.cast(plain), eager_only=True), native.schema
 
 
 def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
+    if isinstance(missing, Mechanisms):
+        return learned_missingness(missing, network)
     if isinstance(missing, type) or not hasattr(missing, "draw"):
         hint = (
             f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "

@@ -16,6 +16,7 @@ from lacunet.building.states import (
     NestedError,
     NumbersError,
     Seen,
+    SpellingsError,
     StatesError,
     WeightsError,
     in_five,
@@ -165,6 +166,7 @@ def _occurring(
             more = extra.get(name, ())
             values = len(column.cells) + len(column.labels) + len(more)
             is_few = values < 2 and not column.order and not column.is_nested
+            is_few = is_few and not column.texts_of_numbers
             occurring[name] = tuple(column.cells) if is_few else states_of(name, column, more)
         except WeightsError:
             continue
@@ -186,7 +188,8 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     hopeless = [
         name for name, error in refused.items() if isinstance(error, IdentifierError | NestedError)
     ]
-    others = [name for name in refused if name not in hopeless]
+    alike = {name: error for name, error in refused.items() if isinstance(error, SpellingsError)}
+    others = [name for name in refused if name not in hopeless and name not in alike]
     ways = []
     if hopeless:
         ways.append(
@@ -197,6 +200,8 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
         ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
     if cut := [name for name, error in refused.items() if isinstance(error, NumbersError)]:
         ways.append(f"or cut numbers into intervals: {in_five(CALL, cut)}")
+    if alike:
+        ways.append(SpellingsError.joined([*alike.values()]).way_out)
     return "; ".join(ways) + "."
 
 

@@ -25,9 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lacunet.errors import as_level
-from lacunet.inference.answer import LEVEL, Answer, AnswerBasis
+from lacunet.inference.answer import LEVEL, Answer, AnswerBasis, Bounds
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.gathered import GatheredRows, gathered_rows
+from lacunet.missingness.identified.sets import POINT, IdentifiedSet
 from lacunet.missingness.verdict import (
     Estimation,
     Verdict,
@@ -160,6 +161,8 @@ def answer_to(
     names = verdict.asked.names
     states = [STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
     basis = AnswerBasis(verdict.query, tuple(map(str, names)), tuple(states))
+    if verdict.term is None:
+        return _identified(verdict, data, interval, population, basis)
     if interval is False:
         estimation = verdict.estimate_with_report(data, population=population)
         return Answer.of(estimation.table, basis), estimation.warnings
@@ -169,6 +172,35 @@ def answer_to(
     ends = spread.interval(level), spread.standard_error
     basis = basis._replace(level=level, spread=lambda: ends)
     return Answer.of(both.estimation.table, basis), both.estimation.warnings
+
+
+def _identified(
+    verdict: Verdict,
+    data: object,
+    interval: bool | float,
+    population: object,
+    basis: AnswerBasis,
+) -> tuple[Answer, tuple[str, ...]]:
+    """The one value that fits the data where no formula gives it; else NaN between its bounds."""
+    ends = verdict.identified_set(data, population=population)
+    if interval is not False:
+        level = LEVEL if interval is True else as_level(interval)
+        spread = ends.interval(level), np.maximum(ends.low_error, ends.high_error)
+        basis = basis._replace(level=level, spread=lambda: spread)
+    if is_one_value(verdict, ends):
+        return Answer.of(ends.low, basis), ()
+    basis = basis._replace(
+        bounds=Bounds(ends.low, ends.high),
+        bounds_are_exact=not ends.is_outer,
+        bounds_over="models of the missingness graph that fit the data",
+    )
+    words = f"{verdict.standing}; its bounds are the lowest and highest values that fit the data"
+    return Answer.of(np.full(ends.low.shape, np.nan), basis), (words,)
+
+
+def is_one_value(verdict: Verdict, ends: IdentifiedSet) -> bool:
+    """Whether all models that fit the data best give one answer, and not by being at an edge."""
+    return ends.width <= POINT and not (ends.is_narrow and verdict.generic is False)
 
 
 def _rows_that_show(estimation: Estimation, rows: Rows, within: Places) -> FloatArray:

@@ -21,8 +21,8 @@ answer crosses a threshold: how different hidden values would have to be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from math import exp
 
 import numpy as np
@@ -41,27 +41,47 @@ FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
 
 @dataclass(frozen=True)
 class Question:
-    """``P(target = state | evidence)``, and the state whose odds are tilted among hidden values."""
+    """``P(target = state | do, evidence)``, and the state whose odds are tilted.
+
+    Of a difference ``less`` is what is subtracted: another question about the same tilt.
+    """
 
     target: str
     state: str
     evidence: Mapping[str, str]
     mechanism: str
     tilted_state: str
+    do: Mapping[str, str] = field(default_factory=dict)
+    less: Question | None = None
+
+    @property
+    def terms(self) -> tuple[Question, ...]:
+        """The probability that is asked for, then the one that is subtracted, if there is one."""
+        return (self,) if self.less is None else (self, self.less)
 
     @property
     def variables(self) -> Scope:
         """All variables that the answer needs together."""
-        return tuple(dict.fromkeys([self.target, *self.evidence, self.mechanism]))
+        terms = [[term.target, *term.evidence, *term.do] for term in self.terms]
+        return tuple(dict.fromkeys([*chain.from_iterable(terms), self.mechanism]))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest answer that there can be; the highest is 1."""
+        return 0.0 if self.less is None else -1.0
 
     def __str__(self) -> str:
         given = [assigned(name, state) for name, state in self.evidence.items()]
-        return conditional(assigned(self.target, self.state), given)
+        if self.do:
+            done = ", ".join(assigned(name, state) for name, state in self.do.items())
+            given.insert(0, f"do({done})")
+        words = conditional(assigned(self.target, self.state), given)
+        return words if self.less is None else f"{words} - {self.less}"
 
 
 @dataclass(frozen=True)
 class TiltedShares:
-    """What the answer is made of, for any tilt.
+    """What the answer is made of, for any tilt; of a difference also ``less``, which is subtracted.
 
     Entries for groups and configurations: ``share`` adds up to :math:`P_g(y_m)`, ``shown`` and
     ``hidden`` the weight of the group's rows that show and hide the mechanism's variable.
@@ -81,9 +101,18 @@ class TiltedShares:
     lost: float
     pooled: float
     unmoved: float
+    less: TiltedShares | None = None
 
     def answer(self, delta: float) -> float:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
+        return difference(self.probabilities(delta))
+
+    def probabilities(self, delta: float) -> tuple[float, ...]:
+        """The probability of each term of the question."""
+        terms = (self,) if self.less is None else (self, self.less)
+        return tuple(term._probability(delta) for term in terms)
+
+    def _probability(self, delta: float) -> float:
         weight = self.shown * self.share + self.hidden * self._hidden_share(delta)
         given = float(weight[self.is_evidence].sum())
         return float(weight[self.is_evidence & self.is_target].sum()) / given if given else np.nan
@@ -165,7 +194,13 @@ def tilted_shares(
         lost,
         float(quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())),
         float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
+        None if question.less is None else tilted_shares(network, table, question.less, given),
     )
+
+
+def difference(probabilities: Sequence[float]) -> float:
+    """The probability that is asked for, less the one that is subtracted, if there is one."""
+    return probabilities[0] - sum(probabilities[1:])
 
 
 def tipping_point(

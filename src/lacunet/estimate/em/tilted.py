@@ -44,9 +44,9 @@ from lacunet.estimate.em.climb import Climb, Climbing, Limits
 from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
-from lacunet.inference.query import query
+from lacunet.inference.query import after_doing, query
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.uncertainty.tilt import Question
+from lacunet.uncertainty.tilt import Question, difference
 
 TOLERANCE = 1e-6
 MOST_STEPS = 2_000
@@ -70,9 +70,16 @@ class TiltedRows:
 
     def answer(self, delta: float) -> float:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
-        question = self.question
-        answer = query(self.network(self.cells(delta)), question.target, question.evidence)
-        return float(answer[question.state])
+        return difference(self.probabilities(delta))
+
+    def probabilities(self, delta: float) -> tuple[float, ...]:
+        """The probability of each term of the question."""
+        network = self.network(self.cells(delta))
+        answers = []
+        for term in self.question.terms:
+            after, evidence = after_doing(network, term.evidence, term.do)
+            answers.append(float(query(after, term.target, evidence)[term.state]))
+        return tuple(answers)
 
     def network(self, cells: FloatArray) -> Network:
         """The network with these cells, the mechanism left out."""

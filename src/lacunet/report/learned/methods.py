@@ -220,6 +220,8 @@ def _prior(result: Result) -> str:
     if isinstance(prior, LearnedPrior):
         if not prior.is_learned:
             return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
+        if prior.is_design_based:
+            return f"The estimate is design-based, with {prior}."
         source = "given" if prior.is_given else "learned from the counts of all CPTs"
         return f"The Dirichlet prior was {source}: {prior}."
     if prior == 1:

@@ -14,18 +14,16 @@ from typing import Any
 import numpy as np
 
 from lacunet.errors import LacunetError
+from lacunet.estimands.notation import SIGNS_IN_TEXT
 from lacunet.estimate.result import Result
 from lacunet.model.labelled import Library, frame_of, interval_columns, rows_as_html
 from lacunet.output import writing_to
 from lacunet.pages.numbers import rows_behind
 from lacunet.wording import text_table
 
-LATEX_SIGNS = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
+# At the start of a row a bracket or a star would be an option of the command before it, and two
+# hyphens would be a dash.
+LATEX_SIGNS = SIGNS_IN_TEXT | {sign: f"{{{sign}}}" for sign in "[*-"}
 MARKDOWN_SIGNS = {sign: f"\\{sign}" for sign in "\\|*_`<>[]"}
 
 

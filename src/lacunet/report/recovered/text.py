@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.identified.sets import NARROW, POINT
+from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.implications import TestedImplication
 from lacunet.missingness.refute.printed import other_states, two_models
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
 from lacunet.report.plain import plain
 from lacunet.report.recovered.reported import GraphReport, Implied, Reported
+from lacunet.uncertainty.recovered import is_one_value
 from lacunet.wording import counted, finite, read_formula, text_table
 
 SHOWN_CELLS = 64
@@ -250,7 +251,7 @@ def caption_of(answer: Reported) -> str:
 
 def _is_point(answer: Reported) -> bool:
     """Whether all models that fit best give one answer."""
-    return answer.bounds is not None and answer.bounds.width <= POINT and not answer.is_narrow
+    return answer.bounds is not None and is_one_value(answer.verdict, answer.bounds)
 
 
 def rests_on(estimate: Estimation) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from lacunet.data.errors import listed
 from lacunet.data.reading import with_further_codes
 from lacunet.data.table import SetsOf
 from lacunet.errors import LacunetError
-from lacunet.formats.files import STATISTICS
+from lacunet.formats.endings import STATISTICS
 from lacunet.model.intervals import spelled_cut
 from lacunet.model.network import Network, NetworkError, Scope
 from lacunet.statistics.errors import CountedTwiceError, StatisticsError
@@ -328,7 +329,7 @@ def saved_paths(data: Any) -> list[Path]:
     paths = [
         Path(name)
         for given in several
-        for name in ([given] if Path(given).exists() else sorted(glob(str(given))) or [given])
+        for name in ([given] if os.path.exists(given) else sorted(glob(str(given))) or [given])
     ]
     real = [realpath(path) for path in paths]
     twice = [str(path) for index, path in enumerate(paths) if real[index] in real[:index]]

@@ -16,7 +16,7 @@ from lacunet.data.encode import array_of
 from lacunet.data.errors import listed
 from lacunet.data.table import EncodedTable, SetsOf, code_type, renumbered, sets_of_both
 from lacunet.data.write import to_arrow
-from lacunet.formats.files import STATISTICS
+from lacunet.formats.endings import STATISTICS
 from lacunet.model.network import Network
 from lacunet.output import writing_to
 from lacunet.statistics.errors import StatisticsError

@@ -1,0 +1,255 @@
+"""How a missing cell is filled in, so that every other cell keeps its value and its type.
+
+A state is written as a row that shows it writes it. One that no row shows is written as its code,
+if it has one, or by its name, as the type of the column has it: a number in a column of numbers, a
+truth value, a date. Where the network cuts numbers into intervals, a missing number gets the mean
+of the numbers that the rows show in its interval. A question that was not asked stays empty in a
+column that cannot hold the name of that state.
+
+A type that is too narrow for some state is widened, from whole numbers to others, say; a column
+that cannot hold the name of a state becomes one of texts. That does not depend on what is filled
+in, so that all draws and all pieces of files are of the same types.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.data.encode import spelled_column
+from lacunet.data.matching import interval_of
+from lacunet.data.seen import SeenValues, is_any_text, plain_type, without_view
+from lacunet.model.network import FloatArray, Network
+from lacunet.model.spelling import as_date, number_of, spelled
+
+
+@dataclass(frozen=True)
+class StateCells:
+    """What is filled in for each state of a column.
+
+    ``values`` leaves out the states whose cells stay empty. ``kind`` is the Arrow type of the
+    completed column, None for one of Python objects. ``are_means`` if the values are not those that
+    the rows show.
+    """
+
+    values: dict[int, Any]
+    kind: Any
+    are_means: bool = False
+
+
+def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) -> StateCells:
+    """What is filled in for each state of a column of an Arrow type, None if it is a list."""
+    import pyarrow as pa
+
+    states, shown = network.states(name), seen.value_of[name]
+    kind = pa.string() if kind is not None and pa.types.is_null(kind) else kind
+    cuts = network.cuts_of.get(name, ())
+    if cuts and (seen.counts_of[name].any() or not shown):
+        means = _means(cuts, seen, name, kind)
+        can_be_named = kind is None or is_any_text(plain_type(kind))
+        others = {code: state for code, state in enumerate(states) if code not in means.values}
+        return replace(means, values=means.values | others) if can_be_named else means
+    plain = _inferred(shown.values()) if kind is None else plain_type(kind)
+    as_texts = {
+        code: value if isinstance(value, str) else spelled(value) for code, value in shown.items()
+    }
+    if kind is not None and is_any_text(plain):  # of parts, some of which hold numbers
+        shown = as_texts
+    rule = network.not_asked_of.get(name)
+    may_be_empty = None if rule is None else states.index(rule.state)
+    candidates = [*_candidates(states, shown, network.codes_of.get(name, {}))]
+    for wider in _wider(plain):
+        values = dict(shown)
+        for code in range(len(states)):
+            typed = [] if code in shown else [_typed(text, wider) for text in candidates[code]]
+            if known := [value for value in typed if value is not None]:
+                values[code] = known[0]
+        absent = {*range(len(states))} - values.keys()
+        if kind is not None and absent <= {may_be_empty} and _holds(wider, values):
+            return StateCells(values, kind if wider == plain else wider)
+        if kind is None:
+            return StateCells(values | {code: candidates[code][0] for code in absent}, None)
+    names = {code: texts[0] for code, texts in enumerate(candidates)}
+    return StateCells(names | as_texts, pa.string())
+
+
+def _holds(kind: Any, values: Mapping[int, Any]) -> bool:
+    """Whether a type of Arrow holds all values."""
+    import pyarrow as pa
+
+    try:
+        pa.array([*values.values()], kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _candidates(
+    states: Sequence[str], shown: Mapping[int, Any], codes: Mapping[str, Any]
+) -> Iterator[list[str]]:
+    """The texts that may stand for each state: its name first where rows write some by name."""
+    are_names = not shown or any(spelled(value) == states[code] for code, value in shown.items())
+    for state in states:
+        of_state = [code for code, meaning in codes.items() if meaning == state]
+        yield [state, *of_state] if are_names else [*of_state, state]
+
+
+def _inferred(values: Any) -> Any:
+    """The type of Python objects, texts if they are of several."""
+    import pyarrow as pa
+
+    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+        kind = pa.array([*values]).type
+        return pa.string() if pa.types.is_null(kind) else kind
+    return pa.string()
+
+
+def _wider(kind: Any) -> Iterator[Any]:
+    """A type, and those of numbers that hold more."""
+    import pyarrow as pa
+
+    yield kind
+    if pa.types.is_integer(kind):
+        yield pa.int64()
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        yield pa.float64()
+
+
+def _typed(text: str, kind: Any) -> Any:
+    """The value of a type that a text writes down, None if there is none."""
+    import pyarrow as pa
+
+    types = pa.types
+    if is_any_text(kind):
+        return text
+    if types.is_boolean(kind):
+        return {"true": True, "false": False}.get(text.lower())
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return _number(text, kind)
+    with suppress(pa.ArrowException, ValueError, OverflowError):
+        if types.is_time(kind):
+            return time.fromisoformat(text)
+        text = as_date(text) if types.is_date(kind) else text
+        return pa.array([text], pa.string()).cast(kind)[0].as_py()
+    return None
+
+
+def _number(text: str, kind: Any) -> int | float | Decimal | None:
+    import pyarrow as pa
+
+    number = number_of(text)
+    is_whole = pa.types.is_integer(kind)
+    if number is None or (is_whole and number % 1):
+        return None
+    if pa.types.is_decimal(kind):
+        return number
+    return int(number) if is_whole else float(number)
+
+
+def _means(cuts: Sequence[float], seen: SeenValues, name: str, kind: Any) -> StateCells:
+    """The mean of each interval, as the column writes numbers."""
+    import pyarrow as pa
+
+    means = interval_means(cuts, seen.sums_of[name], seen.counts_of[name])
+    plain = pa.float64()
+    if kind is not None:
+        plain = plain_type(kind)
+    elif shown := seen.value_of[name].values():
+        plain = _inferred(shown)
+    values: list[Any] = means
+    if pa.types.is_integer(plain):
+        whole = [_whole(mean, cuts) for mean in means]
+        if None in whole:
+            kind = kind and pa.float64()
+        else:
+            values = whole
+    elif pa.types.is_decimal(plain):
+        values = [round(Decimal(str(mean)), plain.scale) for mean in means]
+    elif is_any_text(plain):
+        values = [spelled(mean).replace(".", seen.decimal) for mean in means]
+    return StateCells(dict(enumerate(values)), kind, are_means=True)
+
+
+def interval_means(cuts: Sequence[float], sums: FloatArray, counts: FloatArray) -> list[float]:
+    """The mean of the numbers in each interval; its middle where there is none.
+
+    An interval that is open at one end is taken to be as wide as the one beside it.
+
+    Examples
+    --------
+    >>> inf = float("inf")
+    >>> interval_means([0, 10, 30, inf], np.array([8.0, 0.0, 0.0]), np.array([2, 0, 0]))
+    [4.0, 20.0, 40.0]
+    """
+    widths = np.diff(cuts)
+    finite = widths[np.isfinite(widths)]
+    means = []
+    for code, (low, high) in enumerate(itertools.pairwise(cuts)):
+        if counts[code]:
+            means.append(float(sums[code] / counts[code]))
+            continue
+        below, above = math.isinf(low), math.isinf(high)
+        width = float(finite[0 if below else -1]) if len(finite) else 2.0
+        middle = 0.0 if below and above else high - width / 2 if below else low + width / 2
+        means.append(float(middle if below or above else (low + high) / 2))
+    return means
+
+
+def _whole(mean: float, cuts: Sequence[float]) -> int | None:
+    """The whole number nearest to a mean within its interval, if it holds one."""
+    interval = interval_of(mean, cuts)
+    near = sorted({math.floor(mean), math.ceil(mean)}, key=lambda number: abs(number - mean))
+    return next((number for number in near if interval_of(number, cuts) == interval), None)
+
+
+def arrow_filled(column: Any, cells: StateCells, rows: NDArray[np.int64]) -> Any:
+    """The cells of some ``rows`` of an Arrow array, behind which those of states stand."""
+    import pyarrow as pa
+
+    kind = column.type if cells.kind is None else cells.kind
+    return with_cells(column, cells).take(pa.array(rows)).cast(kind)
+
+
+def with_cells(column: Any, cells: StateCells) -> Any:
+    """An Arrow array, in chunks or not, with the cells of states behind it."""
+    import pyarrow as pa
+
+    kind = column.type if cells.kind is None else cells.kind
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    column = pa.chunked_array(chunks, column.type)
+    if is_any_text(kind) and not is_any_text(plain_type(column.type)):
+        column = spelled_column(column)
+    kind = without_view(kind)
+    written = pa.array([*cells.values.values()], plain_type(kind))
+    if pa.types.is_dictionary(kind):
+        indices = pa.array(range(len(written)), kind.index_type)
+        written = pa.DictionaryArray.from_arrays(indices, written, ordered=kind.ordered)
+    stacked = pa.chunked_array([*column.cast(kind).chunks, written], kind)
+    return stacked.unify_dictionaries()
+
+
+def rows_with_cells(
+    length: int,
+    values: Mapping[int, Any],
+    missing: NDArray[np.bool_],
+    codes: NDArray[Any],
+    row_of: Mapping[int, int] | None = None,
+) -> NDArray[np.int64]:
+    """Where each cell is found in a column that has some ``values`` behind its rows.
+
+    ``row_of`` is the row that shows a state, where the cell is taken from that.
+    """
+    positions = {code: length + index for index, code in enumerate(values)} | dict(row_of or {})
+    rows = np.arange(length)
+    for code, position in positions.items():
+        rows[missing & (codes == code)] = position
+    return rows
