@@ -29,7 +29,7 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
     OSError
         The file cannot be written.
     """
-    mode = os.stat(path).st_mode if follow_links and os.path.exists(path) else None
+    mode = _mode_of(path, follow_links)
     if mode is not None and not stat.S_ISREG(mode):
         with open(path, "wb") as file:
             yield file
@@ -47,6 +47,16 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _mode_of(path: str | os.PathLike[str], follow_links: bool) -> int | None:
+    """The mode of what is there; of links that are not followed, and of nothing, None."""
+    try:
+        mode = os.stat(path, follow_symlinks=follow_links).st_mode
+    except OSError:
+        return None
+    is_kept = follow_links or stat.S_ISREG(mode)
+    return mode if is_kept else None
 
 
 def _opened(path: str, flags: int, mode: int | None) -> int:
