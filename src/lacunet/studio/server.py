@@ -343,8 +343,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Begin a connection; one that is silent for too long is closed."""
-        self.timeout = self.server.patience
         super().setup()
+        self.connection.settimeout(self.server.patience)
 
     def _answer(self, act: Callable[[str], tuple[str, bytes]]) -> None:
         try:
