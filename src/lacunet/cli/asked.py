@@ -50,9 +50,9 @@ def method_options(options: Namespace) -> dict[str, Any]:
 
 def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
-    from lacunet.formats.files import FORMATS, read_network
+    from lacunet.formats.files import READABLE, read_network
 
-    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
+    if text is not None and any(suffix in text.lower() for suffix in READABLE):
         return read_network(text)
     return text
 
