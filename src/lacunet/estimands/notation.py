@@ -29,6 +29,7 @@ class Notation:
     proportional = " ∝ "
     bar = " | "
     law, intervention = "P", "do"
+    prime = "'"
     pattern, smaller_pattern = "T", "U"
 
     def name(self, variable: str, primes: int = 0) -> str:
@@ -168,6 +169,7 @@ class _MathMl(Notation):
     proportional = "<mo>∝</mo>"
     bar = "<mo>∣</mo>"
     law, intervention = "<mi>P</mi>", "<mi>do</mi>"
+    prime = "<mo>′</mo>"
     pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:
