@@ -53,6 +53,7 @@ from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
 QUERY_WORK = 8e5  # for one query, in steps along edges
+MECHANISM_WORK = 3e5  # of the search with mechanisms as variables, likewise
 STAGES = ((0.05, 0.15), (1.0, 0.85))  # of it, then of the search for two models that look the same
 MOST_STATES = 10  # of a variable that hides itself, in the models that show it
 CHOICES_WORK = 4e6  # for the samples that serve as well
@@ -145,7 +146,7 @@ def _decide(
             find_monotone_term(search, query, asked) if mixed.monotone else find_term(search, query)
         )
         if term is None and searching == STAGES[-1][0] and not mixed.monotone:
-            mixed.meter.allow(QUERY_WORK * effort)
+            mixed.meter.allow(MECHANISM_WORK * effort)
             term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + in_words(mixed, term)
