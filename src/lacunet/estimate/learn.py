@@ -283,7 +283,8 @@ def carry_out(
             plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
         )
         uncertainty = fitted.uncertainty(chosen)
-        doubts = () if plan.units is None else plan.units.doubts
+        doubts = uncertainty.doubts
+        doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost

@@ -169,6 +169,7 @@ class Climber:
             learned,
             tables=tables,
             families=reports,
+            notes=(*learned.notes, *_cut_short(em, ended)),
             ended=ended,
             why=_why(em, fit, engine, drawn) if chooses else "",
             network=network.with_tables(tables),
@@ -408,6 +409,19 @@ def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
     if not fit.heldout:
         return f"{done}, to convergence, from the best of {counted(len(fit.starts), 'start')}"
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
+
+
+def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
+    """What to know of a climb that a limit ended."""
+    limit_of = {
+        "iteration limit": f"{em.max_iterations:,} iterations; max_iterations= allows more",
+        "time limit": "time; time_limit= allows more",
+    }
+    if ended.reason in limit_of and ended.iterations:
+        yield (
+            "EM had not converged: its CPTs may be far from those that it would lead to. It was "
+            f"ended by the limit of {limit_of[ended.reason]}"
+        )
 
 
 def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
