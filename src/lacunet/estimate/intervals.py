@@ -239,7 +239,10 @@ class Fitted:
     @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
-        return self.learned.network or self.plan.network.with_tables(self.learned.tables)
+        learned, network = self.learned, self.plan.network
+        if learned.network is not None:  # EM's, but for what a later stage estimated
+            network = learned.network
+        return network.with_tables({**(network.tables_of or {}), **learned.tables})
 
     @cached_property
     def whole(self) -> Statistics:
