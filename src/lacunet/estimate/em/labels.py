@@ -70,7 +70,7 @@ def ranked(columns: Sequence[FloatArray]) -> list[int]:
     first, *others = columns
     order = np.argsort(-first, kind="stable")
     if not others:
-        return order.tolist()
+        return [*map(int, order)]
     ends = np.flatnonzero(np.diff(first[order]) < -TIE) + 1
     ranks = []
     for tied in np.split(order, ends):
@@ -102,7 +102,9 @@ def _by_states(layout: Layout, counts: FloatArray, child: str, names: Scope) -> 
     """The counts of a family by the states of one variable in it, or of two."""
     family = layout.network.family(child)
     axes = [family.index(name) for name in names]
-    return np.asarray(np.einsum(counts, [*range(counts.ndim)], axes))
+    others = tuple(axis for axis in range(counts.ndim) if axis not in axes)
+    summed = counts.sum(axis=others, keepdims=True)
+    return np.moveaxis(summed, axes, range(len(axes))).reshape([counts.shape[k] for k in axes])
 
 
 def _exchangeable(layout: Layout, pseudo: FloatArray, variable: str) -> list[list[int]]:
