@@ -104,7 +104,8 @@ def _by_states(layout: Layout, counts: FloatArray, child: str, names: Scope) -> 
     axes = [family.index(name) for name in names]
     others = tuple(axis for axis in range(counts.ndim) if axis not in axes)
     summed = counts.sum(axis=others, keepdims=True)
-    return np.moveaxis(summed, axes, range(len(axes))).reshape([counts.shape[k] for k in axes])
+    in_order = np.moveaxis(summed, axes, range(len(axes)))
+    return np.asarray(in_order.reshape([counts.shape[axis] for axis in axes]))
 
 
 def _exchangeable(layout: Layout, pseudo: FloatArray, variable: str) -> list[list[int]]:
