@@ -195,7 +195,9 @@ def test_replicates_make_as_many_steps_as_all_rows_from_what_chance_drew_for_the
     assert [climb.iterations for climb in ends] == [2] * (3 + 30)
     (start_of_best,) = {climb.start.tobytes() for climb in replicates}
     best = max(whole, key=lambda climb: climb.log_posterior)
-    assert start_of_best == best.start.tobytes()
+    *signs, first, second = best.start[[*range(2, 14), 0, 1]]
+    turned = [second, first, *np.reshape(signs, (3, 2, 2))[:, ::-1].ravel()]  # H, then its signs
+    assert start_of_best in {best.start.tobytes(), np.array(turned).tobytes()}
     assert best.log_posterior == result.ended.log_posterior
 
 
@@ -216,7 +218,7 @@ def test_replicates_make_the_steps_that_held_out_rows_chose_where_a_prior_names_
 def test_steps_under_a_learned_prior_are_made_from_the_best_start() -> None:
     climbs: list[Climb] = []
     method = lc.EM("random", stop=1, restarts=5, visit=climbs.append)
-    lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method)
+    lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method, rng=1)
     *first, again = (climb for climb in climbs if climb.reason)
     best = max(first, key=lambda climb: climb.log_posterior)
     assert best.log_posterior > first[0].log_posterior + 1

@@ -220,7 +220,7 @@ def test_families_of_a_variable_that_no_row_shows_keep_one_pseudo_count(method: 
     for name in ("Ill", "Test"):
         np.testing.assert_array_equal(prior_of(result)[name], np.ones_like(result.cpt(name).table))
     if result.ended is not None:
-        assert any("names of its states are arbitrary" in note for note in result.ended.notes)
+        assert any("states are in order of size" in note for note in result.ended.notes)
 
 
 def test_what_is_not_recoverable_holds_one_pseudo_count() -> None:

@@ -71,7 +71,8 @@ class Uncertainty:
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
     together, for queries; ``total`` the weight of all rows. ``weak_directions`` are combinations
-    of EM's parameters about which the prior tells more than the rows.
+    of EM's parameters about which the prior tells more than the rows. ``doubts`` are what else to
+    know of the intervals.
     """
 
     network: Network
@@ -80,6 +81,7 @@ class Uncertainty:
     covariance: Covariance
     total: float
     weak_directions: tuple[Direction, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -231,12 +233,16 @@ class Fitted:
             rates = np.where(is_sure, spread.table, spread.rates)
             sizes = np.where(is_sure, np.inf, spread.sizes)
             spread_of[name] = replace(spread, rates=rates, sizes=sizes)
-        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak)
+        doubts = covariance.doubts if recipe == RATE_MATRIX else ()  # type: ignore[attr-defined]
+        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak, doubts)
 
     @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
-        return self.learned.network or self.plan.network.with_tables(self.learned.tables)
+        learned, network = self.learned, self.plan.network
+        if learned.network is not None:  # EM's, but for what a later stage estimated
+            network = learned.network
+        return network.with_tables({**(network.tables_of or {}), **learned.tables})
 
     @cached_property
     def whole(self) -> Statistics:

@@ -262,8 +262,7 @@ def carry_out(
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
     recipe = recipe_of(plan, setting.memory) if intervals else None
-    is_drawn = plan.heldout is not None or recipe is not None
-    seed = int(setting.rng.integers(2**62)) if is_drawn else 0
+    seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
     if learned.prior is not None:  # the same for intervals and all replicates
@@ -290,7 +289,8 @@ def carry_out(
             plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
         )
         uncertainty = fitted.uncertainty(chosen)
-        doubts = () if plan.units is None else plan.units.doubts
+        doubts = uncertainty.doubts
+        doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
