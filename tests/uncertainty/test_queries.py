@@ -11,6 +11,7 @@ from scipy.stats import beta
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.method import RATE_MATRIX
 from lacunet.statistics.rows import distinct_rows
@@ -85,21 +86,65 @@ def _by_rows(
     return np.asarray(found)
 
 
-@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "listwise"])
+@pytest.mark.parametrize(
+    "method", ["direct-mcar", "direct-mar", "listwise", "factored-mcar", FactoredMAR("mean")]
+)
 @pytest.mark.parametrize("prior", [1.0, 2.0])
 def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
-    method: str, prior: float
+    method: Any, prior: float
 ) -> None:
     table = _rows(300, 1)
-    found = []
-    for seed in range(30 if method == "direct-mar" else 1):
-        result = lc.learn(NETWORK, table, method, prior, intervals=True, rng=seed)
-        found.append(result.require_intervals().query("B", {"D": "1"}).standard_error ** 2)
+    result = lc.learn(NETWORK, table, method, prior, intervals=True)
+    variance = result.require_intervals().query("B", {"D": "1"}).standard_error ** 2
     by_rows = _by_rows(table, method, prior, "B", {"D": "1"})
     # The smallest CPT row rests on some 15 rows, to which a pseudo-count adds per cell; the four
-    # groups have some 30 rows, whose unbiased variances are 3% larger. The variance from 30
-    # replicates has a standard error of 26%, the mean of 30 of them 5%.
-    np.testing.assert_allclose(np.mean(found, axis=0), by_rows, rtol=0.2)
+    # groups have some 30 rows, whose unbiased variances are 3% larger.
+    np.testing.assert_allclose(variance, by_rows, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["direct-mar", "factored-mar", "informed-direct", EM(tolerance=1e-8, max_iterations=5000)],
+)
+def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
+    """Liver scans (C. B. Begg and R. A. Greenes 1983): the disease is verified in some."""
+    rows = {
+        "Test": ["+", "+", "+", "-", "-", "-"],
+        "Ill": ["yes", "no", None, "yes", "no", None],
+        "n": [231, 32, 166, 27, 54, 140],
+    }
+    network = lc.Network({"Ill": ["no", "yes"], "Test": ["-", "+"]}, {"Test": ["Ill"]})
+    options: dict[str, Any] = {"separator": ["Test"]} if method == "informed-direct" else {}
+    verified = {"+": (429, 231 / 263, 263), "-": (221, 27 / 81, 81)}
+    total = 429 + 221
+    ill = sum(n / total * share for n, share, _ in verified.values())
+    # Var: how many have each result, and how many of these are ill.
+    variance = sum(n / total * (share - ill) ** 2 / total for n, share, _ in verified.values())
+    variance += sum((n / total) ** 2 * p * (1 - p) / m for n, p, m in verified.values())
+    for seed in range(3):
+        result = lc.learn(
+            network, rows, method, 1.0, counts="n", intervals=True, rng=seed, **options
+        )
+        answer = lc.query(result, "Ill", interval=True)
+        assert answer["yes"] == pytest.approx(ill, rel=1e-6)
+        assert answer.standard_error[1] == pytest.approx(np.sqrt(variance), rel=0.005)
+        sensitivity = lc.query(result, "Test", {"Ill": "yes"})["+"]
+        specificity = lc.query(result, "Test", {"Ill": "no"})["-"]
+        assert (sensitivity, specificity) == pytest.approx((0.8365, 0.7384), abs=5e-5)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
+def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> None:
+    intervals = [
+        lc.query(
+            lc.learn(NETWORK, _rows(250, 11), method, intervals=True, rng=seed),
+            "B",
+            {"D": "1"},
+            interval=True,
+        ).interval
+        for seed in range(2)
+    ]
+    np.testing.assert_array_equal(intervals[0], intervals[1])
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
