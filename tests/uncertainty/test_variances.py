@@ -7,6 +7,7 @@ import pytest
 
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.deletion import influence
 from lacunet.estimate.deletion.influence import Moves, RowInfluence, moves_of
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.uncertain import em_uncertainty
@@ -17,6 +18,7 @@ from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.count import count
+from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.direct import counted_spread
@@ -55,7 +57,10 @@ def _estimated(table: EncodedTable, variable: str, form: str = "direct") -> Esti
 def _mar_spread(table: EncodedTable, variable: str, cpt: np.ndarray) -> Spread:
     network = CHAIN.with_tables({**(CHAIN.tables_of or {}), variable: cpt})
     estimated_of = {variable: _estimated(table, variable)}
-    return RowInfluence.of(network, table.scaled(), estimated_of, {}).spread(variable)
+    (spread,) = dict(
+        RowInfluence.of(network, table.scaled(), estimated_of, {}).spreads([variable])
+    ).values()
+    return spread
 
 
 def _variance(spread: Spread) -> np.ndarray:
@@ -87,7 +92,7 @@ def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> Non
     np.testing.assert_allclose(_variance(counted_spread(counts, cpt)), usual, rtol=1e-12)
     in_groups = Estimated(("B", "C"), ("B", "C"), ("A",), "direct", "inverse-variance", True)
     network = CHAIN.with_tables({**(CHAIN.tables_of or {}), "C": cpt})
-    spread = RowInfluence.of(network, table, {"C": in_groups}, {}).spread("C")
+    spread = dict(RowInfluence.of(network, table, {"C": in_groups}, {}).spreads("C"))["C"]
     np.testing.assert_allclose(_variance(spread), usual, rtol=1e-12)
 
 
@@ -242,28 +247,44 @@ def test_what_rows_move_adds_up_to_the_estimate(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_a_row_moves_is_the_derivative_by_its_weight(method: str) -> None:
-    # Many rows in each group, but for one value of D: some of its groups have none to tell.
-    table = _thin(6000, 4)
-    rare = np.flatnonzero(table.columns["D"] == 8)[14:]
-    table = table.take(np.setdiff1d(np.arange(table.rows), rare))
+def test_what_a_row_moves_is_the_derivative_by_its_weight(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _thin(120, 4)
+
+    def as_it_is(cells: GroupedCounts, _: object) -> tuple[np.ndarray, np.ndarray]:
+        groups = len(cells.groups.weights)
+        return np.ones(groups), np.zeros(groups, bool)
+
+    monkeypatch.setattr(influence, "_spread_up", as_it_is)  # not made unbiased
     moves = _moves(table, *METHODS[method])
-    rows = [0, 1, 2, *np.flatnonzero(table.columns["D"] == 8)[:10]]
-    before = moves.weights(table.row_weights)
-    for row in rows:
-        weights = table.row_weights.copy()
-        weights[row] *= 1 + 1e-5
-        heavier = EncodedTable(table.cardinality_of, table.columns, weights)
-        after = _moves(heavier, *METHODS[method]).weights(weights)
+    for row in range(0, table.rows, 3):
+        ends = []
+        for factor in (1 + 1e-5, 1 - 1e-5):
+            weights = table.row_weights.copy()
+            weights[row] *= factor
+            moved = EncodedTable(table.cardinality_of, table.columns, weights)
+            ends.append(_moves(moved, *METHODS[method]).weights(weights))
+        by_hand = (ends[0] - ends[1]) / (2e-5 * table.row_weights[row])
         one_more = np.zeros(table.rows)
         one_more[row] = 1.0
-        moved = moves.weights(one_more)
-        by_hand = (after - before) / (1e-5 * table.row_weights[row])
-        is_rare = table.columns["D"][row] == 8
-        # Variances within groups are made unbiased: by 1% in groups of some 100 rows. In the rare
-        # ones a row may stand for more, and what it moves is spread up, not only turned.
-        scale = np.abs(by_hand).max()
-        np.testing.assert_allclose(moved, by_hand, atol=(1.0 if is_rare else 0.02) * scale)
+        np.testing.assert_allclose(moves.weights(one_more), by_hand, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_variances_of_entries_are_sums_over_rows(method: str) -> None:
+    table = _thin(150, 8)
+    moves = _moves(table, *METHODS[method])
+    weights = moves.weights(table.row_weights)
+    rates = weights / weights.sum(axis=-1, keepdims=True)
+    squares = table.row_weights**2
+    by_rows = np.zeros_like(rates)
+    for cell in np.ndindex(*rates.shape):
+        direction = np.zeros_like(rates)
+        direction[cell[:-1]] = -rates[cell]
+        direction[cell] += 1
+        by_rows[cell] = squares @ moves.along(direction) ** 2
+    np.testing.assert_allclose(moves.numerator(squares, rates), by_rows, rtol=1e-9)
 
 
 def test_neither_the_order_of_rows_nor_equal_rows_change_what_they_move() -> None:

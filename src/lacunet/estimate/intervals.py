@@ -3,7 +3,7 @@
 | recipe | for | beside the fit |
 |---|---|---|
 | counts | listwise, direct-mcar; every family without missing values | nothing |
-| influence of rows | direct and factored deletion | a derivative for each family; the rows are kept |
+| influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
 | rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
@@ -262,15 +262,14 @@ class Fitted:
         rows = whole.distinct[network.variables].table.without_sets()
         pseudo_of = pseudo_counts(self.setting.used_prior, network)
         influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
+        hidden = [name for name in network.variables if plan.estimated_of[name].hidden]
         spread_of = {}
-        for done, name in enumerate(network.variables):
-            self.setting.progress("intervals", done, len(network.variables), name)
-            if plan.estimated_of[name].hidden:
-                spread_of[name] = influence.spread(name)
-            else:
-                counts = whole.counts[network.family(name)]
-                spread_of[name] = counted_spread(counts, network.cpt(name).table)
-        self.setting.progress("intervals", len(network.variables), len(network.variables))
+        for name in (name for name in network.variables if name not in hidden):
+            counts = whole.counts[network.family(name)]
+            spread_of[name] = counted_spread(counts, network.cpt(name).table)
+        for done, (name, spread) in enumerate(influence.spreads(hidden), start=1):
+            spread_of[name] = spread
+            self.setting.progress("intervals", done, len(hidden), name)
         return spread_of, influence, ()
 
     def _by_replicates(self) -> Spreads:

@@ -32,8 +32,9 @@ squared: the errors of CPTs that come from the same rows go together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from math import prod
 from typing import ClassVar, NamedTuple
 
@@ -50,7 +51,7 @@ from lacunet.model.network import FloatArray, Network, Scope, Tables
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Tally, added_up, quotient
 from lacunet.statistics.distinct import Index, Keys, distinct, grouped, pack, unpack
-from lacunet.statistics.groups import GroupedCounts, group_rows
+from lacunet.statistics.groups import GroupedCounts, Groups, group_rows
 from lacunet.statistics.problems.ragged import Ragged, ranges, runs
 from lacunet.statistics.solved import Reduced, Solved, SolvedSamples
 from lacunet.uncertainty.delta import AnsweredQuery, centred, with_pseudo_rows
@@ -61,36 +62,48 @@ NOTHING: Index = np.zeros(0, np.intp)
 LONE = 1 + 1e-9  # effective rows that tell of a group, at most: they stand for all of it
 
 
+GroupsBy = Callable[[Scope], tuple[Groups, Index]]  # the groups by some variables, and each row's
+
+
 @dataclass(frozen=True, eq=False)
 class Moves:
     r"""What rows of unit weight move the weight of each cell of a family by: :math:`\varphi(y)`.
 
-    Rows of one kind move all cells alike. ``kind`` is that of each row, of so many ``kinds``;
-    ``value`` is what the rows of the kind ``owner`` move a ``cell`` of the family's table by.
+    Rows of one kind move all cells alike, and rows of many kinds move most cells alike: so a kind
+    moves cells by what its class does, and some of them besides.
     """
 
-    kind: Index
+    kind: Index  # of each row
     kinds: int
-    owner: Index
-    cell: Keys
-    value: FloatArray
-    shape: tuple[int, ...]
+    owner: Index  # a kind that moves
+    cell: Keys  # a cell of the family's table
+    value: FloatArray  # by so much
+    shape: tuple[int, ...]  # of the table
+    class_of: Index | None = None  # of each kind
+    common: FloatArray | None = None  # what a class moves each cell by
 
     def along(self, direction: FloatArray) -> FloatArray:
         """What each row moves the sum of all cells by, each times a number of its own."""
-        by_pair = self.value * direction.reshape(-1)[self.cell]
-        return added_up(self.owner, by_pair, self.kinds)[self.kind]
+        flat = direction.reshape(-1)
+        of_kind = added_up(self.owner, self.value * flat[self.cell], self.kinds)
+        if self.common is not None:
+            of_kind += (self.common @ flat)[self.class_of]
+        return of_kind[self.kind]
 
     def weights(self, rows: FloatArray) -> FloatArray:
         """The weight of each cell; ``rows`` has that of each row."""
         of_kind = added_up(self.kind, rows, self.kinds)
         cells = added_up(self.cell, of_kind[self.owner] * self.value, prod(self.shape))
+        if self.common is not None:
+            cells += self._by_class(of_kind) @ self.common
         return cells.reshape(self.shape)
 
     def numerator(self, squares: FloatArray, rates: FloatArray) -> FloatArray:
         r"""The variance of each CPT entry times :math:`T_u^2`.
 
-        That is :math:`\sum w^2 (\varphi(x, u) - \theta \varphi(u))^2`.
+        That is :math:`\sum w^2 (\varphi(x, u) - \theta \varphi(u))^2`, a polynomial in
+        :math:`\theta`: the sums of :math:`\varphi(x, u)^2`, of :math:`\varphi(x, u) \varphi(u)` and
+        of :math:`\varphi(u)^2` over rows are its coefficients.
 
         Parameters
         ----------
@@ -101,69 +114,165 @@ class Moves:
         """
         states, configurations = self.shape[-1], prod(self.shape[:-1])
         of_kind = added_up(self.kind, squares, self.kinds)
-        row, row_of_pair = distinct(
-            self.owner * configurations + self.cell // states, self.kinds * configurations
-        )
-        by_row = added_up(row_of_pair, self.value, len(row))  # of kinds and CPT rows
-        owner, configuration = np.divmod(row, configurations)
-        weighed = of_kind[self.owner] * self.value
+        row = self.cell // states
+        owner_of_sum, row_of_sum, index = self._sums_over_states(row, configurations)
+        by_row = added_up(index, self.value, len(row_of_sum))  # phi(u)
+        weighed, weighed_sums = of_kind[self.owner] * self.value, of_kind[owner_of_sum] * by_row
         cells = added_up(self.cell, weighed * self.value, prod(self.shape))
-        cross = added_up(self.cell, weighed * by_row[row_of_pair], prod(self.shape))
-        rows = added_up(configuration, of_kind[owner] * by_row**2, configurations)
-        flat = rates.reshape(configurations, states)
-        sums = cells.reshape(flat.shape) - 2 * flat * cross.reshape(flat.shape)
-        return np.maximum(sums + flat**2 * rows[:, None], 0.0).reshape(self.shape)
+        cross = added_up(self.cell, weighed * by_row[index], prod(self.shape))
+        rows = added_up(row_of_sum, weighed_sums * by_row, configurations)
 
-    def times(self, share: FloatArray) -> Moves:
-        """What they move a share of each cell by."""
-        return replace(self, value=self.value * share.reshape(-1)[self.cell])
+        if self.common is not None and self.class_of is not None:
+            classes, common = len(self.common), self.common
+            of_class = self._by_class(of_kind)
+            common_rows = common.reshape(classes, configurations, states).sum(axis=-1)
+            own = self.class_of[self.owner]
+            cells += 2 * added_up(self.cell, weighed * common[own, self.cell], prod(self.shape))
+            cells += of_class @ common**2
+            cross += added_up(self.cell, weighed * common_rows[own, row], prod(self.shape))
+            places = self.class_of[owner_of_sum] * configurations + row_of_sum
+            sums = added_up(places, weighed_sums, classes * configurations)
+            sums = sums.reshape(classes, configurations) + of_class[:, None] * common_rows
+            cross += (common * np.repeat(sums, states, axis=1)).sum(axis=0)
+            own_rows = common_rows[self.class_of[owner_of_sum], row_of_sum]
+            rows += 2 * added_up(row_of_sum, weighed_sums * own_rows, configurations)
+            rows += of_class @ common_rows**2
 
-    def __add__(self, other: Moves) -> Moves:
-        """What rows move by both."""
-        kind, member = grouped([self.kind, other.kind], [self.kinds, other.kinds], len(self.kind))
-        cells, keys, values = prod(self.shape), [], []
-        for moves in (self, other):
-            by_kind, own = Ragged.of_owners(moves.kinds, moves.owner), moves.kind[member]
-            length = by_kind.lengths[own]
-            pair = by_kind.items[ranges(by_kind.starts[own], length)]
-            keys.append(np.repeat(np.arange(len(member)), length) * cells + moves.cell[pair])
-            values.append(moves.value[pair])
-        key, index = distinct(np.concatenate(keys), len(member) * cells)
-        owner, cell = np.divmod(key, cells)
-        value = added_up(index, np.concatenate(values), len(key))
-        return Moves(kind, len(member), owner, cell, value, self.shape)
+        theta = rates.reshape(configurations, states)
+        sums_of_squares = cells.reshape(theta.shape) - 2 * theta * cross.reshape(theta.shape)
+        return np.maximum(sums_of_squares + theta**2 * rows[:, None], 0.0).reshape(self.shape)
+
+    def _sums_over_states(self, row: Keys, configurations: int) -> tuple[Index, Keys, Index]:
+        """Each kind and CPT row with a cell that moves, and the index among these of each cell."""
+        is_alone = np.bincount(self.owner, minlength=self.kinds)[self.owner] == 1
+        alone, others = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
+        keys, places = distinct(
+            self.owner[others] * configurations + row[others], self.kinds * configurations
+        )
+        owner, configuration = np.divmod(keys, configurations)
+        index = np.empty(len(row), np.intp)
+        index[alone] = np.arange(len(alone))
+        index[others] = len(alone) + places
+        return (
+            np.concatenate([self.owner[alone], owner]),
+            np.concatenate([row[alone], configuration]),
+            index,
+        )
+
+    def _by_class(self, of_kind: FloatArray) -> FloatArray:
+        assert self.class_of is not None
+        assert self.common is not None
+        return added_up(self.class_of, of_kind, len(self.common))
+
+    def dense(self) -> FloatArray:
+        """What each kind moves each cell by, where there is nothing common."""
+        cells = prod(self.shape)
+        table = added_up(self.owner * cells + self.cell, self.value, self.kinds * cells)
+        return table.reshape(self.kinds, cells)
 
 
-def moves_of(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
-    """How much each row moves the weight of each cell of a family."""
+def moves_of(
+    rows: EncodedTable,
+    network: Network,
+    estimated: Estimated,
+    groups_by: GroupsBy | None = None,
+) -> Moves:
+    """How much each row moves the weight of each cell of a family.
+
+    Parameters
+    ----------
+    groups_by
+        Groups the rows, if that is remembered from one family to the next.
+    """
     family, hidden = estimated.family, estimated.hidden
-    shape = network.shape(family)
+    shape, groups_by = network.shape(family), groups_by or partial(group_rows, rows)
     if not estimated.is_grouped:
         return _moves_everywhere(rows, network, estimated)
     if not hidden:  # each row is in its cell, and moves no other
-        patterns = _patterns(rows, network, family, ())
-        cells = patterns.cells.in_family(family, shape)
-        ones = np.ones(len(cells))
-        return Moves(patterns.kind, len(cells), np.arange(len(cells)), cells, ones, shape)
+        columns = [rows.columns[name] for name in family]
+        cell = pack(columns, shape, rows.rows)
+        every = np.arange(prod(shape))
+        return Moves(cell, len(every), every, every, np.ones(len(every)), shape)
 
-    patterns = _patterns(rows, network, hidden, estimated.given)
+    patterns = _patterns(rows, network, hidden, groups_by(estimated.given))
     within = _within_groups(patterns, estimated)
     moves = _moves_within(patterns, within, family, shape)
     groups = within.solved.about(family, shape)[0]
-    fallen = fallen_weight(groups)
-    if not fallen.any():
+    if not fallen_weight(groups).any():
+        return moves
+    stand_in = _stand_in(rows, network, estimated)
+    return _with_stand_in(moves, family, patterns, within, stand_in, groups, rows.row_weights)
+
+
+def _stand_in(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
+    """What rows move the estimate by that knows no groups."""
+    if estimated.form == "factored":
+        return _moves_everywhere(rows, network, estimated)
+    family = estimated.family
+    patterns = _patterns(rows, network, family, group_rows(rows, ()))
+    within = _within_groups(patterns, replace(estimated, hidden=family, given=()))
+    return _moves_within(patterns, within, family, network.shape(family))
+
+
+def _with_stand_in(
+    moves: Moves,
+    family: Scope,
+    patterns: Patterns,
+    within: Within,
+    stand_in: Moves,
+    groups: Reduced,
+    row_weights: FloatArray,
+) -> Moves:
+    r"""What rows move by where the estimate without groups, :math:`F`, stands in for some.
+
+    It adds :math:`N F(y) s_y` to each cell, with :math:`s_y = \sum_g n_g f_g(y) / \sum_g n_g` over
+    the groups that agree with the cell in what all rows show, :math:`f_g(y)` being 1 where group
+    :math:`g` does not tell. A row moves :math:`F`, and :math:`s_y` by
+    :math:`(f_g(y) - s_y) / \sum_g n_g`.
+    """
+    shape, solved, cells = moves.shape, within.solved.whole, patterns.cells
+    size = prod(shape)
+    share = np.broadcast_to(quotient(fallen_weight(groups), groups.observed), shape).reshape(-1)
+    weights = stand_in.weights(row_weights)  # N F(y)
+    each = quotient(weights, np.broadcast_to(groups.observed, shape)).reshape(-1)
+    each = np.where(share > 0, each, 0.0)
+
+    # Rows of a kind are of one group, and of one kind of the estimate without groups.
+    member = np.empty(moves.kinds, np.intp)
+    member[patterns.kind] = np.arange(len(patterns.kind))
+    tells = np.zeros(len(cells.groups.weights), np.intp)
+    if solved.reached is None:
+        tells[within.shown.group] = 1
+    keys = stand_in.kind[member] * 2 + tells[cells.group]
+    classes, class_of = distinct(keys, stand_in.kinds * 2)
+    of_stand_in, tell = np.divmod(classes, 2)
+
+    observed = [axis for axis, name in enumerate(family) if name not in cells.scope]
+    columns, sizes = unpack(np.arange(size), shape), [shape[axis] for axis in observed]
+    place_of_cell = pack([columns[axis] for axis in observed], sizes, size)
+    place_of_kind = cells.groups.in_table([family[axis] for axis in observed])[cells.group]
+    place_of_class = np.empty(len(classes), np.int64)
+    place_of_class[class_of] = place_of_kind
+    common = stand_in.dense()[of_stand_in] * share
+    is_own = place_of_class[:, None] == place_of_cell
+    common += np.where(is_own, each * (1.0 - tell[:, None] - share), 0.0)
+    moves = replace(moves, class_of=class_of, common=common)
+    if solved.reached is None:
         return moves
 
-    if estimated.form == "direct":
-        alone = replace(estimated, hidden=family, given=())
-        every = _patterns(rows, network, family, ())
-        stand_in = _moves_within(every, _within_groups(every, alone), family, shape)
-    else:
-        stand_in = _moves_everywhere(rows, network, estimated)
-    share = np.broadcast_to(quotient(fallen, groups.observed), shape)
-    weights = stand_in.weights(rows.row_weights)  # N F(y)
-    shares = _moves_of_shares(patterns, within, family, weights, groups, share)
-    return moves + stand_in.times(share) + shares
+    # The cells that a group does tell of, though others fall back.
+    reached = solved.reached.in_family(family, shape)
+    kept = np.flatnonzero(each[reached] > 0)
+    by_group = Ragged.of_owners(len(cells.groups.weights), solved.reached.group[kept], kept)
+    lengths = by_group.lengths[cells.group]
+    item = by_group.items[ranges(by_group.starts[cells.group], lengths)]
+    owners = np.concatenate([moves.owner, np.repeat(np.arange(moves.kinds), lengths)])
+    values = np.concatenate([moves.value, -each[reached[item]]])
+    keys, index = distinct(
+        owners * size + np.concatenate([moves.cell, reached[item]]), moves.kinds * size
+    )
+    owner, cell = np.divmod(keys, size)
+    return replace(moves, owner=owner, cell=cell, value=added_up(index, values, len(keys)))
 
 
 class Patterns(NamedTuple):
@@ -173,9 +282,11 @@ class Patterns(NamedTuple):
     kind: Index
 
 
-def _patterns(rows: EncodedTable, network: Network, hidden: Scope, given: Scope) -> Patterns:
-    """The patterns of ``hidden`` in groups of rows that agree on ``given``."""
-    groups, group = group_rows(rows, given)
+def _patterns(
+    rows: EncodedTable, network: Network, hidden: Scope, grouping: tuple[Groups, Index]
+) -> Patterns:
+    """The patterns of ``hidden`` in groups of rows."""
+    groups, group = grouping
     sizes = network.shape(hidden)
     columns = [rows.columns[name] for name in hidden]
     values = [size + 1 for size in sizes]  # the last one: missing
@@ -282,7 +393,7 @@ def _pairs(
 def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
     """What rows move the factored estimate by that knows no groups: it has every cell."""
     family, shape = estimated.family, network.shape(estimated.family)
-    patterns = _patterns(rows, network, family, ())
+    patterns = _patterns(rows, network, family, group_rows(rows, ()))
     (counts,) = count(rows, [family]).values()
     number, cells = rows_in_table(counts), np.arange(prod(shape))
     joint = lattice(shape, number, estimated.aggregation)
@@ -298,52 +409,6 @@ def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated
     shows_any = patterns.cells.cells < prod(size + 1 for size in shape) - 1
     within = Within(shown, np.ravel(joint), slopes, shows_any, SolvedSamples(Solved(shown, None)))
     return _moves_within(patterns, within, family, shape)
-
-
-def _moves_of_shares(
-    patterns: Patterns,
-    within: Within,
-    family: Scope,
-    weights: FloatArray,
-    groups: Reduced,
-    share: FloatArray,
-) -> Moves:
-    r"""What rows move the shares by for which the estimate without groups stands in.
-
-    Of :math:`F_y s_y` with :math:`s_y = \sum_g n_g f_g(y) / \sum_g n_g`, where :math:`f_g(y)` says
-    whether group :math:`g` falls back, a row moves :math:`F_y (f_g(y) - s_y) / \sum_g n_g`.
-    """
-    shape = share.shape
-    solved, cells = within.solved.whole, patterns.cells
-    number = len(cells.groups.weights)
-    each = quotient(weights, np.broadcast_to(groups.observed, shape)).reshape(-1)
-    falls = np.ones(number)
-    if solved.reached is None:
-        falls[within.shown.group] = 0.0
-
-    # The cells with a share, by what all rows show of them, for each group those of its own.
-    observed = [axis for axis, name in enumerate(family) if name not in cells.scope]
-    sizes = [shape[axis] for axis in observed]
-    with_share = np.flatnonzero(share.reshape(-1) > 0)
-    columns = unpack(with_share, shape)
-    shown_of_cell = pack([columns[axis] for axis in observed], sizes, len(with_share))
-    by_shown = Ragged.of_owners(prod(sizes), shown_of_cell, with_share)
-    own = cells.groups.in_table([family[axis] for axis in observed])
-    length = by_shown.lengths[own]
-    owner, cell = np.repeat(np.arange(number), length), ranges(by_shown.starts[own], length)
-    cell = by_shown.items[cell]
-    value = each[cell] * (falls[owner] - share.reshape(-1)[cell])
-
-    if solved.reached is not None:
-        reached = solved.reached.in_family(family, shape)
-        has_share = share.reshape(-1)[reached] > 0
-        owner = np.concatenate([owner, solved.reached.group[has_share]])
-        cell = np.concatenate([cell, reached[has_share]])
-        value = np.concatenate([value, -each[reached[has_share]]])
-    keys, index = distinct(owner * prod(shape) + cell, number * prod(shape))
-    owner, cell = np.divmod(keys, prod(shape))
-    group_of_row = cells.group[patterns.kind]
-    return Moves(group_of_row, number, owner, cell, added_up(index, value, len(keys)), shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,24 +448,29 @@ class RowInfluence:
         sizes = {name: self.network.cardinality(name) for name in self.columns}
         return EncodedTable(sizes, self.columns, weights, copies=Copies(weights, squares))
 
-    def spread(self, variable: str) -> Spread:
-        """How sure a CPT is."""
-        rows, table = self.rows, self.network.cpt(variable).table
-        moves = moves_of(rows, self.network, self.estimated_of[variable])
-        weights = moves.weights(rows.row_weights)
-        total = weights.sum(axis=-1, keepdims=True)  # T_u
-        rates = quotient(weights, total)
-        variance = quotient(moves.numerator(self.squares, rates), total**2, np.inf)
-        return Spread.of_variance(table, rates, variance, total)
+    def moves(self, names: Iterable[str]) -> Iterator[tuple[str, Moves]]:
+        """What the rows move the weights of some families by, one after the other."""
+        rows = self.rows
+        groups_by = lru_cache(maxsize=1)(partial(group_rows, rows))
+        for name in sorted(names, key=lambda name: self.estimated_of[name].given):
+            yield name, moves_of(rows, self.network, self.estimated_of[name], groups_by)
+
+    def spreads(self, names: Iterable[str]) -> Iterator[tuple[str, Spread]]:
+        """How sure some CPTs are."""
+        for name, moves in self.moves(names):
+            weights = moves.weights(self.weights)
+            total = weights.sum(axis=-1, keepdims=True)  # T_u
+            rates = quotient(weights, total)
+            variance = quotient(moves.numerator(self.squares, rates), total**2, np.inf)
+            table = self.network.cpt(name).table
+            yield name, Spread.of_variance(table, rates, variance, total)
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer."""
-        rows = self.rows
         names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
-        moved = np.zeros((len(asked.gradients), rows.rows))  # the answers by each row
+        moved = np.zeros((len(asked.gradients), len(self.weights)))  # the answers by each row
         weight_of, sizes_of = {}, {}
-        for name in names:
-            moves = moves_of(rows, self.network, self.estimated_of[name])
+        for name, moves in self.moves(names):
             weight = moves.weights(self.weights).sum(axis=-1, keepdims=True)
             total = weight + self.pseudo_of[name].sum(axis=-1, keepdims=True)
             weight_of[name], sizes_of[name] = weight, spread_of[name].row_sizes[..., None]
