@@ -437,8 +437,7 @@ class RowInfluence:
         pseudo_of: Tables,
     ) -> RowInfluence:
         """That of the distinct rows of a table."""
-        tally = Tally.all_of(rows) if rows.copies is None else rows.copies
-        squares = rows.row_weights if rows.copies is None else tally.squares
+        squares = rows.row_weights**2 if rows.copies is None else rows.copies.squares
         return cls(network, rows.columns, rows.row_weights, squares, estimated_of, pseudo_of)
 
     @property
