@@ -464,6 +464,20 @@ class RowInfluence:
             table = self.network.cpt(name).table
             yield name, Spread.of_variance(table, rates, variance, total)
 
+    def steps(self, number: int, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
+        """Draws of how far the entries of each CPT are from the truth, all CPTs together.
+
+        A draw is one of how many copies of each row there might have been: it has the covariance
+        of the entries.
+        """
+        rows = rng.standard_normal((number, len(self.weights))) * np.sqrt(self.squares)
+        for name, moves in self.moves(self.network.variables):
+            table, pseudo = self.network.cpt(name).table, self.pseudo_of[name]
+            total = moves.weights(self.weights).sum(axis=-1) + pseudo.sum(axis=-1)
+            moved = np.stack([moves.weights(draw) for draw in rows])
+            apart = moved - table * moved.sum(axis=-1, keepdims=True)
+            yield name, quotient(apart, np.broadcast_to(total[..., None], apart.shape))
+
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer."""
         names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
