@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
 
@@ -13,7 +14,11 @@ import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import RATE_MATRIX
+from lacunet.estimate.intervals import recipe_of
+from lacunet.estimate.method import INFLUENCE, JACKKNIFE, RATE_MATRIX, planned
+from lacunet.statistics import observations
+from lacunet.statistics.counts import Tally
+from lacunet.statistics.look import Look
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.delta import AnsweredQuery
 
@@ -45,6 +50,14 @@ def _rows(number: int, seed: int) -> EncodedTable:
         gone = rng.random(number) < np.where(columns["A"] == 1, 0.5, 0.2)
         columns[name] = np.where(gone, NETWORK.cardinality(name), columns[name]).astype(np.uint8)
     return EncodedTable(drawn.cardinality_of, columns)
+
+
+def _frame(table: EncodedTable) -> pd.DataFrame:
+    columns = {}
+    for name, codes in table.columns.items():
+        states = [*NETWORK.states(name), None]
+        columns[name] = [states[code] for code in codes]
+    return pd.DataFrame(columns)
 
 
 @pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
@@ -113,7 +126,7 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
         "Ill": ["yes", "no", None, "yes", "no", None],
         "n": [231, 32, 166, 27, 54, 140],
     }
-    network = lc.Network({"Ill": ["no", "yes"], "Test": ["-", "+"]}, {"Test": ["Ill"]})
+    network = lc.Network({"Test": ["-", "+"], "Ill": ["no", "yes"]}, {"Ill": ["Test"]})
     options: dict[str, Any] = {"separator": ["Test"]} if method == "informed-direct" else {}
     verified = {"+": (429, 231 / 263, 263), "-": (221, 27 / 81, 81)}
     total = 429 + 221
@@ -131,6 +144,34 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
         sensitivity = lc.query(result, "Test", {"Ill": "yes"})["+"]
         specificity = lc.query(result, "Test", {"Ill": "no"})["-"]
         assert (sensitivity, specificity) == pytest.approx((0.8365, 0.7384), abs=5e-5)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
+def test_rows_that_are_streamed_make_answers_as_sure(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = _frame(_rows(250, 12)).assign(w=np.random.default_rng(3).uniform(0.5, 2, 250))
+    intervals = []
+    for share in (4, 1e12):
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        result = lc.learn(NETWORK, frame, method, weight="w", intervals=True)
+        assert result.uncertainty is not None
+        assert result.uncertainty.recipe == INFLUENCE
+        intervals.append(lc.query(result, "B", {"D": "1"}, interval=True).interval)
+    np.testing.assert_allclose(intervals[1], intervals[0], rtol=1e-9)
+
+
+def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out() -> None:
+    wide = lc.Network({f"X{number}": ["0", "1"] for number in range(40)}, {"X1": ["X0"]})
+    for network, rows, recipe in (
+        (wide, 1e5, INFLUENCE),
+        (wide, 1e8, JACKKNIFE),
+        (NETWORK, 1e8, INFLUENCE),  # there are few ways to be a row
+    ):
+        number = np.array([rows])
+        look = Look(network.variables[:2], Tally(number, number, number))
+        plan = planned(FactoredMAR(), network, look, 2.0)
+        assert recipe_of(plan, 2**30) == recipe
 
 
 @pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])

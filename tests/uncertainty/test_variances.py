@@ -222,8 +222,8 @@ def _thin(rows: int, seed: int) -> EncodedTable:
 
 
 def _moves(table: EncodedTable, form: str, is_grouped: bool = True) -> Moves:
-    hidden, given = (("B", "C"), ("A", "D")) if is_grouped else ((), ())
-    estimated = Estimated(("B", "A", "C"), hidden, given, form, "mean", is_grouped)
+    given = ("A", "D") if is_grouped else ()
+    estimated = Estimated(("B", "A", "C"), ("B", "C"), given, form, "mean", is_grouped)
     return moves_of(table, WIDE, estimated)
 
 

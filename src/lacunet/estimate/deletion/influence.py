@@ -186,13 +186,13 @@ def moves_of(
     """
     family, hidden = estimated.family, estimated.hidden
     shape, groups_by = network.shape(family), groups_by or partial(group_rows, rows)
-    if not estimated.is_grouped:
-        return _moves_everywhere(rows, network, estimated)
     if not hidden:  # each row is in its cell, and moves no other
         columns = [rows.columns[name] for name in family]
         cell = pack(columns, shape, rows.rows)
         every = np.arange(prod(shape))
         return Moves(cell, len(every), every, every, np.ones(len(every)), shape)
+    if not estimated.is_grouped:
+        return _moves_everywhere(rows, network, estimated)
 
     patterns = _patterns(rows, network, hidden, groups_by(estimated.given))
     within = _within_groups(patterns, estimated)
