@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from lacunet.statistics.units import Units
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
+# How estimates by different orders of a family's variables are combined.
+Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
 Concentration = float | FloatArray  # of the Dirichlet prior: of all cells, or of each
 
 
@@ -79,8 +81,8 @@ class Estimated:
     family: Scope
     hidden: Scope
     given: Scope
-    form: str
-    aggregation: str
+    form: Literal["direct", "factored"]
+    aggregation: Aggregation
     is_grouped: bool
 
 

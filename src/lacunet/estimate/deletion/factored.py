@@ -20,7 +20,8 @@ from math import prod
 
 import numpy as np
 
-from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
+from lacunet.estimate.deletion.lattice import Axes, lattice
+from lacunet.estimate.method import Aggregation
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed

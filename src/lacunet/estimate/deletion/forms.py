@@ -27,11 +27,12 @@ from lacunet.estimate.cpts import JointEstimate, cells_of, made_cpt
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
-from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
+from lacunet.estimate.deletion.lattice import AGGREGATIONS, lattice_cells
 from lacunet.estimate.families import FamilyPlan
 from lacunet.estimate.method import (
     COUNTS,
     INFLUENCE,
+    Aggregation,
     Estimated,
     Learned,
     MethodError,

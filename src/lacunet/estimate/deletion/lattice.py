@@ -25,15 +25,14 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import Literal
 
 import numpy as np
 
+from lacunet.estimate.method import Aggregation
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import quotient
 
 Axes = tuple[int, ...]
-Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "lowest-variance")
 
 
