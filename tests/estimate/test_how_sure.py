@@ -120,7 +120,7 @@ def test_what_intervals_will_take_is_told_before(
 
     lc.learn(SCREENING, patients, method, intervals=True, progress=progress)
     # Age is always shown: its parameter takes no step.
-    families = [(0, 4)]
+    families = [(0, 3)]  # Disease is missing, and a parent of Symptoms and Test
     steps = {"direct-mar": families, "factored-mar": families, "em": [(0, 6)]}
     assert totals[:1] == steps.get(method, [])
     lc.write_network(SCREENING, tmp_path / "net.bif")

@@ -267,6 +267,7 @@ class Fitted:
         for name in (name for name in network.variables if name not in hidden):
             counts = whole.counts[network.family(name)]
             spread_of[name] = counted_spread(counts, network.cpt(name).table)
+        self.setting.progress("intervals", 0, len(hidden))
         for done, (name, spread) in enumerate(influence.spreads(hidden), start=1):
             spread_of[name] = spread
             self.setting.progress("intervals", done, len(hidden), name)
