@@ -307,7 +307,7 @@ def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(intervals, "run", watching)
     table = table_of(np.random.default_rng(9), 100)
-    result = lc.learn(NETWORK, table, "factored-mar", "learn", intervals=True)
+    result = lc.learn(NETWORK, table, "one-step", "learn", intervals=True)
     assert len(seen) == 30
     assert all(prior is result.prior for prior in seen)
 

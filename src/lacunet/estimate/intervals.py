@@ -3,7 +3,7 @@
 | recipe | for | beside the fit |
 |---|---|---|
 | counts | listwise, direct-mcar; every family without missing values | nothing |
-| influence of rows | direct-mar, informed-direct | sums over groups; folds for answers |
+| influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
 | rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lacunet.data.coded import row_bytes
 from lacunet.deadline import NEVER
-from lacunet.estimate.cpts import estimated_cpt
-from lacunet.estimate.deletion.by_groups import over_groups
-from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.families import AT_PRIOR
 from lacunet.estimate.method import (
     CLUSTERS,
@@ -39,13 +37,13 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import pseudo_counts
-from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.progress import silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.observations import replicates
-from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, rows_per_weight
+from lacunet.uncertainty.direct import Uncorrelated, counted_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
@@ -62,6 +60,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
+KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
+FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -91,14 +91,13 @@ class Uncertainty:
     @property
     def chance(self) -> str:
         """What the intervals owe to the seed, in words; empty where they owe it nothing."""
-        if self.recipe not in (JACKKNIFE, INFLUENCE):
+        if self.recipe != JACKKNIFE:
             return ""
         groups = len(self.covariance.networks)  # type: ignore[attr-defined]
         share = 1 / sqrt(2 * (groups - 1))  # of a standard deviation found from as many values
-        what = "" if self.recipe == JACKKNIFE else " of answers"
         return (
             f"The rows were divided at random into {groups} groups: another seed moves the width "
-            f"of intervals{what} by some {share:.0%} either way."
+            f"of intervals by some {share:.0%} either way."
         )
 
     def query(
@@ -132,10 +131,13 @@ def recipe_of(plan: Plan, memory: float) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes.
 
     A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
-    in turn.
+    in turn; so they are where there may be too many distinct rows to keep for their influence.
     """
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
+    if plan.recipe == INFLUENCE:
+        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
     free = _free(plan)
@@ -216,7 +218,7 @@ class Fitted:
             RATE_MATRIX: self._by_rate_matrix,
         }
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
-        are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
+        are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables:
             family, report = plan.network.family(name), self.learned.families[name]
             if are_counted and not set(family) & set(plan.partially):
@@ -259,30 +261,23 @@ class Fitted:
         return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
     def _by_influence(self) -> Spreads:
-        """Entries from sums over groups, answers from replicates of what the folds move."""
-        network, whole = self.network, self.whole
-        statistics, folds, prior = self.statistics, self.statistics.folds, self.setting.used_prior
-        assert folds is not None
-        samples = folds.samples[folds.replicates :]
-        shares = samples @ statistics.tally.weights / whole.total
-        spread_of, tables_of = {}, {}  # a table for each sample
-        for name in network.variables:
-            family, cpt = network.family(name), network.cpt(name).table
-            groups = statistics.reduced.get(family)
-            if groups is not None and groups.influence is not None:
-                moved = groups.influence
-                spread_of[name], moves = grouped_spread(moved, cpt), moved.moves
-            else:
-                spread_of[name] = counted_spread(whole.counts[family], cpt)
-                moves = np.moveaxis(statistics.counts[family].dense(), -1, 0)
-            cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
-            cells += np.multiply.outer(shares, _fallen(family, whole))
-            tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, prior)
-        networks = [
-            network.with_computed({name: tables[index] for name, tables in tables_of.items()})
-            for index in range(len(samples))
-        ]
-        return spread_of, self._replicates(networks, folds.scales, folds.degrees), ()
+        """By what each row moves every entry by."""
+        from lacunet.estimate.deletion.influence import RowInfluence
+
+        plan, network, whole = self.plan, self.network, self.whole
+        rows = whole.distinct[network.variables].table.without_sets()
+        pseudo_of = pseudo_counts(self.setting.used_prior, network)
+        influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
+        hidden = [name for name in network.variables if plan.estimated_of[name].hidden]
+        spread_of = {}
+        for name in (name for name in network.variables if name not in hidden):
+            counts = whole.counts[network.family(name)]
+            spread_of[name] = counted_spread(counts, network.cpt(name).table)
+        self.setting.progress("intervals", 0, len(hidden))
+        for done, (name, spread) in enumerate(influence.spreads(hidden), start=1):
+            spread_of[name] = spread
+            self.setting.progress("intervals", done, len(hidden), name)
+        return spread_of, influence, ()
 
     def _by_replicates(self) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
@@ -324,12 +319,3 @@ class Fitted:
 
         em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)
         return dict(em.spread_of), em, em.weak_directions
-
-
-def _fallen(family: Scope, whole: Statistics) -> FloatArray:
-    """What fell back on the estimate without groups: no fold moves it."""
-    if family not in whole.reduced:
-        return np.zeros((1,) * len(family))
-    groups = whole.reduced[family][0]
-    joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
-    return np.asarray(whole.total * joint - groups.inside)

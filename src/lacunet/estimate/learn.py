@@ -155,7 +155,7 @@ def learn(
         of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
         around the estimate without the prior's pseudo-counts, and stretched to hold the entry of
         the CPT: it need not be in their middle. What they cost depends on the method: for
-        "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more than a few further
+        "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further
         fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand.

@@ -64,8 +64,7 @@ class Grouping:
 
     Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
     ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
-    within groups, in replicates too where these are ``replicated``; ``influence`` asks for what
-    rows move that estimate by, in place of the estimates of replicates.
+    within groups, in replicates too where these are ``replicated``.
     """
 
     family: Scope
@@ -73,7 +72,6 @@ class Grouping:
     given: Scope
     whole: bool
     within: Callable[[GroupedCounts], Solved]
-    influence: bool = False
     replicated: bool = True
 
 
@@ -429,9 +427,8 @@ def _reduced_groups(
         solved = SolvedSamples(first.within(cells))
     else:
         assert folds is not None
-        is_replicated = first.replicated and not first.influence
-        samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
-        solved = solved_samples(first.within, cells, samples, moves=first.influence)
+        samples = folds.samples if first.replicated else folds.samples[: folds.replicates]
+        solved = solved_samples(first.within, cells, samples)
     families = [asked.family for asked in alike]
     return {family: solved.about(family, gathering.network.shape(family)) for family in families}
 
