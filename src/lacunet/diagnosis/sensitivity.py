@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from math import exp, inf
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -22,11 +23,17 @@ from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows
-from lacunet.estimate.em.tilted import TiltedRows, tilted_network
+from lacunet.estimate.em.tilted import (
+    TiltedModel,
+    TiltedRows,
+    tilted_model,
+    tilted_model_on_graph,
+)
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
+from lacunet.estimate.result import Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints
 from lacunet.inference.engine import engine_of
@@ -34,14 +41,17 @@ from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import check_mapping
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
-from lacunet.missingness.fitted import MOST_ROWS, parents_among
+from lacunet.missingness.fitted import MOST_ROWS, parents_among, shown_wherever_it_matters
+from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.nodes import named
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
-from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
+from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.observations import latent_in, observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
@@ -141,6 +151,7 @@ def sensitivity(
     tilted_state: object = None,
     threshold: float | None = None,
     given: Sequence[str] | str | None = None,
+    missingness: MissingnessGraph | str | Path | None = None,
     deltas: Sequence[float] | float = DELTAS,
     weight: Any = None,
     counts: Any = None,
@@ -157,7 +168,8 @@ def sensitivity(
 
     Hidden values of ``mechanism`` are taken to be distributed like the shown ones of the same
     group, but for a tilt: the odds of ``tilted_state`` are e^delta times as high. With
-    delta 0 values are missing at random; with delta 0.7 the odds are twice as high among hidden
+    delta 0 values are missing at random, or as the graph says, and the answer is that of `learn` by
+    the same method; with delta 0.7 the odds are twice as high among hidden
     values, with -0.7 half as high. The tipping point is the delta at which the answer reaches the
     ``threshold``.
 
@@ -182,7 +194,12 @@ def sensitivity(
         Variables that may decide whether a value is hidden: hidden values are compared with shown
         ones in groups that agree on them. By default they are learned from the data, and the
         parents of ``mechanism`` that every row shows are added. With "direct-mar" every row must
-        show them.
+        show them; "em" takes those that a row misses for a group of their own.
+    missingness
+        A missingness graph, its text or its file, in place of ``given``: then hidden values are
+        compared given its causes of ``mechanism``, and at delta 0 the answer is that of EM on the
+        graph (``learn(network, data, "em", missingness=graph)``). What is to be known of hidden
+        values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
@@ -229,16 +246,29 @@ def sensitivity(
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
     asked_prior = default_prior(EM()) if prior is None else prior
+    graph = None
+    if missingness is not None:
+        if given is not None or method == "direct-mar":
+            what = "given" if given is not None else "method='direct-mar'"
+            raise LacunetError(
+                f"{what} and missingness cannot be used together.",
+                "the graph says what decides on being shown, and EM on the graph is the method.",
+            )
+        graph = graph_of(missingness, network).hiding(latent_in(given_data))
     setting = Setting(checked_prior(asked_prior, network), memory=budget, progress=progress)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
-        method, grouped, choices = _compared(network, look, question, method, given)
-        model = tilted_network(network, question, grouped)
-        problems = Compiling(model, {model.variables[-1]: question.mechanism})
+        graph = None if graph is None else _without_tilted(graph, question.mechanism)
+        method, grouped, choices = _compared(network, look, question, method, given, graph)
+        plain = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
+        learned = None
+        if method == "em":
+            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
+        model = _model(network, look, question, grouped, graph, learned)
         needs = Needs(
             (),
-            problems=problems if method == "em" else None,
+            problems=model.compiling if method == "em" else None,
             rows=(tuple(v for v in network.variables if v in {*question.variables, *grouped}),),
             folds=folds_of(None, groups, 0, look.units),
         )
@@ -255,13 +285,11 @@ def sensitivity(
         by_rows_alone: Tilted = by_shares
         logs: tuple[float, ...] = ()
         bare = None
-        if method == "em":
-            plain = EM(tolerance=1e-6, max_iterations=5_000)
-            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
+        if learned is not None:
             bare = posed(learned.network, [(target,)], question.evidence, budget).shares[0] or 0.0
             setting = replace(setting, prior=learned.prior)
             tilted, by_rows_alone, logs = _by_em(
-                learned.network, statistics, question, asked, setting
+                learned.network.with_mechanisms(None), statistics, question, model, asked, setting
             )
         whole = tilted(statistics.sample(0))
         answers = np.array([whole.answer(delta) for delta in asked])
@@ -301,12 +329,14 @@ def sensitivity(
         log_likelihoods=logs,
     )
     allowed_for = [question.mechanism] if method == "em" else []  # rules
+    doubts = () if learned is None or graph is None else learned.warnings
     words = (
-        _on_no_tilt(result, [name for name in grouped if name in look.hidden(network)]),
+        _on_no_tilt(result, graph),
         *_on_answer(result, shares, named=threshold is not None),
         *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
         *choices,
+        *map(sentence, doubts),
         _on_tilts(result),
     )
     return replace(result, words=words)
@@ -387,6 +417,7 @@ def _compared(
     question: Question,
     method: Literal["direct-mar", "em"] | None,
     given: Sequence[str] | None,
+    graph: MissingnessGraph | None,
 ) -> tuple[Literal["direct-mar", "em"], Scope, tuple[str, ...]]:
     """How and within what hidden values are compared, and words on what was not asked for.
 
@@ -398,6 +429,11 @@ def _compared(
     mechanism, hidden = question.mechanism, look.hidden(network)
     others = [name for name in network.variables if name != mechanism]
     words = []
+    if graph is not None:
+        causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
+        listed = ", ".join(map(named, graph.causes[mechanism])) or "nothing"
+        return "em", tuple(causes), (f"Method em on the missingness graph, by which {listed} "
+            f"{'decide' if len(causes) > 1 else 'decides'} whether {mechanism} is shown.",)
     parents = network.parents(mechanism)
     if given is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
@@ -451,6 +487,38 @@ def _on_method(mechanism: str, missed: Sequence[str]) -> str:
     return "Method direct-mar: shares of rows are compared, group by group."
 
 
+def _model(
+    network: Network,
+    look: Look,
+    question: Question,
+    given: Scope,
+    graph: MissingnessGraph | None,
+    learned: Result | None,
+) -> TiltedModel:
+    """The network with the mechanism that is tilted."""
+    partially = look.hidden(network)
+    if graph is not None and learned is not None:
+        return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
+    never_without: Scope = ()
+    if not {*partially}.isdisjoint(given):
+        patterns = patterns_of(look.sampled(MOST_ROWS))
+        never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
+    return tilted_model(network, question, given, partially, never_without)
+
+
+def _without_tilted(graph: MissingnessGraph, variable: str) -> MissingnessGraph:
+    """The graph whose mechanism of a variable does not depend on its own hidden values."""
+    if graph.selection is not None:
+        raise LacunetError(
+            "the missingness graph says that rows are a selection (R[*]), which tilts cannot take.",
+            "leave R[*] out of the graph, and weight the rows instead.",
+        )
+    causes = {name: [*nodes] for name, nodes in graph.causes.items()}
+    causes.setdefault(variable, [])
+    causes[variable] = [cause for cause in causes[variable] if cause != variable]
+    return graph.with_parts(causes=causes)
+
+
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
@@ -463,6 +531,7 @@ def _by_em(
     start: Network,
     statistics: Statistics,
     question: Question,
+    model: TiltedModel,
     deltas: Sequence[float],
     setting: Setting,
 ) -> tuple[Tilted, Tilted, tuple[float, ...]]:
@@ -485,7 +554,7 @@ def _by_em(
             rows = CptRows.of(layout)
             sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
             pseudo = TRACE * quotient(pseudo, sums)
-        return TiltedRows(engine, start, question, 1 + pseudo, near)
+        return TiltedRows(engine, start, question, 1 + pseudo, near, model)
 
     whole = tilted(statistics.sample(0), near)
     alone = tilted(statistics.sample(0), near, alone=True)
@@ -494,6 +563,8 @@ def _by_em(
         near[delta] = whole.cells(delta)
         near_alone[delta] = alone.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
+    if model.never_shown.any():
+        logs = ()  # rows of these groups tell nothing of the tilt, though they weigh on the fit
     by_rows_alone = partial(tilted, near=near_alone, alone=True)
     return partial(tilted, near=near), by_rows_alone, logs
 
@@ -621,19 +692,11 @@ def _nearest_end(
     return float(far[-1] if start < 0.5 else far[0])
 
 
-def _on_no_tilt(result: Sensitivity, partly: Sequence[str]) -> str:
-    """The answer without a tilt; ``partly`` are variables of the groups with missing values."""
+def _on_no_tilt(result: Sensitivity, graph: MissingnessGraph | None) -> str:
+    """The answer without a tilt."""
+    assumption = "values are missing at random" if graph is None else "the missingness graph holds"
     answer = f"{result.question} is {result.answers[result.deltas.index(0.0)]:.3g}"
-    if not partly:
-        return f"If values are missing at random, {answer}."
-    decide = "decide" if len(result.given) > 1 else "decides"
-    has = "have" if len(partly) > 1 else "has"
-    mechanism = result.question.mechanism
-    return (
-        f"If {', '.join(result.given)} alone {decide} whether {mechanism} is shown, {answer}; "
-        f"{', '.join(partly)} {has} missing values too, so that learn, which takes all values to "
-        "be missing at random, may answer otherwise."
-    )
+    return f"If {assumption}, {answer}."
 
 
 def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:

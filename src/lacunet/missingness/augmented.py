@@ -60,7 +60,10 @@ class Augmented:
 
 
 def augmented(
-    graph: MissingnessGraph, partially: Scope, leave_out_ignorable: bool = True
+    graph: MissingnessGraph,
+    partially: Scope,
+    leave_out_ignorable: bool = True,
+    kept: Collection[str] = (),
 ) -> Augmented:
     """The network with the graph's mechanisms as observed nodes.
 
@@ -72,6 +75,8 @@ def augmented(
         The variables that some row does not show.
     leave_out_ignorable
         False keeps the mechanisms that change nothing, for those who want their CPTs.
+    kept
+        The variables whose mechanisms stay in any case.
 
     Raises
     ------
@@ -88,7 +93,7 @@ def augmented(
     (('Y',), ('Y',))
     """
     directed = without_hidden_causes(graph)
-    ignorable = _ignorable(directed, partially) if leave_out_ignorable else ()
+    ignorable = _ignorable(directed, partially, kept) if leave_out_ignorable else ()
     network = directed.network
     causes_of = {m: nodes for m, nodes in directed.causes_of.items() if m.variable not in ignorable}
     node_of = {mechanism: _free_name(network, mechanism) for mechanism in causes_of}
@@ -117,10 +122,10 @@ def _free_name(network: Network, mechanism: Mechanism) -> str:
     return name
 
 
-def _ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
+def _ignorable(graph: MissingnessGraph, partially: Scope, kept: Collection[str]) -> Scope:
     """All but the variables whose mechanisms look at a missing value, and those that these need."""
     looking = {name for name in graph.causes if looks_at_hidden(graph, name, partially)}
-    start = looking.union(mechanisms_in(graph.selection or ()))
+    start = looking.union(mechanisms_in(graph.selection or ()), kept)
     needed = reached(start, lambda name: mechanisms_in(graph.causes[name]))
     return tuple(name for name in graph.partially_observed if name not in needed)
 

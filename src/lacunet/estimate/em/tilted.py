@@ -15,8 +15,14 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
 .. math::
     k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0, \qquad k = e^\delta.
 
-At :math:`\delta = 0` the mechanism looks at :math:`w` alone; where every row shows these, this is
-plain EM.
+At :math:`\delta = 0` the mechanism looks at :math:`w` alone. Without a missingness graph that is
+what a row shows of these variables, a state or that it is missing. So the mechanism does not depend
+on anything hidden, and this is plain EM. With a graph :math:`w` are the causes that the graph gives
+it, the graph's other mechanisms are nodes too, and this is EM on the graph.
+
+After dropout no row of a group shows the variable, and :math:`t_w` would be infinite: its hidden
+values would differ from nothing. They are compared with those of the other groups, by the
+:math:`t` of all of these together.
 
 Where the variable is a question that was not asked of all, only those who were asked can hide it:
 the counts are of these. For who was not, being shown says no more than that a row shows what the
@@ -45,7 +51,11 @@ from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.missingness.augmented import augmented, looks_at_hidden
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.mechanisms import MISSING
+from lacunet.model.network import Cpt, FloatArray, Network, Scope
+from lacunet.statistics.gather import Compiling
 from lacunet.uncertainty.tilt import Question
 
 TOLERANCE = 1e-6
@@ -66,6 +76,7 @@ class TiltedRows:
     question: Question
     prior: Concentration
     near: Mapping[float, FloatArray] = field(default_factory=dict)
+    model: TiltedModel | None = None
     lost: float = 0.0  # no row is left out
 
     def answer(self, delta: float) -> float:
@@ -105,7 +116,10 @@ class TiltedRows:
 
         def maximised(counts: FloatArray) -> FloatArray:
             after = maximise(counts, rows, prior)
-            after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
+            table = mechanism(counts[-size:].reshape(shape), state, ratio, skip)
+            if self.model is not None:
+                table = self.model.pooled(table, counts[-size:].reshape(shape), state, ratio, skip)
+            after[-size:] = np.ravel(table)
             return after
 
         limits, parts = Limits(tolerance, max_iterations), np.ones(self.engine.problems.parts)
@@ -117,7 +131,7 @@ class TiltedRows:
 
         if delta in self.near:
             return climbed(self.near[delta]).cells
-        plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
+        plain = layout.flat(self._plain_tables())
         as_at_random = rows.normalised(plain * times)
         others_shown = as_at_random.copy()
         odds = np.full(shape[0], min(1.0, 1 / ratio))
@@ -128,6 +142,19 @@ class TiltedRows:
         )
         starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
         return max(map(climbed, starts), key=lambda end: end.log_posterior).cells
+
+    def _plain_tables(self) -> dict[str, FloatArray]:
+        """The CPTs that plain EM learned; those of nodes that it does not have are even."""
+        network = self.engine.problems.layout.network
+        known = {**(self.start.tables_of or {}), **({} if self.model is None else self.model.start)}
+        tables = {}
+        for name in network.variables:
+            shape = network.shape(network.family(name))
+            if name in known and known[name].shape == shape:
+                tables[name] = known[name]
+            else:
+                tables[name] = np.full(shape, 1 / shape[-1])
+        return tables
 
     def _bare_rows(self) -> NDArray[np.bool_]:
         """The cells of the variable's CPT rows that no row of the data shows."""
@@ -148,6 +175,95 @@ def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptR
     return replace(rows, begins=np.cumsum(lengths) - lengths, lengths=lengths)
 
 
+@dataclass(frozen=True)
+class TiltedModel:
+    """A network whose last node is the mechanism that is tilted.
+
+    ``compiling`` says what its nodes are in the rows. ``never_shown`` are the groups, by all that
+    the mechanism looks at besides its variable, no row of which shows it. They are compared with
+    other groups that agree with them but for the axes ``free`` of the mechanism's CPT. ``start``
+    are CPTs of nodes beside those of the variables.
+    """
+
+    compiling: Compiling
+    never_shown: NDArray[np.bool_]
+    free: tuple[int, ...]
+    start: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def pooled(
+        self, table: FloatArray, counts: FloatArray, state: int, ratio: float, skip: int | None
+    ) -> FloatArray:
+        """The mechanism's CPT, where groups that never show its variable have that of others."""
+        if not self.never_shown.any():
+            return table
+        others = np.where(self.never_shown[None, ..., None], 0.0, counts)
+        pool = others.sum(axis=self.free, keepdims=True)
+        has_shown = pool[..., 1:].sum(axis=0, keepdims=True) > 0
+        is_pooled = self.never_shown[None, ..., None] & has_shown
+        return np.where(is_pooled, mechanism(pool, state, ratio, skip), table)
+
+
+def tilted_model(
+    network: Network, question: Question, given: Scope, partially: Scope, never_without: Scope
+) -> TiltedModel:
+    """The network with a mechanism that looks at what rows show of some variables.
+
+    ``never_without`` are variables without which no row shows that of the mechanism.
+    """
+    others = tuple(name for name in given if name != question.mechanism)
+    copy_of = {name: _free_name(network, f"{name} as shown") for name in others if name in partially}
+    states = {copy: (*network.states(name), "missing") for name, copy in copy_of.items()}
+    whole = Network(
+        dict(network.states_of) | states, network.parents_of, not_asked=network.not_asked_of
+    )
+    looks_at = tuple(copy_of.get(name, name) for name in others)
+    model = tilted_network(whole, question, looks_at)
+    never_shown = np.zeros(whole.shape(looks_at), dtype=bool)
+    for axis, name in enumerate(others):
+        if name in copy_of and name in never_without:
+            np.moveaxis(never_shown, axis, 0)[-1] = True
+    free = tuple(1 + axis for axis, name in enumerate(others) if name in copy_of)
+    as_shown = {copy: name for name, copy in copy_of.items()}
+    mechanism_of = {model.variables[-1]: question.mechanism}
+    return TiltedModel(Compiling(model, mechanism_of, as_shown=as_shown), never_shown, free)
+
+
+def tilted_model_on_graph(
+    graph: MissingnessGraph, question: Question, partially: Scope, cpt_of: Mapping[str, Cpt]
+) -> TiltedModel:
+    """The network with the mechanisms of a graph, one of them tilted.
+
+    ``cpt_of`` are mechanisms as EM on the graph learned them. Those that change nothing need no
+    causes: they stay since others look at them.
+    """
+    variable = question.mechanism
+    augmentation = augmented(graph, partially, kept=(variable,))
+    whole, node = augmentation.network, augmentation.name_of[variable]
+    parents = dict(whole.parents_of)
+    for name, other in augmentation.name_of.items():
+        if not looks_at_hidden(augmentation.graph, name, partially):
+            parents[other] = () if name != variable else parents[other]
+    others = tuple(name for name in parents[node] if name != variable)
+    parents[node] = (variable, *others)
+    states = {name: whole.states(name) for name in whole.variables if name != node}
+    model = Network(
+        states | {node: whole.states(node)}, parents, not_asked=graph.network.not_asked_of
+    )
+    never_shown = np.zeros(whole.shape(others), dtype=bool)
+    for later, earlier in graph.monotone:
+        if later == variable:
+            axis = others.index(augmentation.name_of[earlier])
+            np.moveaxis(never_shown, axis, 0)[whole.state_index(others[axis], MISSING)] = True
+    free = tuple(
+        1 + axis
+        for axis, name in enumerate(others)
+        if name in partially or name not in graph.network.states_of
+    )
+    mechanism_of = {other: name for name, other in augmentation.name_of.items()}
+    start = {mechanism.child: mechanism.table for mechanism in cpt_of.values()}
+    return TiltedModel(Compiling(model, mechanism_of), never_shown, free, start)
+
+
 def tilted_network(network: Network, question: Question, given: Scope) -> Network:
     """The network with the mechanism of the question's variable as its last node.
 
@@ -156,15 +272,20 @@ def tilted_network(network: Network, question: Question, given: Scope) -> Networ
     given
         The variables that the mechanism looks at besides.
     """
-    shows = f"shows {question.mechanism}"
-    while shows in network.states_of:
-        shows += "'"
+    shows = _free_name(network, f"shows {question.mechanism}")
     others = tuple(name for name in given if name != question.mechanism)
     return Network(
         dict(network.states_of) | {shows: ("no", "yes")},
         dict(network.parents_of) | {shows: (question.mechanism, *others)},
         not_asked=network.not_asked_of,
     )
+
+
+def _free_name(network: Network, name: str) -> str:
+    """A name that no variable has."""
+    while name in network.states_of:
+        name += "'"
+    return name
 
 
 def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = None) -> FloatArray:
