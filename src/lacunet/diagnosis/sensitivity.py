@@ -266,10 +266,11 @@ def sensitivity(
         if method == "em":
             learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
         model = _model(network, look, question, grouped, graph, learned)
+        looked_at = {*question.variables, *grouped, *model.never_without}
         needs = Needs(
             (),
             problems=model.compiling if method == "em" else None,
-            rows=(tuple(v for v in network.variables if v in {*question.variables, *grouped}),),
+            rows=(tuple(name for name in network.variables if name in looked_at),),
             folds=folds_of(None, groups, 0, look.units),
         )
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
@@ -335,6 +336,7 @@ def sensitivity(
         *_on_answer(result, shares, named=threshold is not None),
         *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
+        *_on_dropout(question, model, distinct),
         *choices,
         *map(sentence, doubts),
         _on_tilts(result),
@@ -432,8 +434,14 @@ def _compared(
     if graph is not None:
         causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
         listed = ", ".join(map(named, graph.causes[mechanism])) or "nothing"
-        return "em", tuple(causes), (f"Method em on the missingness graph, by which {listed} "
-            f"{'decide' if len(causes) > 1 else 'decides'} whether {mechanism} is shown.",)
+        return (
+            "em",
+            tuple(causes),
+            (
+                f"Method em on the missingness graph, by which {listed} "
+                f"{'decide' if len(causes) > 1 else 'decides'} whether {mechanism} is shown.",
+            ),
+        )
     parents = network.parents(mechanism)
     if given is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
@@ -554,7 +562,7 @@ def _by_em(
             rows = CptRows.of(layout)
             sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
             pseudo = TRACE * quotient(pseudo, sums)
-        return TiltedRows(engine, start, question, 1 + pseudo, near, model)
+        return TiltedRows(engine, start, question, 1 + pseudo, model, near)
 
     whole = tilted(statistics.sample(0), near)
     alone = tilted(statistics.sample(0), near, alone=True)
@@ -563,8 +571,6 @@ def _by_em(
         near[delta] = whole.cells(delta)
         near_alone[delta] = alone.cells(delta)
     logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
-    if model.never_shown.any():
-        logs = ()  # rows of these groups tell nothing of the tilt, though they weigh on the fit
     by_rows_alone = partial(tilted, near=near_alone, alone=True)
     return partial(tilted, near=near), by_rows_alone, logs
 
@@ -764,6 +770,18 @@ def _on_rows(
         )
     if table.cells_of_sets:  # EM takes them as they are
         yield sentence(note_on_sets(table.cells_of_sets))
+
+
+def _on_dropout(question: Question, model: TiltedModel, rows: Rows) -> Iterator[str]:
+    """How many hidden values have none that are shown to differ from."""
+    is_hidden = ~rows.is_shown([question.mechanism])
+    dropped = is_hidden & ~rows.is_shown(model.never_without)
+    if share := float(rows.counts[dropped].sum() / rows.counts[is_hidden].sum()):
+        yield (
+            f"{share:.1%} of the hidden values of {question.mechanism} are in rows that hide "
+            f"{' or '.join(model.never_without)} too, and no such row shows it: these are not "
+            "tilted themselves, but like the values of all others with the same history."
+        )
 
 
 def _on_tilts(result: Sensitivity) -> str:

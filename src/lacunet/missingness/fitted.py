@@ -61,7 +61,7 @@ from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows, tested
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.implications import check_implications
+from lacunet.missingness.implications import check_mechanisms_alone
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
 from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
@@ -391,7 +391,8 @@ class LearnedGraph(MissingnessGraph):
 
     A learned graph is not always one that the rows agree with: causes that too few rows tell of, or
     more of them than are looked for, are left out. ``doubt`` says which of its implications the
-    rows that it was learned from refute; it is empty if they refute none.
+    rows that it was learned from refute, whatever edges there are among the variables; it is empty
+    if they refute none.
     """
 
     origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
@@ -428,7 +429,7 @@ class LearnedGraph(MissingnessGraph):
 
     def tested_on(self, table: EncodedTable) -> LearnedGraph:
         """The same graph, which knows whether these rows refute what it implies."""
-        results = check_implications(self, table.without_sets())
+        results = check_mechanisms_alone(self, table.without_sets())
         refuted = [result for result in results if result.adjusted < REFUTED]
         if not refuted:
             return self.with_parts(doubt="")

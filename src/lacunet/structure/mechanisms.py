@@ -66,9 +66,7 @@ def mechanisms_of(
         graph = graph.hiding(latent)
         notes = graph.check_data(table)
     unseen = tuple(
-        name
-        for name in graph.causes
-        if looks_at_hidden(graph, name, table.partially_observed)
+        name for name in graph.causes if looks_at_hidden(graph, name, table.partially_observed)
     )
     if unseen:
         notes += (

@@ -20,9 +20,9 @@ what a row shows of these variables, a state or that it is missing. So the mecha
 on anything hidden, and this is plain EM. With a graph :math:`w` are the causes that the graph gives
 it, the graph's other mechanisms are nodes too, and this is EM on the graph.
 
-After dropout no row of a group shows the variable, and :math:`t_w` would be infinite: its hidden
-values would differ from nothing. They are compared with those of the other groups, by the
-:math:`t` of all of these together.
+After dropout no row of a group shows the variable: there is nothing that its hidden values could
+differ from, and :math:`t_w` is infinite. They are taken to be like the values of all others with
+the same history, shown and hidden.
 
 Where the variable is a question that was not asked of all, only those who were asked can hide it:
 the counts are of these. For who was not, being shown says no more than that a row shows what the
@@ -53,7 +53,6 @@ from lacunet.inference.engine import Engine
 from lacunet.inference.query import query
 from lacunet.missingness.augmented import augmented, looks_at_hidden
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.mechanisms import MISSING
 from lacunet.model.network import Cpt, FloatArray, Network, Scope
 from lacunet.statistics.gather import Compiling
 from lacunet.uncertainty.tilt import Question
@@ -75,8 +74,8 @@ class TiltedRows:
     start: Network
     question: Question
     prior: Concentration
+    model: TiltedModel
     near: Mapping[float, FloatArray] = field(default_factory=dict)
-    model: TiltedModel | None = None
     lost: float = 0.0  # no row is left out
 
     def answer(self, delta: float) -> float:
@@ -116,10 +115,7 @@ class TiltedRows:
 
         def maximised(counts: FloatArray) -> FloatArray:
             after = maximise(counts, rows, prior)
-            table = mechanism(counts[-size:].reshape(shape), state, ratio, skip)
-            if self.model is not None:
-                table = self.model.pooled(table, counts[-size:].reshape(shape), state, ratio, skip)
-            after[-size:] = np.ravel(table)
+            after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
         limits, parts = Limits(tolerance, max_iterations), np.ones(self.engine.problems.parts)
@@ -146,7 +142,7 @@ class TiltedRows:
     def _plain_tables(self) -> dict[str, FloatArray]:
         """The CPTs that plain EM learned; those of nodes that it does not have are even."""
         network = self.engine.problems.layout.network
-        known = {**(self.start.tables_of or {}), **({} if self.model is None else self.model.start)}
+        known = {**(self.start.tables_of or {}), **self.model.start}
         tables = {}
         for name in network.variables:
             shape = network.shape(network.family(name))
@@ -179,28 +175,14 @@ def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptR
 class TiltedModel:
     """A network whose last node is the mechanism that is tilted.
 
-    ``compiling`` says what its nodes are in the rows. ``never_shown`` are the groups, by all that
-    the mechanism looks at besides its variable, no row of which shows it. They are compared with
-    other groups that agree with them but for the axes ``free`` of the mechanism's CPT. ``start``
-    are CPTs of nodes beside those of the variables.
+    ``compiling`` says what its nodes are in the rows. ``never_without`` are variables that the
+    mechanism looks at, and without which no row shows the variable. ``start`` are CPTs of nodes
+    beside those of the variables.
     """
 
     compiling: Compiling
-    never_shown: NDArray[np.bool_]
-    free: tuple[int, ...]
+    never_without: Scope = ()
     start: Mapping[str, FloatArray] = field(default_factory=dict)
-
-    def pooled(
-        self, table: FloatArray, counts: FloatArray, state: int, ratio: float, skip: int | None
-    ) -> FloatArray:
-        """The mechanism's CPT, where groups that never show its variable have that of others."""
-        if not self.never_shown.any():
-            return table
-        others = np.where(self.never_shown[None, ..., None], 0.0, counts)
-        pool = others.sum(axis=self.free, keepdims=True)
-        has_shown = pool[..., 1:].sum(axis=0, keepdims=True) > 0
-        is_pooled = self.never_shown[None, ..., None] & has_shown
-        return np.where(is_pooled, mechanism(pool, state, ratio, skip), table)
 
 
 def tilted_model(
@@ -211,21 +193,20 @@ def tilted_model(
     ``never_without`` are variables without which no row shows that of the mechanism.
     """
     others = tuple(name for name in given if name != question.mechanism)
-    copy_of = {name: _free_name(network, f"{name} as shown") for name in others if name in partially}
+    copy_of = {
+        name: _free_name(network, f"{name} as shown") for name in others if name in partially
+    }
     states = {copy: (*network.states(name), "missing") for name, copy in copy_of.items()}
     whole = Network(
         dict(network.states_of) | states, network.parents_of, not_asked=network.not_asked_of
     )
-    looks_at = tuple(copy_of.get(name, name) for name in others)
-    model = tilted_network(whole, question, looks_at)
-    never_shown = np.zeros(whole.shape(looks_at), dtype=bool)
-    for axis, name in enumerate(others):
-        if name in copy_of and name in never_without:
-            np.moveaxis(never_shown, axis, 0)[-1] = True
-    free = tuple(1 + axis for axis, name in enumerate(others) if name in copy_of)
-    as_shown = {copy: name for name, copy in copy_of.items()}
-    mechanism_of = {model.variables[-1]: question.mechanism}
-    return TiltedModel(Compiling(model, mechanism_of, as_shown=as_shown), never_shown, free)
+    model = tilted_network(whole, question, tuple(copy_of.get(name, name) for name in others))
+    compiling = Compiling(
+        model,
+        {model.variables[-1]: question.mechanism},
+        as_shown={copy: name for name, copy in copy_of.items()},
+    )
+    return TiltedModel(compiling, tuple(name for name in copy_of if name in never_without))
 
 
 def tilted_model_on_graph(
@@ -241,27 +222,17 @@ def tilted_model_on_graph(
     whole, node = augmentation.network, augmentation.name_of[variable]
     parents = dict(whole.parents_of)
     for name, other in augmentation.name_of.items():
-        if not looks_at_hidden(augmentation.graph, name, partially):
-            parents[other] = () if name != variable else parents[other]
-    others = tuple(name for name in parents[node] if name != variable)
-    parents[node] = (variable, *others)
+        if name != variable and not looks_at_hidden(augmentation.graph, name, partially):
+            parents[other] = ()
+    parents[node] = (variable, *(name for name in parents[node] if name != variable))
     states = {name: whole.states(name) for name in whole.variables if name != node}
     model = Network(
         states | {node: whole.states(node)}, parents, not_asked=graph.network.not_asked_of
     )
-    never_shown = np.zeros(whole.shape(others), dtype=bool)
-    for later, earlier in graph.monotone:
-        if later == variable:
-            axis = others.index(augmentation.name_of[earlier])
-            np.moveaxis(never_shown, axis, 0)[whole.state_index(others[axis], MISSING)] = True
-    free = tuple(
-        1 + axis
-        for axis, name in enumerate(others)
-        if name in partially or name not in graph.network.states_of
-    )
     mechanism_of = {other: name for name, other in augmentation.name_of.items()}
+    earlier = tuple(earlier for later, earlier in graph.monotone if later == variable)
     start = {mechanism.child: mechanism.table for mechanism in cpt_of.values()}
-    return TiltedModel(Compiling(model, mechanism_of), never_shown, free, start)
+    return TiltedModel(Compiling(model, mechanism_of), earlier, start)
 
 
 def tilted_network(network: Network, question: Question, given: Scope) -> Network:
