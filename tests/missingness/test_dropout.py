@@ -152,7 +152,7 @@ def test_what_a_graph_implies_is_tested_without_the_edges_of_the_network() -> No
 
 @pytest.mark.parametrize("comes_back", [False, True])
 @pytest.mark.parametrize("mechanism", ["V1", "V2", "V3"])
-def test_sensitivity_at_no_tilt_says_what_learn_says(comes_back: bool, mechanism: str) -> None:  # noqa: FBT001
+def test_sensitivity_at_no_tilt_says_what_learn_says(comes_back: bool, mechanism: str) -> None:
     table, _ = visits(27, comes_back=comes_back, rows=6_000)
     graph = lc.learn_missingness(TRIAL, table)
     options = {"mechanism": mechanism, "deltas": 0, "groups": 2}

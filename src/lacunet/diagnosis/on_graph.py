@@ -33,8 +33,8 @@ from lacunet.wording import listed
 LEVEL = 0.05
 NOT_ENOUGH = "for all that the learned graph says, the rows do not tell the CPT of"
 NO_NEED = (
-    "in the graph, what decides on being missing is shown wherever it can matter; for that EM needs "
-    "no graph."
+    "in the graph, what decides on being missing is shown wherever it can matter; for that EM "
+    "needs no graph."
 )
 
 

@@ -13,14 +13,8 @@ the penalty is half that of BIC: there a parent too many costs variance, one too
 The rows that show :math:`X_j` say nothing of :math:`R_j \to R_i`, as :math:`R_j` is 1 in all of
 them. So a mechanism is judged without the variables beside which it does not vary: in their place
 are its own causes, which separate it from all that it does not cause. Nothing does where
-:math:`X_j` decides on :math:`R_i` and :math:`X_i` on :math:`R_j`. But if that is all, the rows that
-show both tell how many hide both,
-
-.. math::
-    \operatorname{E} n_{00} = \sum_{\text{rows with } R_i = R_j = 1}
-    \frac{1 - \pi_i(x_j)}{\pi_i(x_j)} \, \frac{1 - \pi_j(x_i)}{\pi_j(x_i)},
-
-and :math:`R_j` is judged by how far their number is from that. If it is a cause, the rows that show
+:math:`X_j` decides on :math:`R_i` and :math:`X_i` on :math:`R_j`: there it is judged by how many
+rows hide both (`lacunet.missingness.mutual`). If it is a cause, the rows that show
 :math:`X_i` are chosen by it, so that they say nothing of :math:`X_i \to R_j`: this is taken out.
 Where no row shows B without A, the
 graph says so: :math:`R_B \le R_A`.
@@ -50,7 +44,7 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from math import isnan, nan, prod
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,12 +57,12 @@ from lacunet.missingness.design_effect import SurveyRows, tested
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_mechanisms_alone
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.mutual import NOT_SHOWN, Half, apart_from_mutual
 from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
 from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
-from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.missing import is_missing, patterns_of
 from lacunet.statistics.rows import Rows
@@ -80,7 +74,6 @@ MOST_CELLS = 100_000
 FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 BATCH = 2**16  # cells of the data that are counted at once
 
-NOT_SHOWN = -1
 REFUTED = 0.001  # adjusted p-values of implications below: the rows refute the graph
 CANNOT_BE_SEEN = (
     "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
@@ -145,60 +138,122 @@ def _choose(
     one may be the variable ``itself``.
     """
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
-    shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
-    columns = {node: column[some] for node, column in seen.items()}
-    size_of = {node: _size(node, network) for node in columns}
-    for node in columns:
-        if _is_hidden_with(shown, columns[node]):  # "hidden" is one more state
-            columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node], columns[node])
-            size_of[node] += 1
-    partly = {node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN}
-    together = max(1, BATCH // max(len(shown), 1))
+    judge = _Judge.of(
+        is_shown[some],
+        {node: column[some] for node, column in seen.items()},
+        weights[some],
+        network,
+        penalties=(per_parameter, per_parent),
+        causes=causes,
+        itself=None if itself is None else (itself[0], itself[1][some]),
+    )
+    chosen = given
+    while len(chosen) < MOST_PARENTS + len(given):
+        raised = judge.gains([node for node in seen if node not in chosen], chosen)
+        best = max(raised, key=lambda node: raised[node], default=None)
+        if best is None or raised[best] <= 0:
+            break
+        chosen = judge.paying((*chosen, best), (*given, best))
+    while idle := {*chosen} - {*judge.paying(chosen, given)}:  # paid beside a node that is gone
+        last = max(idle, key=chosen.index)
+        chosen = tuple(node for node in chosen if node != last)
+    return chosen
 
-    def gains(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What candidates are judged by: a mechanism, their columns, penalties.
+
+    Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
+    of its column. ``partly`` are those of which hidden values remain.
+    """
+
+    is_shown: Column
+    columns: Mapping[Node, Column]
+    size_of: Mapping[Node, int]
+    partly: frozenset[Node]
+    weights: FloatArray
+    penalties: tuple[float, float]
+    causes: Causes
+    itself: tuple[str, Column, int] | None
+
+    @classmethod
+    def of(
+        cls,
+        is_shown: Column,
+        seen: Mapping[Node, Column],
+        weights: FloatArray,
+        network: Network,
+        *,
+        penalties: tuple[float, float],
+        causes: Causes,
+        itself: tuple[str, Column] | None,
+    ) -> _Judge:
+        """From columns in which hidden values are marked."""
+        columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
+        for node in [node for node in seen if _is_hidden_with(is_shown, seen[node])]:
+            columns[node] = np.where(seen[node] == NOT_SHOWN, size_of[node], seen[node])
+            size_of[node] += 1
+        partly = (node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN)
+        own = None if itself is None else (*itself, network.cardinality(itself[0]))
+        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, own)
+
+    def gains(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on rows in which it varies."""
         nodes_beside: dict[tuple[Node, ...], list[Node]] = {}
         gain_of: dict[Node, float] = {}
         for node in nodes:
-            if itself is not None and _are_mutual(node, itself[0], others, causes):
-                gain_of[node] = gain_beyond_values(node, others, *itself)
-                continue
-            beside = _varying_beside(node, others, columns, causes)
-            nodes_beside.setdefault(beside, []).append(node)
-        for beside, some in nodes_beside.items():
-            gain_of |= gains_beside(some, beside)
+            if self.itself and _are_mutual(node, self.itself[0], others, self.causes):
+                gain_of[node] = self._gain_beyond_values(node, others, self.itself)
+            else:
+                beside = _varying_beside(node, others, self.columns, self.causes)
+                nodes_beside.setdefault(beside, []).append(node)
+        for beside, alike in nodes_beside.items():
+            gain_of |= self._gains_beside(alike, beside)
         return gain_of
 
-    def gain_beyond_values(
-        node: Node, others: tuple[Node, ...], name: str, values: Column
-    ) -> float:
-        """What a mechanism adds to values that decide on each other's mechanisms."""
-        every = {**columns, name: values[some]}
-        size_of_all = {**size_of, name: network.cardinality(name)}
-        theirs = tuple(cause for cause in causes[variable_of(node)] if cause in every)
-        around = [n for n in (*others, *theirs) if n not in (name, variable_of(node))]
-        rows = np.logical_and.reduce(
-            [np.ones(len(shown), dtype=bool), *(every[n] != NOT_SHOWN for n in around)]
+    def paying(self, nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Without the nodes that add nothing to the others, but for those that are kept."""
+        return tuple(
+            node
+            for node in nodes
+            if node in kept or self.gains([node], tuple(n for n in nodes if n != node))[node] > 0
         )
-        halves = []
-        for is_one, parents in ((shown, others), (columns[node], theirs)):
-            known = rows & np.logical_and.reduce([every[n] != NOT_SHOWN for n in parents])
-            codes = pack(
-                [np.maximum(every[n], 0) for n in parents],
-                [size_of_all[n] for n in parents],
-                len(shown),
-            )
-            halves.append(_Half(is_one, codes, known))
-        far = _apart_from_mutual(halves[0], halves[1], rows, weights[some])
-        return far**2 / 2 - per_parameter * 0.5 * float(np.log(max(rows.sum(), 1))) - per_parent
 
-    def gains_beside(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+    def _gain_beyond_values(
+        self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
+    ) -> float:
+        """What a mechanism adds where values decide on each other's mechanisms."""
+        variable, (name, values, size) = variable_of(node), itself
+        beside = [other for other in others if other != variable]
+        theirs = [n for n in self.causes[variable] if n in self.columns]
+        one = Half(
+            self.is_shown,
+            self.columns[variable],
+            tuple(self.columns[other] for other in beside),
+            tuple(self.size_of[other] for other in (variable, *beside)),
+        )
+        two = Half(
+            self.columns[node],
+            values,
+            tuple(self.columns[other] for other in theirs),
+            (size, *(self.size_of[other] for other in theirs)),
+        )
+        far = apart_from_mutual(one, two, self.weights)
+        per_parameter, per_parent = self.penalties
+        penalty = per_parameter * 0.5 * float(np.log(max(len(self.is_shown), 1)))
+        return far**2 / 2 - penalty - per_parent
+
+    def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
+        columns, size_of, per_parameter = self.columns, self.size_of, self.penalties[0]
+        together = max(1, BATCH // max(len(self.is_shown), 1))
+        weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
-        configurations = pack([columns[node] for node in others], sizes, len(shown))
+        configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
-        codes = shown + 2 * configurations
-        is_out = [columns[node] == NOT_SHOWN for node in others if node in partly]
+        codes = self.is_shown + 2 * configurations
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly]
         small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
@@ -212,7 +267,7 @@ def _choose(
             number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
             if is_out:
                 bins[:, np.logical_or.reduce(is_out)] = number
-            if not partly.isdisjoint(small[batch]):
+            if not self.partly.isdisjoint(small[batch]):
                 bins[cells == NOT_SHOWN] = number
             part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
             tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
@@ -220,28 +275,8 @@ def _choose(
         without = np.add.reduceat(counts, starts[:-1], axis=0)
         raised = _scores(counts, starts[:-1], per_parameter)
         raised -= _scores(without, np.arange(len(small)), per_parameter)
-        raised -= per_parent
+        raised -= self.penalties[1]
         return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
-
-    def paying(nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Without the nodes that add nothing to the others, but for those that are kept."""
-        return tuple(
-            node
-            for node in nodes
-            if node in kept or gains([node], tuple(n for n in nodes if n != node))[node] > 0
-        )
-
-    chosen = given
-    while len(chosen) < MOST_PARENTS + len(given):
-        raised = gains([node for node in columns if node not in chosen], chosen)
-        best = max(raised, key=lambda node: raised[node], default=None)
-        if best is None or raised[best] <= 0:
-            break
-        chosen = paying((*chosen, best), (*given, best))
-    while idle := {*chosen} - {*paying(chosen, given)}:  # what paid beside a node that is gone
-        last = max(idle, key=chosen.index)
-        chosen = tuple(node for node in chosen if node != last)
-    return chosen
 
 
 def _is_hidden_with(is_shown: Column, candidate: Column) -> bool:
@@ -257,38 +292,6 @@ def _are_mutual(node: Node, name: str, others: tuple[Node, ...], causes: Causes)
         and node.variable in others
         and name in causes.get(node.variable, ())
     )
-
-
-class _Half(NamedTuple):
-    """A mechanism in each row, the cell of its causes, and which rows show them."""
-
-    is_shown: Column
-    cell: Column
-    known: NDArray[np.bool_]
-
-
-def _apart_from_mutual(
-    one: _Half, two: _Half, rows: NDArray[np.bool_], weights: FloatArray
-) -> float:
-    """How far the rows that hide both are from their number without an edge, in standard errors."""
-    both = rows & (one.is_shown == 1) & (two.is_shown == 1)
-    neither = rows & (one.is_shown == 0) & (two.is_shown == 0)
-    odds, rates, sizes = [], [], []
-    for half in (one, two):
-        cells = int(half.cell.max(initial=0)) + 1
-        counts = np.bincount(half.cell[half.known], weights[half.known], cells)
-        are_shown = half.known & (half.is_shown == 1)
-        rate = quotient(np.bincount(half.cell[are_shown], weights[are_shown], cells), counts)
-        odds.append(quotient(1 - rate, rate)[half.cell[both]])
-        rates.append(rate)
-        sizes.append(counts)
-    expected = odds[0] * odds[1] * weights[both]
-    number = float(weights[neither].sum())
-    variance = number + float((expected * odds[0] * odds[1]).sum())
-    for half, rate, counts in zip((one, two), rates, sizes, strict=True):
-        sums = np.bincount(half.cell[both], expected, len(counts))
-        variance += float(quotient(sums**2, counts * rate * (1 - rate)).sum())
-    return (number - float(expected.sum())) / max(variance, 1.0) ** 0.5
 
 
 def _varying_beside(
@@ -485,15 +488,10 @@ def learned_graph(
         return mechanisms_in(causes.get(name, known_of.get(name, ())))
 
     names = [name for name in table.partially_observed if name not in unseen]
-    orders = [
-        (later, earlier)
-        for later, earlier in monotone_pairs(patterns or patterns_of(table), names)
-        if later not in reached([earlier], above)  # by what is given
-    ]
+    pairs = monotone_pairs(patterns or patterns_of(table), names)
+    orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
     monotone = sorted({*given.monotone, *orders})
-    earlier_of: dict[str, list[str]] = {name: [] for name in names}
-    for later, earlier in orders:
-        earlier_of[later].append(earlier)
+    earlier_of = {name: [before for later, before in orders if later == name] for name in names}
     for name in TopologicalSorter(earlier_of).static_order():
         deadline.check()
         part = rows_that_tell(network, table, name)
@@ -518,15 +516,14 @@ def learned_graph(
             causes=causes,
             itself=(name, seen[name]),
         )
-        for node in (node for node in chosen if _are_mutual(node, name, chosen, causes)):
-            hidden_by = variable_of(node)
-            if name not in known_of.get(hidden_by, ()):
-                causes[hidden_by].discard(name)
-                del origin_of[name, hidden_by]
+        mutual = [node for node in chosen if _are_mutual(node, name, chosen, causes)]
+        for other in (variable_of(node) for node in mutual):
+            if origin_of[name, other].source == "learned":
+                causes[other].discard(name)
+                del origin_of[name, other]
         design = survey if part is table or not part.rows else SurveyRows.of(network, part)
-        for node in chosen:
-            if node in ordered and node not in known:
-                continue  # it is seen in the patterns, not by a test
+        tested_nodes = [node for node in chosen if node in known or node not in ordered]
+        for node in tested_nodes:
             others = tuple(other for other in chosen if other != node)
             others = _varying_beside(node, others, candidates, causes)
             result = tested(part, design, Mechanism(name), node, others)

@@ -67,7 +67,7 @@ def learn_missingness(
     Warns
     -----
     LacunetWarning
-        The rows are too few for the graph to be reliable, or refute an independence that it implies.
+        The rows are too few for the graph to be reliable, or refute what it implies.
 
     Raises
     ------
