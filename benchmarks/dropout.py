@@ -11,10 +11,10 @@ whose true value is computed exactly from the network.
 - *by the last value*: three visits; who drops out does not come back. Whether one does depends on
   the outcome of the visit before.
 - *by the baseline*: the same, but it depends on X.
-- *intermittent*: visits are missed one by one. Whether one is depends on the visit before where that
-  is shown, else on X.
-- *module*: a page of three items is skipped by X; where it is not, the second and the third item have
-  gaps that depend on the first one.
+- *intermittent*: visits are missed one by one. Whether one is depends on the visit before where
+  that is shown, else on X.
+- *module*: a page of three items is skipped by X; where it is not, the second and the third item
+  have gaps that depend on the first one.
 - *arm by visit*: two arms; whether one drops out depends on arm, visit and the value before.
 """
 
@@ -183,7 +183,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("| design | truth | rows that show it |", *(f"{way} |" for way in WAYS))
     print("|---|---|---|" + "---|" * len(WAYS))
-    for number, design in enumerate(options.designs):
+    for design in options.designs:
         network, _, target = DESIGNS[design]
         truth = float(lc.query(network, target)["yes"])
         results: dict[str, list[Outcome]] = {way: [] for way in WAYS}

@@ -313,8 +313,8 @@ def _conclusions(
     if clear := [test for test in dropout if test.adjusted < LEVEL]:
         words.append(
             f"As after dropout, {_dependences(clear)}, given what is always shown, and no row "
-            "shows the one without the other. So they are shown wherever they can matter, and this by "
-            "itself is missing at random. em allows for it; direct-mar and factored-mar, which "
+            "shows the one without the other. So they are shown wherever they can matter, and this "
+            "by itself is missing at random. em allows for it; direct-mar and factored-mar, which "
             "compare groups by what is always shown, are biased by it."
         )
         dropout = ()

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.data.evidence import evidence_written, places_seen, state_named
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query, states_in
@@ -246,31 +246,20 @@ def sensitivity(
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
     asked_prior = default_prior(EM()) if prior is None else prior
-    graph = None
-    if missingness is not None:
-        if given is not None or method == "direct-mar":
-            what = "given" if given is not None else "method='direct-mar'"
-            raise LacunetError(
-                f"{what} and missingness cannot be used together.",
-                "the graph says what decides on being shown, and EM on the graph is the method.",
-            )
-        graph = graph_of(missingness, network).hiding(latent_in(given_data))
     setting = Setting(checked_prior(asked_prior, network), memory=budget, progress=progress)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, target, state, evidence, mechanism, tilted_state)
-        graph = None if graph is None else _without_tilted(graph, question.mechanism)
+        graph = _graph(missingness, network, given_data, question, given, method)
         method, grouped, choices = _compared(network, look, question, method, given, graph)
-        plain = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
-        learned = None
-        if method == "em":
-            learned = carry_out(planned(plain, network, look, setting.prior), rows, setting)
+        untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
+        plan = planned(untilted, network, look, setting.prior)
+        learned = carry_out(plan, rows, setting) if method == "em" else None
         model = _model(network, look, question, grouped, graph, learned)
-        looked_at = {*question.variables, *grouped, *model.never_without}
         needs = Needs(
             (),
             problems=model.compiling if method == "em" else None,
-            rows=(tuple(name for name in network.variables if name in looked_at),),
+            rows=(_columns(network, question, (*grouped, *model.never_without)),),
             folds=folds_of(None, groups, 0, look.units),
         )
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
@@ -305,8 +294,13 @@ def sensitivity(
             statistics,
             lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
         )
-        every = chain([statistics.sample(0)], samples)
-        by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
+        by_rows = _by_rows(
+            by_rows_alone,
+            chain([statistics.sample(0)], samples),
+            len(scales) + 1,
+            asked,
+            setting,
+        )
     (distinct,) = statistics.sample(0).distinct.values()
     rows_behind = _rows_that_tell(network, question, distinct)
     intervals = _intervals(
@@ -330,7 +324,6 @@ def sensitivity(
         log_likelihoods=logs,
     )
     allowed_for = [question.mechanism] if method == "em" else []  # rules
-    doubts = () if learned is None or graph is None else learned.warnings
     words = (
         _on_no_tilt(result, graph),
         *_on_answer(result, shares, named=threshold is not None),
@@ -338,7 +331,7 @@ def sensitivity(
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
         *_on_dropout(question, model, distinct),
         *choices,
-        *map(sentence, doubts),
+        *map(sentence, learned.warnings if learned is not None and graph is not None else ()),
         _on_tilts(result),
     )
     return replace(result, words=words)
@@ -512,6 +505,32 @@ def _model(
         patterns = patterns_of(look.sampled(MOST_ROWS))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
     return tilted_model(network, question, given, partially, never_without)
+
+
+def _columns(network: Network, question: Question, others: Scope) -> Scope:
+    """The columns of which distinct rows are counted."""
+    return tuple(name for name in network.variables if name in {*question.variables, *others})
+
+
+def _graph(
+    missingness: MissingnessGraph | str | Path | None,
+    network: Network,
+    data: Data,
+    question: Question,
+    given: Sequence[str] | None,
+    method: str | None,
+) -> MissingnessGraph | None:
+    """The missingness graph, if there is one, without what the tilt says."""
+    if missingness is None:
+        return None
+    if given is not None or method == "direct-mar":
+        what = "given" if given is not None else "method='direct-mar'"
+        raise LacunetError(
+            f"{what} and missingness cannot be used together.",
+            "the graph says what decides on being shown, and EM on the graph is the method.",
+        )
+    graph = graph_of(missingness, network).hiding(latent_in(data))
+    return _without_tilted(graph, question.mechanism)
 
 
 def _without_tilted(graph: MissingnessGraph, variable: str) -> MissingnessGraph:

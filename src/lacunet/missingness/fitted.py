@@ -224,7 +224,7 @@ class _Judge:
         self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
     ) -> float:
         """What a mechanism adds where values decide on each other's mechanisms."""
-        variable, (name, values, size) = variable_of(node), itself
+        variable, (_, values, size) = variable_of(node), itself
         beside = [other for other in others if other != variable]
         theirs = [n for n in self.causes[variable] if n in self.columns]
         one = Half(

@@ -45,10 +45,9 @@ class Half(NamedTuple):
         cells = int(cell.max(initial=0)) + 1
         known = rows & (self.value != NOT_SHOWN)
         shown = known & (self.is_shown == 1)
-        counts = np.bincount(cell[known], weights[known], cells)
-        return _Rates(
-            cell, counts, quotient(np.bincount(cell[shown], weights[shown], cells), counts)
-        )
+        counts = np.bincount(cell[known], weights[known], cells).astype(np.float64)
+        ones = np.bincount(cell[shown], weights[shown], cells).astype(np.float64)
+        return _Rates(cell, counts, quotient(ones, counts))
 
 
 class _Rates(NamedTuple):
@@ -74,7 +73,7 @@ def apart_from_mutual(one: Half, two: Half, weights: FloatArray) -> float:
     number = float(weights[neither].sum())
     variance = number + float((expected * odds).sum())
     for half in halves:
-        sums = np.bincount(half.cell[both], expected, len(half.counts))
+        sums = np.bincount(half.cell[both], expected, len(half.counts)).astype(np.float64)
         spread = half.counts * half.shown * (1 - half.shown)
         variance += float(quotient(sums**2, spread).sum())
     return float((number - expected.sum()) / max(variance, 1.0) ** 0.5)
