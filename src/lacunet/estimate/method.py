@@ -309,8 +309,10 @@ def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> 
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
     plan = method.plan(network, look, prior)
+    doubt = "" if plan.graph is None else plan.graph.doubt
     return replace(
         plan,
+        notes=(*plan.notes, doubt) if doubt else plan.notes,
         stages=(*_order_stages(plan.graph), *plan.stages),
         prior=prior,
         scale=look.scale,
