@@ -22,7 +22,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from lacunet.formats.draft import (
@@ -312,7 +311,7 @@ def render(network: Network, learned: str | None = None) -> str:
         "variables": _lines(_content(network, name) for name in network.variables),
     }
     if network.bootstrap is not None:
-        members = ([*map(partial(_member, one), one.variables)] for one in network.bootstrap)
+        members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
         parts["bootstrap"] = _lines(members)
     if (mechanisms := network.mechanisms) is not None:
         parts["missingness"] = _written(mechanisms.graph)

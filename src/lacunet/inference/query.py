@@ -125,8 +125,8 @@ def query(
         The answer rests on CPT rows without data; or ``do`` sets a variable of a learned structure
         at which the data do not tell the direction of an edge (``network.reversible``); or there
         are intervals, the edges were learned, and the intervals take them as known: they count the
-        search where ``network.bootstrap`` has what it found in replicates of the rows, except for
-        what is done from outside.
+        search where ``network.bootstrap`` has what it found in replicates of the rows. With ``do``
+        they never do, and the answer says so where it is printed.
 
     Examples
     --------
@@ -188,8 +188,8 @@ def query(
         bases, shares = [a.basis for a in answers], [a.unsupported for a in answers]
         _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
-    if answers[0].basis.takes_edges_as_known:
-        warn(f"{EDGES_AS_KNOWN}{'' if cases[0][1] else WITH_REPLICATES}.")
+    if answers[0].basis.takes_edges_as_known and not cases[0][1]:
+        warn(f"{EDGES_AS_KNOWN}{WITH_REPLICATES}.")
     return _whole(answers, network, asked)
 
 

@@ -49,9 +49,9 @@ class SearchedSpread:
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of each entry: the table's axes, then low and high."""
-        one, other = self.known_edges.interval(level), self.replicates.interval(level)
-        low = np.minimum(one[..., 0], other[..., 0])
-        high = np.maximum(one[..., 1], other[..., 1])
+        as_known, as_searched = self.known_edges.interval(level), self.replicates.interval(level)
+        low = np.minimum(as_known[..., 0], as_searched[..., 0])
+        high = np.maximum(as_known[..., 1], as_searched[..., 1])
         return np.stack([low, high], axis=-1)
 
     @property
