@@ -90,7 +90,7 @@ class Replicate:
         """
         counts = self.rows.count([*sorted(self.wider[node]), node])
         margin = self.rows.frequencies[node] + JEFFREYS
-        return counts + margin / margin.sum()
+        return np.asarray(counts + margin / margin.sum())
 
 
 def bootstrap(
