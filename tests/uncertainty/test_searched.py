@@ -108,6 +108,13 @@ def test_what_is_done_from_outside_takes_the_edges_as_known_and_says_so(
     assert "edges were learned" in str(lc.effect(searched, "B", do="A", interval=True)).lower()
 
 
+def test_a_paper_says_whether_the_search_was_counted(searched: lc.Result) -> None:
+    bare, known = (searched.network.with_bootstrap(networks) for networks in ([], None))
+    assert "20 Bayesian bootstrap replicates" in searched.methods_text()
+    assert "intervals take them as known" in replace(searched, network=bare).methods_text()
+    assert "edges were learned" not in replace(searched, network=known).methods_text()
+
+
 def test_fewer_replicates_than_tell_anything_are_none() -> None:
     with pytest.warns(lc.LacunetWarning, match="so few say little"):
         found = lc.learn_structure(WEAK, strengths=5)
