@@ -28,7 +28,7 @@ SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
 )
-WITH_REPLICATES = "; learn_structure(..., strengths=20) makes them count the search"
+WITH_REPLICATES = "; learn_structure(strengths=20) (--strengths 20) lets them count the search"
 
 
 Share = float | None | Callable[[], float | None]
