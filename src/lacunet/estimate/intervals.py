@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.delta import Covariance
     from lacunet.uncertainty.jackknife import Replicates
     from lacunet.uncertainty.rate_matrix import Direction
-    from lacunet.uncertainty.searched import SearchedSpread
 
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
     Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
@@ -107,7 +106,7 @@ class Uncertainty:
         do: Mapping[str, object] = NOTHING,
         support: Mapping[str, Mask] | None = None,
         bootstrap: Sequence[Network] | None = None,
-    ) -> Spread | SearchedSpread:
+    ) -> Spread:
         """How sure the answer to a query is.
 
         Parameters

@@ -18,7 +18,7 @@ tell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,15 +29,15 @@ from lacunet.uncertainty.spread import Spread
 
 
 @dataclass(frozen=True)
-class SearchedSpread:
+class SearchedSpread(Spread):
     """The spread of an answer by a network whose edges were learned.
 
     ``known_edges`` is how sure it is if these are right, ``replicates`` what was answered by the
-    networks of replicates.
+    networks of replicates. Sizes and rates are those of the former.
     """
 
-    known_edges: Spread
-    replicates: Spread
+    known_edges: Spread = field(kw_only=True)
+    replicates: Spread = field(kw_only=True)
 
     @classmethod
     def of(cls, known_edges: Spread, answers: FloatArray) -> SearchedSpread:
@@ -45,7 +45,15 @@ class SearchedSpread:
         mean = answers.mean(axis=0)
         variance = np.square(answers - known_edges.table).mean(axis=0)
         sizes = quotient(mean * (1 - mean), variance, np.inf)
-        return cls(known_edges, Spread(known_edges.table, mean, sizes, len(answers)))
+        return cls(
+            known_edges.table,
+            known_edges.rates,
+            known_edges.sizes,
+            known_edges.degrees,
+            known_edges.open_ends,
+            known_edges=known_edges,
+            replicates=Spread(known_edges.table, mean, sizes, len(answers)),
+        )
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of each entry: the table's axes, then low and high."""
