@@ -106,6 +106,7 @@ class Uncertainty:
         evidence: Mapping[str, object] = NOTHING,
         do: Mapping[str, object] = NOTHING,
         support: Mapping[str, Mask] | None = None,
+        bootstrap: Sequence[Network] | None = None,
     ) -> Spread:
         """How sure the answer to a query is.
 
@@ -114,17 +115,24 @@ class Uncertainty:
         support
             Which CPT rows data support, as a network has it: an interval stays within what the
             others allow.
+        bootstrap
+            What replicates of the rows led to, as a network whose edges were learned has it. What
+            is done from outside is answered without them.
         """
         from lacunet.uncertainty.delta import AnsweredQuery, bounded_spread, query_spread
+        from lacunet.uncertainty.searched import SearchedSpread, answers_of
 
         network = self.network.with_support(support)
         scope = (target,) if isinstance(target, str) else tuple(target)
         asked = AnsweredQuery.of(network, scope, evidence, do)
-        return bounded_spread(
+        spread = bounded_spread(
             asked,
             network,
             lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
         )
+        if not bootstrap or do:
+            return spread
+        return SearchedSpread.of(spread, answers_of(bootstrap, scope, evidence))
 
 
 def recipe_of(plan: Plan, memory: float) -> str:

@@ -40,6 +40,7 @@ from lacunet.estimate.registry import (
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.hints import with_hints_by
+from lacunet.inference.answer import EDGES_AS_KNOWN, WITH_REPLICATES
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -292,6 +293,8 @@ def carry_out(
         doubts = uncertainty.doubts
         doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
+        if result.network.bootstrap is not None and not result.network.bootstrap:
+            doubts += (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None

@@ -152,7 +152,8 @@ def _written(value: Any, structures: dict[str, int]) -> Any:
         case tuple() | list():
             encoded = [*map(written, value)]
         case Network():
-            index = structures.setdefault(render(value.with_tables(None)), len(structures))
+            structure = value.with_tables(None).with_bootstrap(None)  # the result's network has it
+            index = structures.setdefault(render(structure), len(structures))
             encoded = {"is": "network", "structure": index, "tables": written(value.tables_of)}
         case Layout():
             encoded = {"is": "layout", "network": written(value.network)}

@@ -352,6 +352,7 @@ def not_carried(
         (rules, f"when {_with_verb(rules)} not asked"),
         (network.mechanisms, "how values went missing"),
         (network.reversible, "for which edges the data do not tell the direction"),
+        (network.bootstrap is not None, "that the edges were learned, and how sure they are"),
     ]
     return [words for is_lost, words in known if is_lost]
 

@@ -136,8 +136,8 @@ def _behind(
     if level is not None and result.uncertainty is not None:
         intervals = {v: disclosure.interval(result.interval(v, level), rows[v]) for v in names}
         if not disclosure.is_limited and cliques_size(result.network) <= MOST_CELLS:
-            support = result.network.support
-            spreads = {v: result.uncertainty.query(v, support=support) for v in names}
+            known = result.network.support, result.network.bootstrap
+            spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
     if not disclosure.is_limited:
         return Behind(rows, None, intervals, marginals)
