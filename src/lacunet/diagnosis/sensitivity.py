@@ -277,9 +277,8 @@ def sensitivity(
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(gathering, setting.progress)
         _check_shown(question.mechanism, statistics)
-        by_shares = partial(_by_shares, network, question, grouped)
-        tilted: Tilted = by_shares
-        by_rows_alone: Tilted = by_shares
+        tilted: Tilted = partial(_by_shares, network, question, grouped)
+        by_rows_alone = tilted
         logs: tuple[float, ...] = ()
         bare = None
         if learned is not None:
